@@ -1,9 +1,10 @@
-// Checks the prose of files: lint.mjs FILE...; see "run". Markdown is read as it is, of Java the texts of messages.
+// Checks the prose of files: lint.mjs [--comments] FILE...; see "run". It reads Markdown as it is. Of other files it reads
+// messages, help texts, descriptions and comments. With --comments it looks for phrases in the comments of Java, nothing else.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { TextlintKernel } from '@textlint/kernel';
-import { messages } from './messages.mjs';
+import { javaComments, texts } from './texts.mjs';
 import unwrapped from './unwrapped.mjs';
 import words from './words.mjs';
 
@@ -11,7 +12,10 @@ const require = createRequire(import.meta.url);
 const module = name => require(name).default ?? require(name);
 const ours = JSON.parse(readFileSync(new URL('words.json', import.meta.url)));
 
-const MAX_WORDS = 28; // of a sentence
+const MAX_WORDS = 25; // of a sentence
+
+const onlyComments = process.argv[2] === '--comments';
+const files = process.argv.slice(onlyComments ? 3 : 2);
 
 const kernel = new TextlintKernel();
 const checks = {
@@ -29,17 +33,22 @@ const checks = {
   filterRules: [{ ruleId: 'comments', rule: module('textlint-filter-rule-comments'), options: true }],
 };
 
+const phrases = {
+  plugins: checks.plugins,
+  rules: [{ ruleId: 'comments', rule: words, options: { words: ours.comments } }],
+};
+
 async function check(file) {
   const source = readFileSync(file, 'utf8');
-  if (file.endsWith('.md')) {
-    return (await lint(source, '.md', file)).map(found => ({ ...found, text: lineAt(source, found.line) }));
+  const parts = onlyComments ? javaComments(source) : texts(file, source);
+  if (!parts) {
+    return (await lint(source, '.md', file, checks)).map(found => ({ ...found, text: lineAt(source, found.line) }));
   }
-  const texts = messages(source);
-  const joined = texts.map(({ text }) => text).join('\n\n');
-  return (await lint(joined, '.txt', file))
+  const joined = parts.map(({ text }) => text).join('\n\n');
+  return (await lint(joined, '.txt', file, onlyComments ? phrases : checks))
     .filter(found => !isOnlyCase(found))
     .map(found => {
-      const { line, text } = texts[(found.line - 1) / 2];
+      const { line, text } = parts[(found.line - 1) / 2];
       return { ...found, line, text };
     });
 }
@@ -50,8 +59,8 @@ function isOnlyCase({ ruleId, message }) {
   return ruleId === 'terminology' && found?.toLowerCase() === better?.toLowerCase();
 }
 
-async function lint(text, ext, filePath) {
-  return (await kernel.lintText(text, { filePath, ext, ...checks })).messages;
+async function lint(text, ext, filePath, options) {
+  return (await kernel.lintText(text, { filePath, ext, ...options })).messages;
 }
 
 function lineAt(source, line) {
@@ -59,7 +68,7 @@ function lineAt(source, line) {
 }
 
 let count = 0;
-for (const file of process.argv.slice(2)) {
+for (const file of files) {
   for (const { line, ruleId, message, text } of await check(file)) {
     console.log(`${file}:${line}: ${ruleId}: ${message.split('\n')[0]}: ${text}`);
     count++;

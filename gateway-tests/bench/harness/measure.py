@@ -14,7 +14,9 @@ def rounds_of(workload, machine, contestants, options):
     """The samples of each proxy by its name."""
     workload.prepare(machine, contestants, options.duration)
     for proxy in contestants:
-        for seconds in spells(min(2, options.warmup) if is_peer(proxy.name) else options.warmup):
+        several = getattr(options, "spells", 3)
+        warmup = options.warmup if several == 1 or not is_peer(proxy.name) else min(2, options.warmup)
+        for seconds in spells(warmup, several):
             workload.warm_up(machine, proxy, seconds)
     samples = {proxy.name: [] for proxy in contestants}
     for _ in range(workload.rounds or options.rounds):
@@ -25,9 +27,9 @@ def rounds_of(workload, machine, contestants, options):
     return samples
 
 
-def spells(seconds):
+def spells(seconds, count=3):
     """Parts of a warm-up. When a load ends, its connections do, which a JVM has not seen before and compiles anew for."""
-    return [part for i in range(3) if (part := seconds // 3 + (seconds % 3 > i))]
+    return [part for i in range(count) if (part := seconds // count + (seconds % count > i))]
 
 
 def median(samples, value):

@@ -179,7 +179,8 @@ class Nginx(Proxy):
     def answer(self, upstream):
         if upstream == DIRECT:
             return f'return 200 "{ANSWER}";'
-        return f"""proxy_pass http://{upstream}; proxy_http_version 1.1; proxy_request_buffering off;
+        # Without the limit of 0, nginx writes to disk what a slow client has not read.
+        return f"""proxy_pass http://{upstream}; proxy_http_version 1.1; proxy_request_buffering off; proxy_max_temp_file_size 0;
       proxy_set_header Connection $connection_upgrade; proxy_set_header Upgrade $http_upgrade;
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
       proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header Host $http_host;"""
@@ -368,4 +369,4 @@ PEERS = (Nginx, Haproxy, Envoy, Squid, Tinyproxy)
 def default_gateway():
     if os.path.exists(f"{machines.ROOT}/gateway-core/target/gateway.jar"):
         return f"{machines.ROOT}/bin/gateway run --config {{config}}"
-    sys.exit("the gateway is not built: mvn -q package -DskipTests -pl gateway-core -am")
+    sys.exit("the gateway is not built: mvn -q -DskipTests package")

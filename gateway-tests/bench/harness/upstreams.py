@@ -38,7 +38,7 @@ def nginx_config(machine, name, body, streams=256):
     return machine.write(f"{name}.conf", f"""daemon off; worker_processes 1; pid {d}/{name}.pid; error_log {d}/{name}.err;
 events {{ worker_connections {connections}; }}
 http {{
-  access_log off; keepalive_requests 1000000000; keepalive_timeout 1h; client_max_body_size 0; sendfile on;
+  access_log off; keepalive_requests 1000000000; keepalive_timeout 1h; client_max_body_size 0; sendfile on; tcp_nodelay on;
   http2_max_requests 1000000000; http2_max_concurrent_streams {streams};
   client_body_temp_path {d}/{name}-body; proxy_temp_path {d}/{name}-proxy;
   fastcgi_temp_path {d}/{name}-f; uwsgi_temp_path {d}/{name}-u; scgi_temp_path {d}/{name}-s;

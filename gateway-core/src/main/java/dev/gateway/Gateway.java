@@ -109,7 +109,7 @@ public final class Gateway implements Operations, AutoCloseable {
     /**
      * Starts a gateway that only {@link #reload(GatewayConfig)} changes: every listener is bound when this returns.
      *
-     * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
+     * @throws StartException if something is unavailable, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config) throws StartException {
         return start(config, GatewayOptions.defaults());
@@ -119,7 +119,7 @@ public final class Gateway implements Operations, AutoCloseable {
      * Starts a gateway with some options: every listener is bound when this returns.
      *
      * @param config what was last loaded from the file, if the options have one
-     * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
+     * @throws StartException if something is unavailable, such as a port; nothing is left running then
      * @throws IllegalStateException if the registry of the options has the meters of another gateway; nothing is left
      *     running then
      */

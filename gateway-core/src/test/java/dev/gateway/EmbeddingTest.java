@@ -66,9 +66,9 @@ class EmbeddingTest {
         }
         try (Gateway gateway = Gateway.start(loaded.config())) {
             use(gateway.port("web"));
-            gateway.reload(next); // cuts nothing that runs
+            gateway.reload(next); // keeps running exchanges
             use(gateway.port("web"));
-            gateway.drain(); // finishes what runs; close alone ends it
+            gateway.drain(); // finishes running exchanges; close alone ends them
         }
 
         assertThat(answers).containsExactly("first", "second");

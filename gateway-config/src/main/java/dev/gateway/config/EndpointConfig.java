@@ -4,11 +4,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Endpoint (backend address): one address of an upstream.
+ * Endpoint (backend address): an entry of an upstream's endpoints, which is one address or the addresses of a name.
  *
- * @param host a name, or an IPv4 or IPv6 literal without brackets; null exactly with {@code unix}
+ * @param host a name, or an IPv4 or IPv6 literal without brackets, for one endpoint; or null
+ * @param dns a name each address of which is an endpoint, or null; exactly one of host, dns and unix is there
  * @param port 1 to 65535; 0 with {@code unix}
  * @param unix a Unix-domain socket instead of host and port, or null
- * @param weight its share of requests relative to its siblings, at least 1
+ * @param weight its share of requests relative to its siblings, at least 1; all addresses of a name have it together
  */
-public record EndpointConfig(Position position, @Nullable String host, int port, @Nullable Path unix, int weight) {}
+public record EndpointConfig(
+        Position position, @Nullable String host, @Nullable String dns, int port, @Nullable Path unix, int weight) {}

@@ -114,7 +114,6 @@ public record ListenerConfig(
      * @param maxHeaderBytes bytes of all fields of a head, names and values, at least 1
      * @param maxHeaders fields of a head, at least 1
      * @param maxBody bytes of a request's body, 0 for no limit
-     * @param maxConnections at once on this listener, 0 for no limit; null if nothing is said, see {@link #connections()}
      * @param maxConcurrentStreams of one HTTP/2 connection, at least 1
      */
     public record Limits(
@@ -123,8 +122,19 @@ public record ListenerConfig(
             long maxHeaderBytes,
             int maxHeaders,
             long maxBody,
-            @Nullable Integer maxConnections,
-            int maxConcurrentStreams) {
+            Clients clients,
+            int maxConcurrentStreams) {}
+
+    /**
+     * What holds for connections rather than for requests; 0 is no limit.
+     *
+     * @param maxConnections at once on this listener; null if nothing is said, see {@link #connections()}
+     * @param maxConnectionsPerClient of one address, or of one IPv6 network of 64 bits, at once
+     * @param maxAcceptRate connections that are accepted in a second
+     * @param minBodyRate bytes of a request's body that a client must send in a second, on average
+     */
+    public record Clients(
+            @Nullable Integer maxConnections, int maxConnectionsPerClient, int maxAcceptRate, long minBodyRate) {
         /** Returns how many connections there may be at once, 0 for no limit. */
         public int connections() {
             return maxConnections == null ? OpenFiles.forClients() : maxConnections;

@@ -3,7 +3,6 @@ package dev.gateway.config;
 import dev.gateway.config.AccessLogConfig.Choice;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +34,7 @@ public record RuleConfig(
      * @param backendRefs the upstreams to choose from by weight; empty only if a filter answers every request
      * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
      */
-    public record Forwarding(List<BackendRef> backendRefs, Retry retry, boolean preserveHost) {
+    public record Forwarding(List<BackendRef> backendRefs, RetryConfig retry, boolean preserveHost) {
         public Forwarding {
             backendRefs = List.copyOf(backendRefs);
         }
@@ -83,19 +82,6 @@ public record RuleConfig(
     public record WebSocket(Position position, TunnelTimeouts timeouts, List<String> allowedOrigins) {
         public WebSocket {
             allowedOrigins = List.copyOf(allowedOrigins);
-        }
-    }
-
-    /**
-     * When a request is sent again.
-     *
-     * @param attempts how many further attempts may be made, 0 for none
-     * @param codes response statuses that count as failed
-     * @param backoff the least wait before a further attempt
-     */
-    public record Retry(Position position, int attempts, Set<Integer> codes, Duration backoff) {
-        public Retry {
-            codes = Set.copyOf(codes);
         }
     }
 }

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param endpoints at least one
  * @param healthChecks what takes endpoints out of service, null for nothing
+ * @param panicThreshold the least percentage of endpoints in service, with fewer all are used; 0 for none
+ * @param slowStart for how long an endpoint that joins others gets less than its share; zero for not at all
  */
 public record UpstreamConfig(
         Position position,
@@ -19,10 +21,27 @@ public record UpstreamConfig(
         LoadBalancerConfig loadBalancer,
         CircuitBreaker circuitBreaker,
         Timeouts timeouts,
-        @Nullable HealthChecks healthChecks) {
+        @Nullable HealthChecks healthChecks,
+        int panicThreshold,
+        Duration slowStart) {
 
     public UpstreamConfig {
         endpoints = List.copyOf(endpoints);
+    }
+
+    /** Returns what it would be with other endpoints. */
+    public UpstreamConfig withEndpoints(List<EndpointConfig> others) {
+        return new UpstreamConfig(
+                position,
+                name,
+                others,
+                protocols,
+                loadBalancer,
+                circuitBreaker,
+                timeouts,
+                healthChecks,
+                panicThreshold,
+                slowStart);
     }
 
     /**
@@ -101,27 +120,48 @@ public record UpstreamConfig(
     /**
      * Endpoints are asked again and again whether they are well.
      *
-     * @param path what is asked for, with GET
-     * @param host that the request names, null for the endpoint's own
+     * @param request what they are asked
      * @param interval from an answer to the next question; not zero
+     * @param unhealthyInterval the same while the endpoint is unhealthy, null for no other; not zero
      * @param timeout of an answer, connecting included; not zero
      * @param healthyThreshold how many good answers in a row end a bad time, at least 1
      * @param unhealthyThreshold how many bad ones end a good time, at least 1
-     * @param expectedStatuses of good answers, at least one
      */
     public record ActiveCheck(
             Position position,
-            String path,
-            @Nullable String host,
+            CheckRequest request,
             Duration interval,
+            @Nullable Duration unhealthyInterval,
             Duration timeout,
             int healthyThreshold,
-            int unhealthyThreshold,
-            List<StatusRange> expectedStatuses) {
-        public ActiveCheck {
+            int unhealthyThreshold) {}
+
+    /** The type of an active check, and what only that type has. */
+    public sealed interface CheckRequest permits HttpCheck, GrpcCheck, TcpCheck {}
+
+    /**
+     * A GET request.
+     *
+     * @param path what is asked for
+     * @param host that the request names, null for the endpoint's own
+     * @param expectedStatuses of good answers, at least one
+     */
+    public record HttpCheck(String path, @Nullable String host, List<StatusRange> expectedStatuses)
+            implements CheckRequest {
+        public HttpCheck {
             expectedStatuses = List.copyOf(expectedStatuses);
         }
     }
+
+    /**
+     * A call of {@code grpc.health.v1.Health/Check}.
+     *
+     * @param service whose health is asked for, empty for that of the whole server
+     */
+    public record GrpcCheck(String service) implements CheckRequest {}
+
+    /** A connection, with TLS if the upstream has some. */
+    public record TcpCheck() implements CheckRequest {}
 
     /** Statuses from first to last, which is not less. */
     public record StatusRange(int first, int last) {
@@ -140,11 +180,23 @@ public record UpstreamConfig(
      * @param baseEjectionTime how long the first time; not zero
      * @param maxEjectionTime how long at most, when it is ejected again and again; no less
      * @param maxEjectionPercent of endpoints at the same time, from 1 to 100
+     * @param successRate when endpoints are ejected that succeed less often than others, null for never
      */
     public record OutlierDetection(
             Position position,
             int consecutive5xx,
             Duration baseEjectionTime,
             Duration maxEjectionTime,
-            int maxEjectionPercent) {}
+            int maxEjectionPercent,
+            @Nullable SuccessRate successRate) {}
+
+    /**
+     * Endpoints that succeed less often than others.
+     *
+     * @param interval over which requests are counted; not zero
+     * @param minimumHosts how many endpoints must have had enough requests, at least 2
+     * @param requestVolume how many requests are enough, at least 1
+     * @param stdevFactor how far below the average is too low, in thousandths of the standard deviation
+     */
+    public record SuccessRate(Duration interval, int minimumHosts, int requestVolume, int stdevFactor) {}
 }

@@ -3,12 +3,10 @@ package dev.gateway.format;
 import java.util.Map;
 
 /**
- * JSON writer: builds a JSON document. The caller closes each object and array that it opens; the writer
- * sets the commas.
+ * JSON writer: builds a JSON document on one line. The caller closes each object and array that it opens; the
+ * writer sets the commas.
  */
 public final class JsonText {
-    private static final String HEX = "0123456789abcdef";
-
     private final StringBuilder out = new StringBuilder(4096);
 
     /** Opens an object, as an element of an array or as the document. */
@@ -47,7 +45,7 @@ public final class JsonText {
     /** Adds a member that is a text. */
     public JsonText put(String name, String value) {
         name(name);
-        quote(value);
+        JsonString.append(out, value);
         return this;
     }
 
@@ -101,7 +99,7 @@ public final class JsonText {
 
     private void name(String name) {
         separate();
-        quote(name);
+        JsonString.append(out, name);
         out.append(':');
     }
 
@@ -113,24 +111,6 @@ public final class JsonText {
                 out.append(',');
             }
         }
-    }
-
-    private void quote(String text) {
-        out.append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '"' || c == '\\') {
-                out.append('\\').append(c);
-            } else if (c >= ' ' && c < 0x7f) {
-                out.append(c);
-            } else {
-                out.append("\\u");
-                for (int shift = 12; shift >= 0; shift -= 4) {
-                    out.append(HEX.charAt(c >>> shift & 0xf));
-                }
-            }
-        }
-        out.append('"');
     }
 
     /** Returns the document. */

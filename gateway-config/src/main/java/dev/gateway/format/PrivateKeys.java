@@ -62,7 +62,7 @@ public final class PrivateKeys {
         }
         Matcher other = OTHER_KEY.matcher(pem);
         if (other.find()) {
-            throw new InvalidKeyException(file + " holds a key that TLS has no use for (" + other.group(1)
+            throw new InvalidKeyException(file + " holds a key of a type that TLS does not support (" + other.group(1)
                     + "): expected one of RSA, EC or EdDSA in PKCS#8, PKCS#1 or SEC 1");
         }
         throw new InvalidKeyException("no key in " + file + ": expected '-----BEGIN PRIVATE KEY-----' (PEM)");

@@ -83,8 +83,8 @@ class PrivateKeysTest {
 
     @ParameterizedTest
     @CsvSource({
-        "OPENSSH PRIVATE KEY, AAAA, holds a key that TLS has no use for (OPENSSH PRIVATE KEY)",
-        "DSA PRIVATE KEY, AAAA, holds a key that TLS has no use for (DSA PRIVATE KEY)",
+        "OPENSSH PRIVATE KEY, AAAA, holds a key of a type that TLS does not support (OPENSSH PRIVATE KEY)",
+        "DSA PRIVATE KEY, AAAA, holds a key of a type that TLS does not support (DSA PRIVATE KEY)",
         "CERTIFICATE, AAAA, no key in any.key",
         "PRIVATE KEY, A, is not valid base64",
         "PRIVATE KEY, AAAA, is damaged",

@@ -1,13 +1,12 @@
 package dev.gateway.admin;
 
+import dev.gateway.format.IpLiteral;
 import dev.gateway.message.Authority;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
-import io.netty.util.NetUtil;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -128,14 +127,8 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
             return false;
         }
         String host = parsed.host().toString();
-        byte[] address = NetUtil.createByteArrayFromIpAddressString(host);
-        try {
-            return address == null
-                    ? host.equalsIgnoreCase(LOCALHOST)
-                    : InetAddress.getByAddress(address).isLoopbackAddress();
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // the length is that of an address
-        }
+        InetAddress address = literal(host);
+        return address == null ? host.equalsIgnoreCase(LOCALHOST) : address.isLoopbackAddress();
     }
 
     private boolean isNobodysName(AsciiString authority) {
@@ -144,9 +137,13 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
             return false;
         }
         String host = parsed.host().toString().toLowerCase(Locale.ROOT);
-        return NetUtil.createByteArrayFromIpAddressString(host) != null
+        return literal(host) != null
                 || host.indexOf('.') < 0
                 || PRIVATE.stream().anyMatch(host::endsWith)
                 || hostnames.contains(host);
+    }
+
+    private static @Nullable InetAddress literal(String host) {
+        return host.startsWith("[") ? IpLiteral.parse6(host.substring(1, host.length() - 1)) : IpLiteral.parse(host);
     }
 }

@@ -100,7 +100,7 @@ public final class AdminHandler implements RequestHandler {
         }
     }
 
-    /** Sends an answer and then begins what it tells of, which may be the end of this connection. */
+    /** Sends a response, then begins the announced action, which may close this connection. */
     private static void deliver(Reply reply, AdminResponse content) {
         reply.send(content);
         content.next().run();

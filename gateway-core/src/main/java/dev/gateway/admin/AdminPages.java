@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admin endpoints: what the admin listener shows and does. Pages are added before it is asked for the first; then any
+ * Admin endpoints: what the admin listener shows and does. Pages are added before the first request; then any
  * thread may ask. {@code openapi.json} describes each, and a test holds it to that.
  */
 public final class AdminPages {
@@ -220,7 +220,7 @@ public final class AdminPages {
     }
 
     /**
-     * Adds something that can be had done, by those who may.
+     * Adds an action, for clients that are allowed to use it.
      *
      * @param path with a slash at its end if what follows says more
      * @param action called by another thread than event loops; returns at once

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Worker threads of the admin listener. The threads that do what the admin listener is asked for: one makes pages, one does
- * what others can have done, so that neither waits for the other, and nothing of the gateway's own work waits for either.
+ * Worker threads of the admin listener. One thread makes pages, another performs actions. So neither waits
+ * for the other, and the gateway's own work waits for neither.
  * Few requests may wait for each; those that find no room are refused. A thread ends when there is nothing to do. Any
  * thread may use it.
  */

@@ -54,10 +54,13 @@ public final class ActiveConfig {
                 snapshot.upstreams().stream().map(Upstream::name).collect(Collectors.toSet()));
     }
 
-    /** Returns the upstream that was made of a configuration that says the same, or null. */
+    /** Returns the upstream that was made of a configuration that says the same, but maybe of its endpoints; or null. */
     @Nullable
     Upstream same(UpstreamConfig wanted) {
-        return ConfigEquality.isSame(configured.get(wanted.name()), wanted) ? upstreams.get(wanted.name()) : null;
+        UpstreamConfig before = configured.get(wanted.name());
+        boolean same = before != null
+                && ConfigEquality.isSame(before.withEndpoints(List.of()), wanted.withEndpoints(List.of()));
+        return same ? upstreams.get(wanted.name()) : null;
     }
 
     /** Returns what was made of an entry that says the same, or null; also if it has to be made again. */
@@ -68,7 +71,7 @@ public final class ActiveConfig {
                 : null;
     }
 
-    /** Lets upstreams that were made again go on with how endpoints of their name's former one are at this moment. */
+    /** Gives upstreams that were made again the endpoint states of their predecessors with the same name. */
     public void inherit(ActiveConfig before) {
         upstreams.forEach((name, upstream) -> {
             Upstream former = before.upstream(name);

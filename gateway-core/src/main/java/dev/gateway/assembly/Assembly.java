@@ -5,6 +5,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TracingConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.exchange.BodyRate;
 import dev.gateway.exchange.ClientTrust;
 import dev.gateway.format.CidrSet;
 import dev.gateway.message.ForwardedFields;
@@ -27,14 +28,17 @@ import org.jspecify.annotations.Nullable;
  * a failure names the place in the file and is a start failure.
  */
 public final class Assembly {
+    /** How far a client may be behind with a body, where it may be silent for as long as it likes. */
+    private static final long DEFAULT_GRACE_MILLIS = 60_000;
+
     private Assembly() {}
 
     /**
      * Makes a generation. It shares upstreams that mean the same with the generation before, so that their connections,
-     * limits and balancers go on.
+     * limits and balancers stay.
      *
      * @param indexes of listeners, by their names
-     * @param before what is in force, null for the first
+     * @param before the active generation, null for the first
      * @param tunnels what its tunnels share with those of other generations
      * @param values of header fields that files have
      */
@@ -76,9 +80,16 @@ public final class Assembly {
                                     oddNames(listener.http().headersWithUnderscores())),
                             forwarded(listener.http().forwardedHeaders()),
                             (int) listener.limits().maxRequestLine(),
-                            listener.limits().maxBody()));
+                            listener.limits().maxBody(),
+                            bodyRate(listener)));
         }
         return Generation.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);
+    }
+
+    private static @Nullable BodyRate bodyRate(ListenerConfig listener) {
+        long rate = listener.limits().clients().minBodyRate();
+        long idle = Conversions.millis(listener.timeouts().requestBodyIdle());
+        return rate == 0 ? null : new BodyRate(rate, idle == 0 ? DEFAULT_GRACE_MILLIS : idle);
     }
 
     private static @Nullable TraceSettings traces(TracingConfig config) {

@@ -1,10 +1,12 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.OverloadConfig;
 import dev.gateway.config.Position;
 import dev.gateway.config.TunnelTimeouts;
 import dev.gateway.files.FileFault;
 import dev.gateway.net.transport.TransportKind;
+import dev.gateway.overload.OverloadSettings;
 import dev.gateway.process.StartException;
 import dev.gateway.route.Route;
 import java.time.Duration;
@@ -30,6 +32,16 @@ public final class Conversions {
             case IO_URING -> TransportKind.IO_URING;
             case NIO -> TransportKind.NIO;
         };
+    }
+
+    /** Returns when new work is refused. */
+    public static OverloadSettings overload(OverloadConfig config) {
+        return new OverloadSettings(
+                config.heap(),
+                config.directMemory(),
+                config.openFiles(),
+                millis(config.lag()),
+                config.requestsInFlight());
     }
 
     /** Returns why a start fails, with the place in the file that it comes from. */

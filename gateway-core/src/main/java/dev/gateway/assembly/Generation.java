@@ -1,5 +1,6 @@
 package dev.gateway.assembly;
 
+import dev.gateway.exchange.BodyRate;
 import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.message.ForwardedFields;
@@ -40,9 +41,10 @@ public record Generation(
      *
      * @param tunnels the routes of CONNECT, null if there is none
      * @param trust which fields are believed, and from whom
-     * @param forwarded what upstreams are told of clients
+     * @param forwarded which fields tell upstreams about clients
      * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
+     * @param bodyRate that clients must send bodies at, null for any
      */
     record ListenerPolicy(
             Router router,
@@ -50,7 +52,8 @@ public record Generation(
             ClientTrust trust,
             ForwardedFields forwarded,
             int maxRequestLineBytes,
-            long maxBodyBytes) {}
+            long maxBodyBytes,
+            @Nullable BodyRate bodyRate) {}
 
     public Generation {
         policies = Collections.unmodifiableList(new ArrayList<>(policies));
@@ -136,5 +139,10 @@ public record Generation(
     @Override
     public long maxRequestBodyBytes(int listener) {
         return policy(listener).maxBodyBytes;
+    }
+
+    @Override
+    public @Nullable BodyRate bodyRate(int listener) {
+        return policy(listener).bodyRate;
     }
 }

@@ -33,7 +33,7 @@ public final class HeaderValues {
     private static final class Watched implements FieldEdits.Value {
         private final ValueFile file;
         private final FileWatch watch;
-        private Header header; // by the configuration in force: what messages name
+        private Header header; // by the active configuration: what messages name
         private volatile AsciiString value = AsciiString.EMPTY_STRING;
         private volatile String problem = "";
 

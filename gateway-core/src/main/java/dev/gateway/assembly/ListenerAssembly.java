@@ -76,7 +76,13 @@ public final class ListenerAssembly {
                 config.name(),
                 address(config.bind()),
                 config.bind().reusePort() ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
-                new ListenerSettings.Limits(limits.connections(), 0),
+                new ListenerSettings.Limits(
+                        limits.clients().connections(),
+                        0,
+                        new ListenerSettings.Clients(
+                                limits.clients().maxConnectionsPerClient(),
+                                CidrSet.of(config.http().trustedProxies())::contains,
+                                limits.clients().maxAcceptRate())),
                 tls,
                 proxy == null ? null : new ProxyProtocol(CidrSet.of(proxy.trustedCidrs()), requestHeaders),
                 new ListenerSettings.Protocols(http1, http2, config.http().h2cUpgrade(), bytes(config)));

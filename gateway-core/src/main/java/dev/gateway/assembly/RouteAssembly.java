@@ -113,7 +113,7 @@ public final class RouteAssembly {
         return new Route(
                 name,
                 FilterOrder.inOrder(filters),
-                new Route.Forwarding(target, retry(forwarding.retry()), forwarding.preserveHost()),
+                new Route.Forwarding(target, RetryAssembly.policy(forwarding.retry()), forwarding.preserveHost()),
                 new Route.Timeouts(
                         Conversions.millis(timeouts.request()),
                         Conversions.millis(timeouts.backendRequest()),
@@ -122,10 +122,6 @@ public final class RouteAssembly {
                 upgrades(rule.upgrades()),
                 signature,
                 logPolicy);
-    }
-
-    private static Route.Retry retry(RuleConfig.Retry retry) {
-        return new Route.Retry(retry.attempts(), retry.codes(), Conversions.millis(retry.backoff()));
     }
 
     private static Route.TunnelTimeouts tunnel(RuleConfig rule) {

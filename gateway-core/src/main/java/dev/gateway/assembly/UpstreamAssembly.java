@@ -2,36 +2,24 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
-import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.Health;
-import dev.gateway.upstream.OutlierDetection;
+import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamTlsSettings;
-import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Upstream factory. Turns the configuration of an upstream into what serves it: endpoints, a balancer, health, settings.
  */
 public final class UpstreamAssembly {
-    /** Of upstreams that say nothing of it: five failures in a row, that is, of which each can only be the endpoint's own. */
-    private static final OutlierDetection PROTECTION =
-            new OutlierDetection(OutlierDetection.Counts.ABSENCE, 5, 30_000, 300_000, 50);
-
     private UpstreamAssembly() {}
 
     /** Makes an upstream with all its endpoints in service. */
     static Upstream upstream(UpstreamConfig config) {
-        List<Endpoint> endpoints = new ArrayList<>();
-        for (EndpointConfig endpoint : config.endpoints()) {
-            endpoints.add(endpoint(endpoint, endpoints.size()));
-        }
         UpstreamConfig.Protocols protocols = config.protocols();
         UpstreamConfig.Tls tls = protocols.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
@@ -50,40 +38,26 @@ public final class UpstreamAssembly {
                 .dialSettings(dialSettings(protocols.sendProxyProtocol()))
                 .build();
         Balancer.Policy balancing = BalancerAssembly.policy(config.loadBalancer());
-        UpstreamConfig.HealthChecks checks = config.healthChecks();
-        OutlierDetection outliers = outliers(checks == null ? null : checks.outlierDetection());
-        ActiveCheck active = checks == null ? null : active(checks.active());
-        return new Upstream(
-                config.name(), new Health(endpoints, balancing, outliers, active, System::nanoTime), settings);
+        Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing), settings);
+        upstream.update(specs(config));
+        return upstream;
     }
 
-    private static @Nullable OutlierDetection outliers(UpstreamConfig.@Nullable OutlierDetection config) {
-        if (config == null) {
-            return PROTECTION;
-        }
-        return config.consecutive5xx() == 0
-                ? null
-                : new OutlierDetection(
-                        OutlierDetection.Counts.ANY_FAILURE,
-                        config.consecutive5xx(),
-                        Conversions.millis(config.baseEjectionTime()),
-                        Conversions.millis(config.maxEjectionTime()),
-                        config.maxEjectionPercent());
+    /** Returns what is wanted of the endpoints of an upstream. */
+    static List<EndpointSpec> specs(UpstreamConfig config) {
+        return config.endpoints().stream().map(UpstreamAssembly::spec).toList();
     }
 
-    private static @Nullable ActiveCheck active(UpstreamConfig.@Nullable ActiveCheck config) {
-        return config == null
-                ? null
-                : new ActiveCheck(
-                        config.path(),
-                        config.host(),
-                        Conversions.millis(config.interval()),
-                        Conversions.millis(config.timeout()),
-                        config.healthyThreshold(),
-                        config.unhealthyThreshold(),
-                        config.expectedStatuses().stream()
-                                .map(each -> new ActiveCheck.Statuses(each.first(), each.last()))
-                                .toList());
+    /** Returns what is wanted of an entry as long as nothing else is known of it: of a name, that it is resolved. */
+    public static EndpointSpec spec(EndpointConfig config) {
+        Endpoint endpoint = endpoint(config, 0);
+        return new EndpointSpec(
+                endpoint.host(),
+                endpoint.port(),
+                config.weight(),
+                endpoint.name(),
+                endpoint.zone(),
+                config.dns() == null ? EndpointSpec.STATIC : "dns:" + config.dns());
     }
 
     private static UpstreamSettings.Protocol protocol(UpstreamConfig.Protocol protocol) {
@@ -103,7 +77,8 @@ public final class UpstreamAssembly {
 
     /** Returns an endpoint of an upstream, and its position there. */
     public static Endpoint endpoint(EndpointConfig config, int index) {
-        String host = config.unix() != null ? "unix:" + config.unix() : String.valueOf(config.host());
+        String name = config.dns() != null ? config.dns() : config.host();
+        String host = config.unix() != null ? "unix:" + config.unix() : String.valueOf(name);
         return new Endpoint(index, host, config.port(), config.weight());
     }
 

@@ -86,7 +86,7 @@ final class AdminOptions {
         }
     }
 
-    /** Prints a page of the admin listener, or the reason why it cannot be had; returns the exit code. */
+    /** Prints a page of the admin listener, or why it is unavailable; returns the exit code. */
     int print(String page, PrintWriter out, PrintWriter err) {
         return use(err, client -> {
             AdminClient.Answer answer = client.get(page);

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 final class InternalErrors {
     private InternalErrors() {}
 
-    /** Tells of it; returns the exit code. */
+    /** Reports it; returns the exit code. */
     static int tell(Throwable failure, PrintWriter err) {
         err.println("an error in the gateway itself ended it: " + describe(failure));
         err.flush();

@@ -25,8 +25,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /**
- * Serves a few requests and ends; meanwhile the JVM, which the launcher has told so, takes note of what a start needs. It
- * has in memory what its archive holds, used or not: so these are what every gateway serves, HTTP/1.1 in cleartext.
+ * Serves a few requests and ends. Meanwhile the JVM records what a start needs, as the launcher has configured. A
+ * later start maps all of the archive, used or not. So these requests are what every gateway serves: HTTP/1.1 in
+ * cleartext.
  */
 @Command(
         name = "prepare",

@@ -12,7 +12,7 @@ final class Terminal {
 
     private Terminal() {}
 
-    /** The JDK only tells of standard input and output, and standard error is often sent elsewhere. */
+    /** The JDK reports only on standard input and output, and standard error is often redirected. */
     private static boolean stderrIsTerminal() {
         Path link = Path.of("/proc/self/fd/2");
         if (!Files.exists(link)) {

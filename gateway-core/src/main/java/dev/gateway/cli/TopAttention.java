@@ -18,7 +18,7 @@ final class TopAttention {
     private static final double MANY_FAILED = 0.05;
     private static final int NAMED = 3;
 
-    /** Causes that tell of clients, or of what is refused to them on purpose. */
+    /** Causes that clients bring about, or that are refusals by policy. */
     private static final Pattern OF_CLIENTS =
             Pattern.compile("client|policy|proxy_auth|authz|rate|no_route|body_too|max_duration|idle_timeout|admin");
 

@@ -15,7 +15,7 @@ final class UsageErrors {
 
     private UsageErrors() {}
 
-    /** Runs the command; words that picocli has no use for are an error also where help is asked for. */
+    /** Runs the command; words that picocli does not know are an error, also with --help. */
     static int execute(ParseResult parsed) {
         List<String> unmatched = parsed.unmatched();
         if (!parsed.hasSubcommand() && !unmatched.isEmpty()) {
@@ -24,7 +24,7 @@ final class UsageErrors {
         return new CommandLine.RunLast().execute(parsed);
     }
 
-    /** Tells of an error; returns the exit code. */
+    /** Reports an error; returns the exit code. */
     static int tell(ParameterException error, String[] args) {
         CommandLine command = error.getCommandLine();
         PrintWriter err = command.getErr();

@@ -4,7 +4,7 @@ import io.netty.channel.ChannelHandlerContext;
 
 /** Reads a connection one message at a time, the next not before there is room to answer it. Part of its handler. */
 final class ReadPacing {
-    private boolean reading; // a message is asked for and has not come
+    private boolean reading; // a read is pending
     private boolean readWhenWritable;
 
     /** Asks for the next message. */
@@ -33,7 +33,7 @@ final class ReadPacing {
         }
     }
 
-    /** Returns whether a message waited for that, which is asked for now. */
+    /** Returns whether a read waited for that; if so, it begins now. */
     boolean onWritabilityChanged(ChannelHandlerContext ctx) {
         if (!readWhenWritable || !ctx.channel().isWritable()) {
             return false;

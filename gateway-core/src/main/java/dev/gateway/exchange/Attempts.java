@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows, until a response is
  * forwarded or the last failure is the exchange's. Made when every filter has proceeded.
  */
-final class Attempts implements Attempt.Owner, BalancerContext {
-    private static final int MAX_CHOICES = 8;
+final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
+    private static final int TOO_MANY_REQUESTS = 429;
 
     /** After so many attempts in a row on connections just closed, the next is at the same endpoint: its pool has no more of them. */
     private static final int MAX_STALE = 2;
@@ -41,6 +41,7 @@ final class Attempts implements Attempt.Owner, BalancerContext {
     private final Owner owner;
     private final Route route;
     private final Upstream upstream;
+    private final Route.Retry policy;
     private final Retries retries;
     private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not the client's
     private @Nullable Endpoint endpoint;
@@ -51,6 +52,7 @@ final class Attempts implements Attempt.Owner, BalancerContext {
     private boolean answeredWell; // it answered well so far, and has not been told so
     private boolean awaitsGrpcStatus; // it answers a call of gRPC, and has not told yet how that went
     private @Nullable Failure lastFailure; // of the attempt before
+    private boolean wasFailing; // the endpoint's last request had failed when this attempt began
     private int stale; // attempts in a row that met a kept connection just closed
 
     /** The exchange whose upstream it is. */
@@ -81,14 +83,18 @@ final class Attempts implements Attempt.Owner, BalancerContext {
         this.route = route;
         this.upstream = upstream;
         RequestHead head = exchange.head;
-        this.retries = Retries.of(
-                head, route.forwarding().retry(), upstream.endpoints().size());
+        this.policy = route.forwarding().retry();
+        this.retries =
+                new Retries(head.routedMethod(), policy, upstream.endpoints().size(), this);
         // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
         AsciiString authority = head.authority();
         this.tellsEndpoint = !owner.routing().isProxied()
                 && (authority.isEmpty() || (!route.forwarding().preserveHost() && authority.equals(record.authority)));
         HopByHop.stripCredentials(head.fields());
         record.upstream = upstream.name();
+        if (policy.attempts() > 0) {
+            upstream.retryBudget().onRequest();
+        }
     }
 
     /** Begins an attempt; the state is {@link Phase#CONNECTING}. */
@@ -115,6 +121,7 @@ final class Attempts implements Attempt.Owner, BalancerContext {
         record.dialNanos = 0;
         record.requestedNanos = 0;
         endUnreported = true;
+        wasFailing = upstream.host(chosen).isFailing();
         failedByStatus = awaitsGrpcStatus = answeredWell = false;
         owner.routing().onAttempt();
         exchange.loop.observer.onAttemptBegun(record);
@@ -149,11 +156,17 @@ final class Attempts implements Attempt.Owner, BalancerContext {
         if (stale >= MAX_STALE && endpoint != null && upstream.host(endpoint).isChosen()) {
             return endpoint;
         }
-        Endpoint chosen = upstream.balancer().choose(this);
-        for (int i = 0; chosen != null && isTried(chosen) && i < MAX_CHOICES; i++) {
-            chosen = upstream.balancer().choose(this);
-        }
-        return chosen;
+        return EndpointChoice.choose(upstream, this);
+    }
+
+    @Override
+    public boolean tryTakeRetry(Route.Retry.Budget budget) {
+        return upstream.retryBudget().tryTake(exchange.loop.wheel.nanoTime(), budget.percent(), budget.minPerSecond());
+    }
+
+    @Override
+    public long random(long most) {
+        return exchange.loop.jitter.applyAsLong(most);
     }
 
     @Override
@@ -207,8 +220,12 @@ final class Attempts implements Attempt.Owner, BalancerContext {
         exchange.record.requestedNanos =
                 from.isOpenedAtOnce() ? exchange.record.attemptNanos : exchange.loop.wheel.nanoTime();
         owner.response().attach(stream);
-        owner.deadlines().awaitHead(upstream.settings().responseHeadersMillis(), exchange.record.requestedNanos);
-        owner.request().sendTo(from, stream);
+        owner.deadlines()
+                .awaitHead(
+                        upstream.settings().responseHeadersMillis(),
+                        policy.waiting().silentMillis(),
+                        exchange.record.requestedNanos);
+        owner.request().sendTo(from, stream, policy.bufferBytes());
     }
 
     @Override
@@ -221,11 +238,13 @@ final class Attempts implements Attempt.Owner, BalancerContext {
         if (head.status() == 101) {
             onBroken(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
         } else if (head.isInterim()) {
+            owner.deadlines().isNotSilent();
             owner.response().onInterim(head, owner.request().hasBegun());
         } else {
             onAnswered(head, last);
-            if (!isRepeated(head.status())) {
+            if (!isRepeated(head)) {
                 owner.response().onHead(head, last);
+                onHeard();
             }
         }
     }
@@ -245,6 +264,12 @@ final class Attempts implements Attempt.Owner, BalancerContext {
         awaitsGrpcStatus = call && !last && !GrpcStatus.isTold(head.fields());
         if (!awaitsGrpcStatus) {
             onAnswered(call ? GrpcStatus.toHttp(head.fields()) : head.status());
+        }
+    }
+
+    private void onHeard() {
+        if (endpoint != null && policy.waiting().silentMillis() > 0 && exchange.record.respondedNanos != 0) {
+            upstream.host(endpoint).onHeard(exchange.record.respondedNanos);
         }
     }
 
@@ -276,20 +301,28 @@ final class Attempts implements Attempt.Owner, BalancerContext {
     }
 
     /** Whether the policy takes the status for a failure, and another attempt is made. */
-    private boolean isRepeated(int status) {
+    private boolean isRepeated(ResponseHead head) {
+        int status = head.status();
         // An upstream that ignores a wish to upgrade has made another request of it, which nobody sent.
-        if (!isReplayable() || !retries.isFailure(status) || exchange.isUpgradeRefused()) {
+        if (!retries.isFailure(status) || !isReplayable() || exchange.isUpgradeRefused()) {
             return false;
         }
-        long delay = retries.afterStatus();
+        long delay = retries.afterStatus(retryAfterMillis(head));
         if (delay == Retries.NONE) {
-            exchange.record.cause = Cause.RETRY_LIMIT;
+            exchange.record.cause = retries.refusal();
             exchange.record.detail = "the last attempt was answered with " + status;
             return false;
         }
         tellEnd(status, null, true);
         retry(delay, Attempt.ABANDONED);
         return true;
+    }
+
+    /** An endpoint speaks for itself, except of too many requests: these are the client's. */
+    private long retryAfterMillis(ResponseHead head) {
+        return head.status() == TOO_MANY_REQUESTS || !isElsewhere()
+                ? RetryAfter.millis(head.fields(), System.currentTimeMillis())
+                : 0;
     }
 
     @Override
@@ -302,14 +335,47 @@ final class Attempts implements Attempt.Owner, BalancerContext {
     /** Another attempt is made, or the exchange fails; the endpoint is judged already, as that decides who is next. */
     private void retryOrFail(Failure failure) {
         long delay = isReplayable() ? delayAfter(failure) : Retries.NONE;
-        if (delay == Retries.NONE) {
-            owner.fail(failure);
+        if (delay != Retries.NONE) {
+            again(delay, failure);
+        } else if (retries.refusal() == Cause.RETRY_BUDGET) {
+            tellEnd(0, failure, false);
+            owner.fail(new Failure(
+                    Cause.RETRY_BUDGET,
+                    failure.status(),
+                    failure.retry(),
+                    false,
+                    "too many retries of " + upstream + " after "
+                            + failure.cause().label() + ": " + failure.detail()));
         } else {
-            lastFailure = failure;
-            stale = failure.stale() ? stale + 1 : 0;
-            tellEnd(0, failure, true);
-            retry(delay, failure);
+            owner.fail(failure);
         }
+    }
+
+    private void again(long delay, Failure failure) {
+        lastFailure = failure;
+        stale = failure.stale() ? stale + 1 : 0;
+        tellEnd(0, failure, true);
+        retry(delay, failure);
+    }
+
+    /** No head has come for as long as an endpoint may be silent: leaves it if it has answered nobody, and another may. */
+    void onSilent() {
+        Endpoint asked = endpoint;
+        if (asked == null
+                || exchange.state.phase() != Phase.REQUESTED
+                || upstream.host(asked).isHeardSince(exchange.record.requestedNanos)
+                || !isReplayable()
+                || !EndpointChoice.hasUntried(upstream, this)
+                || !retries.leavesSilent()) {
+            return;
+        }
+        Failure failure = Failure.of(
+                Cause.UPSTREAM_TIMEOUT,
+                RetrySafety.IF_IDEMPOTENT,
+                "no answer to any request in " + policy.waiting().silentMillis() + " ms");
+        judge(failure);
+        abandon(failure);
+        again(0, failure);
     }
 
     /** The current attempt must not go on. */
@@ -330,33 +396,17 @@ final class Attempts implements Attempt.Owner, BalancerContext {
         }
     }
 
-    /** Tells how the endpoint did if it had the request; how connections do, their pools tell. */
+    /** Tells how the endpoint did if it had the request. */
     private void judge(Failure failure) {
         if (endpoint == null || failedByStatus || !exchange.state.isRequested() || exchange.state.isTunnel()) {
             return;
         }
-        if (failure.stale() || failure.retry() == RetrySafety.ALWAYS) {
-            return; // it was about to close the connection, or has said that it did not look at the request
-        }
-        switch (failure.cause()) {
-            case UPSTREAM_RESET_BEFORE_HEADERS -> {
-                // What the same request would meet again, such as PROTOCOL_ERROR in HTTP/2, tells of the request.
-                if (failure.retry() != RetrySafety.NEVER) {
-                    upstream.health().onUnanswered(endpoint);
-                }
-            }
-            case UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> {
-                answeredWell = false;
-                upstream.health().onAnsweredBadly(endpoint);
-            }
-            case UPSTREAM_TIMEOUT -> {
-                // An endpoint that answers slowly but steadily is well, and so is one that waits for the client.
-                if (!exchange.state.isResponded() && (hasWholeRequest() || hasTakenNothing())) {
-                    upstream.health().onUnanswered(endpoint);
-                }
-            }
-            default -> {}
-        }
+        boolean silent = failure.cause() == Cause.UPSTREAM_TIMEOUT
+                && !exchange.state.isResponded()
+                && (hasWholeRequest() || hasTakenNothing());
+        EndpointBlame.Finding finding = EndpointBlame.of(failure, silent);
+        answeredWell &= finding != EndpointBlame.Finding.ANSWERED_BADLY;
+        EndpointBlame.tell(upstream.health(), endpoint, finding);
     }
 
     /** Of a tunnel there is nothing to wait for but its head. */
@@ -375,9 +425,17 @@ final class Attempts implements Attempt.Owner, BalancerContext {
     }
 
     private long delayAfter(Failure failure) {
+        boolean elsewhere = isElsewhere();
+        boolean timedOut = failure.cause() == Cause.UPSTREAM_TIMEOUT || failure.cause() == Cause.CONNECT_TIMEOUT;
+        if (timedOut && !elsewhere && route.timeouts().backendRequestMillis() == 0) {
+            return Retries.NONE; // to wait there once more would double the time
+        }
         boolean sent = exchange.state.phase() == Phase.REQUESTED;
-        boolean elsewhere = endpoint == null || upstream.health().hasOther(endpoint);
-        return retries.afterFailure(failure, sent, elsewhere);
+        return retries.afterFailure(failure, new Retries.Tried(sent, elsewhere, wasFailing));
+    }
+
+    private boolean isElsewhere() {
+        return endpoint == null || upstream.health().hasOther(endpoint);
     }
 
     private void retry(long delayMillis, Failure failure) {

@@ -15,6 +15,9 @@ import dev.gateway.time.TimerWheel;
 final class Deadlines extends Timer {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
+    /** Between two looks at an upstream that is silent. */
+    private static final long AGAIN_MILLIS = 1000;
+
     private final Owner owner;
     private final TimerWheel wheel;
     private long requestMillis;
@@ -23,6 +26,8 @@ final class Deadlines extends Timer {
     private long attemptSince;
     private long headMillis;
     private long headSince;
+    private long silentMillis;
+    private long silentSince;
     private long idleMillis;
     private long idleSince;
     private long halfClosedMillis;
@@ -30,6 +35,8 @@ final class Deadlines extends Timer {
     private long maxSince;
     private long reportMillis;
     private long reportSince;
+    private long paceMillis;
+    private long paceSince;
     private boolean backingOff;
     private long backoffMillis;
     private long backoffSince;
@@ -43,11 +50,17 @@ final class Deadlines extends Timer {
         /** The current attempt has taken too long, or its upstream has not answered in time. */
         void onAttemptTimeout(Failure failure);
 
+        /** Still no head has come from the upstream, and maybe nothing comes from it at all; asked again and again. */
+        void onSilent();
+
         /** Whether it is the upstream's turn: it has the whole request, or does not take the part that is here. */
         boolean owesHead();
 
         /** Nothing has moved for too long ({@link Cause#IDLE_TIMEOUT}), or a tunnel is too old. */
         void onTimeUp(Failure failure);
+
+        /** It is time to look how fast the client sends the request's body. */
+        void onPaceDue();
 
         /** It is time to report on a tunnel. */
         void onReportDue();
@@ -80,25 +93,42 @@ final class Deadlines extends Timer {
     /**
      * The upstream is to send a response head, as soon as the client has sent what it answers; forgotten by {@link #headCame}
      * or the attempt's end.
+     *
+     * @param silentMillis after which somebody is to look whether anything comes from it
      */
-    void awaitHead(long headMillis, long since) {
+    void awaitHead(long headMillis, long silentMillis, long since) {
         this.headMillis = headMillis;
-        headSince = since;
+        this.silentMillis = silentMillis;
+        headSince = silentSince = since;
         arm(since);
     }
 
     void headCame() {
-        headMillis = 0;
+        headMillis = silentMillis = 0;
+    }
+
+    /** The upstream has said something before its head. */
+    void isNotSilent() {
+        silentMillis = 0;
     }
 
     void attemptOver() {
-        headMillis = 0;
+        headMillis = silentMillis = 0;
         attemptMillis = 0;
+    }
+
+    /** The pace of the request's body is to be looked at after each such time, until 0 is said. */
+    void watchPace(long millis) {
+        paceMillis = millis;
+        if (millis > 0) {
+            paceSince = wheel.nanoTime();
+            arm(paceSince);
+        }
     }
 
     /** The exchange has become a tunnel: limits of its own take the place of all others, and it is reported on. */
     void tunnel(Route.TunnelTimeouts limits, long reportMillis, long since) {
-        requestMillis = attemptMillis = headMillis = 0;
+        requestMillis = attemptMillis = headMillis = silentMillis = paceMillis = 0;
         idleMillis = limits.idleMillis();
         halfClosedMillis = limits.halfClosedMillis();
         maxMillis = limits.maxMillis();
@@ -155,8 +185,10 @@ final class Deadlines extends Timer {
         left = Math.min(left, left(requestMillis, requestSince, now));
         left = Math.min(left, left(attemptMillis, attemptSince, now));
         left = Math.min(left, left(headMillis, headSince, now));
+        left = Math.min(left, left(silentMillis, silentSince, now));
         left = Math.min(left, left(idleMillis, idleSince, now));
         left = Math.min(left, left(maxMillis, maxSince, now));
+        left = Math.min(left, left(paceMillis, paceSince, now));
         left = Math.min(left, left(reportMillis, reportSince, now));
         if (backingOff) {
             left = Math.min(left, backoffMillis - (now - backoffSince) / NANOS_PER_MILLI);
@@ -185,10 +217,21 @@ final class Deadlines extends Timer {
                 headSince = now; // the client's turn, for whose silence there are other limits
                 arm(now);
             }
+        } else if (left(silentMillis, silentSince, now) <= 0) {
+            silentSince = now;
+            silentMillis = Math.min(silentMillis, AGAIN_MILLIS);
+            arm(now);
+            if (owner.owesHead()) {
+                owner.onSilent();
+            }
         } else if (left(idleMillis, idleSince, now) <= 0) {
             owner.onTimeUp(Failure.of(Cause.IDLE_TIMEOUT, "no byte in either direction in " + idleMillis + " ms"));
         } else if (left(maxMillis, maxSince, now) <= 0) {
             owner.onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + maxMillis + " ms"));
+        } else if (left(paceMillis, paceSince, now) <= 0) {
+            paceSince = now;
+            arm(now);
+            owner.onPaceDue();
         } else if (left(reportMillis, reportSince, now) <= 0) {
             reportSince = now;
             arm(now);

@@ -7,7 +7,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
-import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -62,10 +61,11 @@ final class Exchange extends ExchangeContext
         }
         loop.observer.onBegun(record);
         try {
-            if (loop.gate.admitsRequests() && held.tryAdd(Cost.EXCHANGE + head.heldBytes())) {
+            Failure refusal = admit();
+            if (refusal == null) {
                 routing.enter();
             } else {
-                turnAway(Failure.of(Cause.OVERLOAD, "no memory is left for another request"));
+                turnAway(refusal);
             }
         } catch (RuntimeException | OutOfMemoryError e) {
             onDefect(e);
@@ -82,6 +82,7 @@ final class Exchange extends ExchangeContext
         held.waitFor(upstream.waiting());
         Attempts made = new Attempts(this, this, route, upstream);
         attempts = made;
+        request.watchPace();
         if (request.passes(routing.inspector())) {
             made.open();
         }
@@ -193,6 +194,16 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
+    public void onPaceDue() {
+        request.onPaceDue();
+    }
+
+    @Override
+    public boolean isContinueDue() {
+        return request.isEmpty() && response.isContinueDue();
+    }
+
+    @Override
     public void onReportDue() {
         if (tunnel != null) {
             tunnel.onReportDue();
@@ -210,11 +221,15 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
+    public void onSilent() {
+        if (attempts != null) {
+            attempts.onSilent();
+        }
+    }
+
+    @Override
     public boolean owesHead() {
-        return state.isRequestEnded()
-                || head.isConnect()
-                || request.isStalled()
-                || (request.isEmpty() && response.isContinueDue());
+        return state.isRequestEnded() || head.isConnect() || request.isStalled() || isContinueDue();
     }
 
     @Override

@@ -4,7 +4,9 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
+import dev.gateway.overload.Cost;
 import dev.gateway.overload.Holding;
+import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
@@ -40,6 +42,22 @@ class ExchangeContext {
         this.head = head;
         this.record = record;
         this.held = new Holding(record.connection.account());
+    }
+
+    /** Takes the exchange in, and charges it; returns why not if there is no room for it. */
+    final @Nullable Failure admit() {
+        LoopGate gate = loop.gate;
+        if (gate.endsKeepAlive() && server.announceClose()) {
+            gate.onKeepAliveEnded();
+        }
+        if (!gate.admitsRequest(loop.active())) {
+            return Failure.of(Cause.OVERLOAD, "the gateway refuses new requests for now");
+        }
+        if (held.tryAdd(Cost.EXCHANGE + head.heldBytes())) {
+            return null;
+        }
+        gate.onNoRoomForRequest();
+        return Failure.of(Cause.OVERLOAD, "no memory is left for another request");
     }
 
     /** Returns the client's connection. */

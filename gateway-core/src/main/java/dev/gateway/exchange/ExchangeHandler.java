@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class ExchangeHandler implements RequestHandler {
     private static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
-    private final LoopServices loop;
+    final LoopServices loop;
     private @Nullable GenerationRef[] generations = {}; // by listener
 
     /** Makes the handler of an event loop that has room for every request: for tests. */

@@ -77,6 +77,11 @@ public interface ExchangeSettings {
         return 0;
     }
 
+    /** Returns how fast a client must send a request's body, null if it may take its time. */
+    default @Nullable BodyRate bodyRate(int listener) {
+        return null;
+    }
+
     /** What happens about {@code X-Request-Id}. */
     enum RequestIdPolicy {
         /** Nothing is added, and what a client sent passes. */

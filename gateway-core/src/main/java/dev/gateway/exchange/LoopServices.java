@@ -7,6 +7,8 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.trace.Traces;
 import dev.gateway.upstream.StreamOpener;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongUnaryOperator;
 
 /** What all exchanges of one event loop share: its clock, its pools, who observes them. Confined to its loop. */
 final class LoopServices {
@@ -21,6 +23,10 @@ final class LoopServices {
     final OddNameGuard oddNames;
     final ReadingLog readings;
     final OpenTunnels tunnels = new OpenTunnels();
+
+    /** Returns a random number from 0 to the one that it is given; tests have one of their own. */
+    LongUnaryOperator jitter = most -> ThreadLocalRandom.current().nextLong(most + 1);
+
     private int active;
 
     LoopServices(StreamOpener opener, TimerWheel wheel, ExchangeObserver observer, LoopGate gate) {

@@ -57,8 +57,8 @@ final class OddNameGuard {
             told = true;
             toldNanos = now;
             log.warn(
-                    "listener {} drops the field {} of a request: its name has other characters than letters, digits and"
-                            + " hyphens, or does not begin with a letter. To forward it, set headersWithUnderscores: allow",
+                    "listener {} drops the field {} of a request: upstreams may misread its name. To forward"
+                            + " it, set headersWithUnderscores: allow",
                     record.connection.listenerName(),
                     name);
         }

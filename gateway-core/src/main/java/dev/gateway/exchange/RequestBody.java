@@ -8,11 +8,13 @@ import dev.gateway.filter.BodyInspector;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.ProxyFields;
+import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +31,10 @@ final class RequestBody {
     private @Nullable SentBody sent; // null before there is any
     private @Nullable Fields trailers;
     private @Nullable BodyInspector inspector; // that has not let it pass yet
+    private @Nullable BodyRate rate; // that the client must keep up with
+    private @Nullable BodyPace pace; // null before it was looked at for the first time
     private @Nullable Attempt attempt; // whose stream takes it
+    private int mostKept;
     private long received; // bytes of it, without framing
     private boolean sentTrailers; // by the current attempt
     private boolean begun;
@@ -50,6 +55,9 @@ final class RequestBody {
         /** Does what the end of a direction means. */
         void perform(Action action);
 
+        /** Whether the client may wait for consent before it sends anything. */
+        boolean isContinueDue();
+
         /** An inspector threw. */
         void onDefect(Throwable defect);
     }
@@ -69,6 +77,44 @@ final class RequestBody {
     /** The head was the whole request. */
     void completeAtOnce() {
         complete = true;
+    }
+
+    /** Has its client keep up with a rate from now on, if it has not sent all; tunnels and calls of gRPC may be quiet. */
+    void watchPace() {
+        if (complete || exchange.record.kind != Kind.HTTP || GrpcStatus.isCall(exchange.head)) {
+            return;
+        }
+        BodyRate wanted = exchange.settings().bodyRate(exchange.record.connection.listener());
+        rate = wanted;
+        if (wanted != null) {
+            owner.deadlines().watchPace(wanted.periodMillis());
+        }
+    }
+
+    /** Looks how fast its client is, as long as no response has begun. */
+    void onPaceDue() {
+        BodyRate wanted = rate;
+        if (wanted == null || complete || exchange.state.isResponded()) {
+            owner.deadlines().watchPace(0);
+            return;
+        }
+        long now = exchange.loop.wheel.nanoTime();
+        BodyPace looked = pace;
+        if (looked == null) {
+            looked = new BodyPace(wanted, now - TimeUnit.MILLISECONDS.toNanos(wanted.periodMillis()));
+            pace = looked;
+        }
+        if (looked.isTooSlow(received, isClientsTurn(), now)) {
+            owner.fail(Failure.of(
+                    Cause.CLIENT_TIMEOUT,
+                    "a body slower than " + wanted.bytesPerSecond() + " bytes per second (limits.minBodyRate)"));
+        }
+    }
+
+    /** Whether it is the client that it waits for: no upstream has to come or to make room first. */
+    private boolean isClientsTurn() {
+        boolean taken = attempt != null && !attempt.isOver() && !relay.isStalled();
+        return (inspector != null || taken) && !owner.isContinueDue();
     }
 
     /** Whether any of it has come. */
@@ -123,9 +169,14 @@ final class RequestBody {
         }
     }
 
-    /** Sends the head, and what has been held, on the stream of an attempt. */
-    void sendTo(Attempt attempt, ClientStream stream) {
+    /**
+     * Sends the head, and what has been held, on the stream of an attempt.
+     *
+     * @param mostKept how much is kept for another attempt
+     */
+    void sendTo(Attempt attempt, ClientStream stream, int mostKept) {
         this.attempt = attempt;
+        this.mostKept = mostKept;
         relay.pass(exchange.server, stream);
         sentTrailers = false;
         boolean bodyless = isLast() && (sent == null || sent.size() == 0);
@@ -251,7 +302,7 @@ final class RequestBody {
     private void keep(ByteBuf data) {
         SentBody kept = sent;
         if (kept == null) {
-            kept = new SentBody(exchange.record.connection.account());
+            kept = new SentBody(exchange.record.connection.account(), mostKept);
             sent = kept;
         }
         if (exchange.head.isConnect()) {

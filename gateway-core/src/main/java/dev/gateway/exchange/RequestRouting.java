@@ -133,7 +133,8 @@ final class RequestRouting implements FilterChain.Owner {
         Fields fields = exchange.head.fields();
         boolean back = signature.isIn(fields);
         if (back) {
-            owner.fail(Failure.of(Cause.LOOP_DETECTED, "it has taken this route before, as " + signature));
+            owner.fail(Failure.of(
+                    Cause.LOOP_DETECTED, "forwarding loop: the request already took this route, as " + signature));
         } else {
             signature.sign(fields, exchange.record.connection.version());
         }

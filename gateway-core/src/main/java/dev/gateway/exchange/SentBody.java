@@ -9,15 +9,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What of a request's body went upstream, kept so that another attempt can send it if the upstream says that it did not
- * look at it. Nothing is kept beyond {@link #MOST} bytes, nor where the process or the connection holds much already; then
+ * look at it. Nothing is kept beyond the route's limit, nor where the process or the connection holds much already; then
  * there is no other attempt. A piece is kept without a copy, unless most of the buffer that it lies in is something else's.
  * Charged with the buffers that it keeps from reuse. Owns what it keeps until {@link #forget}. Makes no object before there
  * is a piece.
  */
 final class SentBody {
-    /** What is kept of one request. */
-    static final int MOST = 64 * 1024;
-
     /** A piece that is a smaller part of the buffer it lies in is copied. */
     private static final int PART = 2;
 
@@ -25,6 +22,7 @@ final class SentBody {
     private static final int COPIES = 2048;
 
     private final Account account;
+    private final int most;
     private @Nullable List<ByteBuf> pieces;
     private @Nullable ByteBuf copies; // the last piece, if it was made here
     private int length;
@@ -35,9 +33,11 @@ final class SentBody {
      * Makes one that keeps nothing yet.
      *
      * @param account of the connection that the request came by
+     * @param most bytes that are kept
      */
-    SentBody(Account account) {
+    SentBody(Account account, int most) {
         this.account = account;
+        this.most = most;
     }
 
     /** Keeps what is about to be sent; the buffer stays its owner's. */
@@ -47,7 +47,7 @@ final class SentBody {
             return;
         }
         length += more;
-        if (length > MOST || DirectMemory.isScarce() || !add(data, more)) {
+        if (length > most || DirectMemory.isScarce() || !add(data, more)) {
             forget();
         }
     }

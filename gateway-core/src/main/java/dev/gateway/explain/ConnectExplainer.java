@@ -114,11 +114,10 @@ public final class ConnectExplainer {
             return refused(Cause.POLICY_ADDRESS, target + ": " + address, reasons, List.of());
         }
         if (target.address() == null && entry.rules().addresses().denyPrivate()) {
-            reasons.add(
-                    new Reason("what the name resolves to is judged when it is dialed: denyPrivate", entry.position()));
+            reasons.add(new Reason("denyPrivate is checked when the gateway connects", entry.position()));
         }
         if (cause != null) {
-            reasons.add(new Reason("audit: what is refused is only noted, and let through", entry.position()));
+            reasons.add(new Reason("audit: refusals are only logged", entry.position()));
         }
         String once = entry.auth() != null && identity == null ? ", once the client has said who it is" : "";
         return on(

@@ -66,7 +66,7 @@ public record ExplainRequest(
         return end;
     }
 
-    /** Whether it is a whole URI that is asked for, as of a forward proxy. */
+    /** Whether the request has a whole URI, as for a forward proxy. */
     boolean isAbsolute() {
         return connect == null && path.startsWith(HTTP_URI);
     }

@@ -147,7 +147,8 @@ public final class RouteExplainer {
         if (upgrade != null) {
             boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));
             reasons.add(new Reason(
-                    "upgrade to " + upgrade + (offered ? " is offered" : " is not offered, so the wish is ignored"),
+                    "upgrade to " + upgrade
+                            + (offered ? " is listed in upgrades" : " is not listed in upgrades, so it is ignored"),
                     of.position()));
         }
         FilterConfig answer = FilterAssembly.inOrder(of.filters()).stream()
@@ -370,6 +371,7 @@ public final class RouteExplainer {
         Map<String, Object> more = new LinkedHashMap<>();
         if (rule.timeouts().tunnel() == null) {
             more.put("retries", rule.forwarding().retry().attempts());
+            more.put("retry", RetryText.of(rule.forwarding().retry()));
             more.put("preserveHost", rule.forwarding().preserveHost());
             more.put("upgrades", rule.upgrades().tokens());
         }

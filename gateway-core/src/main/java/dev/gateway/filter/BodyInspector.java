@@ -15,7 +15,7 @@ public interface BodyInspector {
     /** It needs to see more bytes. */
     record More() implements Result {}
 
-    /** The bytes may go on, and it need not see any others. */
+    /** The bytes may continue, and it need not see any others. */
     record Pass() implements Result {}
 
     /** The exchange fails. */

@@ -29,6 +29,6 @@ public interface FilterContext {
     /** Returns what runs tasks on the exchange's event loop, for a filter that answers from another thread. */
     Executor loop();
 
-    /** Goes on after {@link Verdict.Wait}, with the verdict that was waited for; once. */
+    /** Continues after {@link Verdict.Wait}, with the awaited verdict; once. */
     void resume(Verdict verdict);
 }

@@ -10,7 +10,7 @@ public sealed interface Verdict {
     /** The next filter's turn. */
     Verdict PROCEED = new Proceed();
 
-    /** The request goes on. */
+    /** The request continues. */
     record Proceed() implements Verdict {}
 
     /**

@@ -1,10 +1,5 @@
 package dev.gateway.health;
 
-import dev.gateway.message.FieldName;
-import dev.gateway.message.Fields;
-import dev.gateway.message.Method;
-import dev.gateway.message.RequestHead;
-import dev.gateway.message.Scheme;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
@@ -13,11 +8,8 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.EndpointAuthority;
-import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
-import io.netty.util.AsciiString;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * decides by itself. Confined to the event loop of its {@link HealthChecks}.
  */
 final class EndpointCheck extends Timer implements Probe.Owner {
-    private static final String USER_AGENT = "gateway-health-check";
     private static final long MAX_FIRST_MILLIS = 1000;
     private static final double JITTER = 0.1;
 
@@ -83,27 +74,11 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     }
 
     private void ask() {
-        boolean tls = upstream.settings().tls() != null;
-        String host = policy.host();
-        Fields fields = new Fields();
-        fields.add(FieldName.USER_AGENT, USER_AGENT);
-        Probe asked = new Probe(
-                this,
-                new RequestHead(
-                        Method.GET,
-                        Scheme.of(tls),
-                        host == null ? EndpointAuthority.of(endpoint, upstream.settings()) : new AsciiString(host),
-                        new AsciiString(policy.path()),
-                        fields,
-                        RequestHead.UNKNOWN_LENGTH));
+        Question question = question();
+        Probe asked = new Probe(this, question);
         probe = asked;
         wheel.arm(asked, policy.timeoutMillis());
-        asked.began(opener.open(upstream, endpoint, StreamKind.CHECK, null, asked, asked));
-    }
-
-    @Override
-    public void onStatus(int status) {
-        onAnswer(policy.expects(status) ? null : "answered " + status);
+        asked.began(opener.open(upstream, endpoint, question.kind(), null, asked, asked));
     }
 
     @Override
@@ -117,13 +92,13 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         if (failure.cause() == Cause.DRAIN || failure.cause() == Cause.OVERLOAD) {
             next(); // which tells of the gateway, not of the endpoint
         } else {
-            onAnswer(failure.detail());
+            onAnswered(failure.detail());
         }
     }
 
     @Override
     public void onTimeout() {
-        onAnswer("no answer in " + policy.timeoutMillis() + " ms");
+        onAnswered("no answer in " + policy.timeoutMillis() + " ms");
     }
 
     /** Whether the question could be asked at all. */
@@ -131,7 +106,17 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         return probe != null && probe.hasStream();
     }
 
-    private void onAnswer(@Nullable String failure) {
+    private Question question() {
+        if (policy.request() instanceof ActiveCheck.Http http) {
+            return new HttpQuestion(http, upstream, endpoint);
+        } else if (policy.request() instanceof ActiveCheck.Grpc grpc) {
+            return new GrpcQuestion(grpc, policy.timeoutMillis(), upstream, endpoint);
+        }
+        return new TcpQuestion(upstream, endpoint);
+    }
+
+    @Override
+    public void onAnswered(@Nullable String failure) {
         boolean good = failure == null;
         observer.onChecked(good);
         State told = good ? State.HEALTHY : State.UNHEALTHY;
@@ -151,6 +136,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         probe = null;
         again = false;
         double factor = 1 + JITTER * (2 * random() - 1);
-        wheel.arm(this, Math.max(1, (long) (policy.intervalMillis() * factor)));
+        long interval = state == State.UNHEALTHY ? policy.unhealthyIntervalMillis() : policy.intervalMillis();
+        wheel.arm(this, Math.max(1, (long) (interval * factor)));
     }
 }

@@ -2,11 +2,13 @@ package dev.gateway.health;
 
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -17,7 +19,7 @@ public final class HealthChecks {
     private final StreamOpener opener;
     private final TimerWheel wheel;
     private final Function<Upstream, UpstreamObserver> observers;
-    private final Map<Upstream, List<EndpointCheck>> running = new HashMap<>(); // confined to the loop
+    private final Map<Upstream, Map<Host, EndpointCheck>> running = new HashMap<>(); // confined to the loop
 
     /**
      * Makes it, with nothing to ask.
@@ -36,16 +38,39 @@ public final class HealthChecks {
     public void start(Upstream upstream) {
         if (upstream.health().activeCheck() != null) {
             wheel.loop().execute(() -> startHere(upstream));
+            upstream.health().onChoice(chosen -> wheel.loop().execute(() -> follow(upstream)));
         }
     }
 
     private void startHere(Upstream upstream) {
+        running.put(upstream, new HashMap<>());
+        follow(upstream);
+    }
+
+    /** Asks the endpoints that the upstream has by now, and no others. */
+    private void follow(Upstream upstream) {
+        Map<Host, EndpointCheck> checks = running.get(upstream);
+        if (checks == null) {
+            return; // it is over
+        }
+        Set<Host> present = Set.copyOf(upstream.hosts());
+        checks.entrySet().removeIf(entry -> {
+            boolean gone = !present.contains(entry.getKey());
+            if (gone) {
+                entry.getValue().stop();
+            }
+            return gone;
+        });
         UpstreamObserver observer = observers.apply(upstream);
-        List<EndpointCheck> checks = upstream.endpoints().stream()
-                .map(endpoint -> new EndpointCheck(upstream, endpoint, observer, opener, wheel))
-                .toList();
-        running.put(upstream, checks);
-        checks.forEach(EndpointCheck::start);
+        for (Host host : present) {
+            checks.computeIfAbsent(host, added -> start(upstream, added, observer));
+        }
+    }
+
+    private EndpointCheck start(Upstream upstream, Host host, UpstreamObserver observer) {
+        EndpointCheck check = new EndpointCheck(upstream, host.endpoint(), observer, opener, wheel);
+        check.start();
+        return check;
     }
 
     /** Asks no more; nothing changes what is known of the endpoints. */
@@ -56,9 +81,9 @@ public final class HealthChecks {
     }
 
     private void stopHere(Upstream upstream) {
-        List<EndpointCheck> checks = running.remove(upstream);
+        Map<Host, EndpointCheck> checks = running.remove(upstream);
         if (checks != null) {
-            checks.forEach(EndpointCheck::stop);
+            checks.values().forEach(EndpointCheck::stop);
         }
     }
 

@@ -1,7 +1,6 @@
 package dev.gateway.health;
 
 import dev.gateway.message.Fields;
-import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -14,8 +13,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One question to an endpoint, until its answer is complete or has failed. Its owner
- * is told how it ended unless it gives it up before. Confined to its event loop.
+ * Asks an endpoint one question, until its answer is complete or has failed. Its owner is told how it ended unless it gives
+ * it up before. Confined to its event loop.
  */
 final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents {
     /** More of an answer is not waited for. */
@@ -24,11 +23,10 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     private static final Failure GIVEN_UP = Failure.of(Cause.CLIENT_CLOSED, "the check is over");
 
     private final Owner owner;
-    private final RequestHead head;
+    private final Question question;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
     private State state = State.OPENING;
-    private int status; // 0 until it has come
     private int received;
 
     /** How far it has come. */
@@ -45,8 +43,12 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
 
     /** Who asks; told once, on the same event loop. */
     interface Owner {
-        /** The endpoint answered. */
-        void onStatus(int status);
+        /**
+         * The endpoint answered.
+         *
+         * @param failure why it is not well, null if it is
+         */
+        void onAnswered(@Nullable String failure);
 
         /** There will be no answer. */
         void onFailed(Failure failure);
@@ -55,9 +57,9 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
         void onTimeout();
     }
 
-    Probe(Owner owner, RequestHead head) {
+    Probe(Owner owner, Question question) {
         this.owner = owner;
-        this.head = head;
+        this.question = question;
     }
 
     /** Keeps what can be cancelled, if it has not been answered yet. */
@@ -99,7 +101,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     private void end() {
         state = State.OVER;
         cancel();
-        owner.onStatus(status);
+        owner.onAnswered(question.failure());
     }
 
     private void fail(Failure failure) {
@@ -127,8 +129,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
             return;
         }
         state = State.OPEN;
-        opened.head(head, true);
-        opened.flush();
+        question.send(opened);
     }
 
     @Override
@@ -143,7 +144,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     @Override
     public void onHead(ResponseHead response, boolean last) {
         if (!isOver() && !response.isInterim()) {
-            status = response.status();
+            question.onHead(response);
             if (last) {
                 end();
             }
@@ -153,6 +154,9 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     @Override
     public void onData(ByteBuf data, boolean last) {
         int bytes = data.readableBytes();
+        if (!isOver()) {
+            question.onData(data);
+        }
         data.release();
         if (isOver() || stream == null) {
             return;
@@ -170,6 +174,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     @Override
     public void onTrailers(Fields trailers) {
         if (!isOver()) {
+            question.onTrailers(trailers);
             end();
         }
     }

@@ -22,7 +22,7 @@ final class CloseAnnouncement extends Timer {
         OLD,
         /** Takes no further request: something was wrong with the one that has come. */
         LAST_REQUEST,
-        /** Takes no further request, and what runs was told so. */
+        /** Takes no further request; running exchanges know it. */
         DRAINING
     }
 
@@ -82,9 +82,15 @@ final class CloseAnnouncement extends Timer {
         return state == State.OPEN;
     }
 
-    /** Closes after the next response; not at once, as a client that was told it may ask again may be about to. */
-    void closeAfterResponse() {
+    /**
+     * Closes after the next response; not at once, as a client that was told it may ask again may be about to.
+     *
+     * @return whether it was to stay open before
+     */
+    boolean closeAfterResponse() {
+        boolean begins = state == State.OPEN;
         advance(State.CLOSE_AFTER_RESPONSE);
+        return begins;
     }
 
     /** Takes no further request; something is wrong with the one that has come. */

@@ -43,7 +43,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
         /** Writes a head, to be flushed later; owned from here on. */
         abstract void writeHead(ByteBuf head);
 
-        /** The exchange cannot go on. */
+        /** The exchange cannot continue. */
         abstract void fail(Http1ClientStream from, Failure failure);
     }
 

@@ -107,7 +107,7 @@ abstract sealed class Http1Connection extends OutgoingStream.Carrier
         onFailed();
     }
 
-    /** Nothing more can be sent; returns whether the connection goes on all the same, to receive. */
+    /** Nothing more can be sent; returns whether the connection stays open to receive. */
     boolean outlivesOutput() {
         return false;
     }

@@ -182,6 +182,11 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     }
 
     @Override
+    boolean tellClose() {
+        return responses.close.announcement.closeAfterResponse();
+    }
+
+    @Override
     void delayAfter(Http1ServerStream refused, ServerStream.Pause pause) {
         responses.delayAfter(refused, pause);
     }

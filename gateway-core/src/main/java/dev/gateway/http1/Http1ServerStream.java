@@ -70,6 +70,9 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
         /** The client was told to send its body: from now on it is the client that is waited for. */
         abstract void onContinueSent();
 
+        /** The response that begins next says that the connection ends; returns whether that is new. */
+        abstract boolean tellClose();
+
         /** The response that is about to end is a refusal after which the client is to be left alone. */
         abstract void delayAfter(Http1ServerStream refused, Pause pause);
 
@@ -181,6 +184,11 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
     @Override
     public void delayNextRequest(Pause pause) {
         carrier().delayAfter(this, pause);
+    }
+
+    @Override
+    public boolean announceClose() {
+        return carrier().tellClose();
     }
 
     private void openTunnel(ResponseHead head, boolean last) {

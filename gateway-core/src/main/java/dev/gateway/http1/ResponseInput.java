@@ -69,7 +69,7 @@ final class ResponseInput {
         /** The peer has broken the rules. */
         void onViolation(Violation violation);
 
-        /** The exchange cannot go on. */
+        /** The exchange cannot continue. */
         void fail(Http1ClientStream open, Failure failure);
 
         /** The response's head opens a tunnel; the rest of the buffer belongs to it, and is owned by the callee. */

@@ -94,8 +94,9 @@ final class ServerClose implements CloseAnnouncement.Owner {
     }
 
     /**
-     * Whether the FIN that has come says that the client does not want its response. A response that has begun goes on until
-     * the client resets the connection. A client of CONNECT that has sent bytes ahead ends its half of the tunnel.
+     * Whether the received FIN means that the client does not want its response. A response that has begun continues
+     * until the client resets the connection. A client of CONNECT that has sent bytes ahead ends its half of the
+     * tunnel.
      */
     private boolean hasGivenUp(Http1ServerStream open) {
         boolean tunnelHalfEnded = open.isConnect() && !input.isEmpty();

@@ -123,7 +123,7 @@ final class ServerOutput {
         watch();
     }
 
-    /** Sends what was written, then FIN; reading goes on. */
+    /** Sends what was written, then FIN; reading continues. */
     ChannelFuture shutdown() {
         dirty = false;
         batch.emit(ctx);

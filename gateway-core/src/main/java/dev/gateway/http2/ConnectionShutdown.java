@@ -62,7 +62,7 @@ final class ConnectionShutdown {
         return closing;
     }
 
-    /** Returns what a stream lost with the connection is told of it. */
+    /** Returns the failure of streams that end with the connection. */
     String lossDetail() {
         return failed ? "the connection ended by a protocol error" : "the connection was closed";
     }

@@ -60,9 +60,16 @@ final class GoingAway extends Timer {
 
     /** Tells a client to take what it asks next elsewhere; one that has asked nothing yet may ask once. */
     void announceClose() {
-        if (state == State.OPEN && owner.isOpen()) {
-            begin();
+        tellClose();
+    }
+
+    /** Tells a client the same; returns whether it did not know yet. */
+    boolean tellClose() {
+        if (state != State.OPEN || !owner.isOpen()) {
+            return false;
         }
+        begin();
+        return true;
     }
 
     /** Takes no new streams, and closes when those it has are done. */

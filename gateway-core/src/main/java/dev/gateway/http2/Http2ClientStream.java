@@ -190,7 +190,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
 
     @Override
     Failure stalled() {
-        return Failure.of(Cause.UPSTREAM_TIMEOUT, "the upstream took nothing of the request in time");
+        return Failure.of(Cause.UPSTREAM_TIMEOUT, "the upstream did not read the request in time");
     }
 
     @Override

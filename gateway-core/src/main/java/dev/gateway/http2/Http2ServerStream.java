@@ -25,11 +25,14 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
         Priorities priorities();
 
+        /** Tells the client that the connection takes no more requests soon; returns whether it did not know yet. */
+        boolean tellClose();
+
         /** Whether a stream gets more credit than each has from the start: it is one of few whose bytes are taken. */
         boolean widen(Http2Stream h2);
     }
 
-    /** What is asked for. */
+    /** The kind of request. */
     private enum Kind {
         PLAIN,
         /** A tunnel to a destination by TCP. */
@@ -143,6 +146,11 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     }
 
     @Override
+    public boolean announceClose() {
+        return server.tellClose();
+    }
+
+    @Override
     public boolean refuse(Failure failure) {
         refused = true;
         reset(failure);
@@ -168,7 +176,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         }
     }
 
-    /** The request goes on after its response: what is left of it may still be in this batch of reads. */
+    /** The request continues after its response: what is left of it may still be in this batch of reads. */
     @Override
     void onLocalHalfClosed() {
         if (isOver()) {
@@ -273,7 +281,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     @Override
     Failure stalled() {
-        return Failure.of(Cause.CLIENT_TIMEOUT, "the client took nothing of the response in time");
+        return Failure.of(Cause.CLIENT_TIMEOUT, "the client did not read the response in time");
     }
 
     private static String name(long errorCode) {

@@ -30,7 +30,7 @@ final class LateFrames implements Http2FrameListener {
         this.decoder = this;
     }
 
-    /** Returns what is to be told of frames, so that those which are not late go to Netty's decoder. */
+    /** Returns the listener of frames, which passes those that are not late to Netty's decoder. */
     Http2FrameListener before(Http2FrameListener decoder) {
         this.decoder = decoder;
         return this;

@@ -34,7 +34,7 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
     private int untaken; // bytes handed on that were not consumed yet, unless it has failed
     private int tinyHeld; // tiny pieces handed on since the last credit
     private int shortHeld; // short pieces handed on since the last credit; those beyond FREE_PIECES are charged
-    private boolean touched; // is among those that are told of read-complete
+    private boolean touched; // is among those that hear of read-complete
     private long expected = RequestHead.UNKNOWN_LENGTH; // bytes of body still to come
 
     MultiplexedStream(StreamContext context) {
@@ -55,7 +55,7 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
     /** Bytes of its body were taken. */
     void onConsumed(Http2Stream stream) {}
 
-    /** The last of what we send was written, while the peer may go on. */
+    /** The last of what we send was written; the peer may continue to send. */
     void onLocalHalfClosed() {}
 
     /** What the stream's failing means, the reason being the peer's code. */

@@ -14,7 +14,7 @@ import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending half of a stream, and its life: who is told of it, which directions have ended, and how it fails. What is
+ * The sending half of a stream, and its life: its observers, which directions have ended, and how it fails. What is
  * handed over waits in Netty's flow controller, which owns its buffers from then on. Called on the connection's event loop.
  */
 abstract class SendingStream

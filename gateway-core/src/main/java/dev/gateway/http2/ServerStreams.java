@@ -71,6 +71,11 @@ final class ServerStreams implements Http2ServerStream.Owner {
     }
 
     @Override
+    public boolean tellClose() {
+        return goingAway.tellClose();
+    }
+
+    @Override
     public boolean widen(Http2Stream h2) {
         if (wideStreams == settings.streams().wide() || !DirectMemory.isAmple()) {
             return false;

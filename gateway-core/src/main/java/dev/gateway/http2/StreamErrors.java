@@ -112,7 +112,7 @@ final class StreamErrors {
         } else if (streams.of(h2) == null) {
             owner.onOversized(h2);
         } else if (!isTooManyProvoked(ctx)) {
-            refuse(h2, error, "more header or trailer fields than are taken");
+            refuse(h2, error, "more header or trailer fields than allowed");
         }
     }
 

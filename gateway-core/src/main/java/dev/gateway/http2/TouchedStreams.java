@@ -5,12 +5,12 @@ import java.util.List;
 
 /** The streams of a connection to which something happened in the batch of frames that is being read. Part of it. */
 final class TouchedStreams {
-    /** A stream that is told of the end of the batch; it adds itself once in each. */
+    /** A stream that hears of the end of the batch; it adds itself once in each. */
     interface Member {
         /** What the socket had has been read. */
         void onReadComplete();
 
-        /** All members were told so. */
+        /** All members have heard of it. */
         void afterReadComplete();
     }
 

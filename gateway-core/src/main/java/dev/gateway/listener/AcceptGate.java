@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,9 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     /** How often it is looked whether there is memory for another connection. */
     private static final long FULL_MILLIS = 5;
 
+    /** How often it is looked whether a connection gives way while all file descriptors are taken. */
+    private static final long CROWDED_MILLIS = 100;
+
     /** A handshake that had begun has ended after this time, or is a slow client's. */
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -32,20 +36,30 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     private final AcceptTarget target;
     private final @Nullable DescriptorShare share;
     private final AcceptTrouble trouble;
+    private final AcceptRate rate;
     private boolean paused;
+    private boolean crowded; // it is looked again and again whether a connection gives way
     private long lastNanos; // when something was accepted
     private int accepted; // since the last look
+
+    /** What the gates of a listener's sockets share. */
+    record Shared(AcceptTrouble trouble, AcceptRate rate) {
+        Shared(LongSupplier clock) {
+            this(new AcceptTrouble(clock), new AcceptRate(clock.getAsLong()));
+        }
+    }
 
     /**
      * Makes the gate of one socket.
      *
      * @param share that accepted connections take a descriptor of; null for one that is never closed
      */
-    AcceptGate(Channel socket, AcceptTarget target, @Nullable DescriptorShare share, AcceptTrouble trouble) {
+    AcceptGate(Channel socket, AcceptTarget target, @Nullable DescriptorShare share, Shared shared) {
         this.socket = socket;
         this.target = target;
         this.share = share;
-        this.trouble = trouble;
+        this.trouble = shared.trouble();
+        this.rate = shared.rate();
     }
 
     @Override
@@ -53,13 +67,19 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
         lastNanos = System.nanoTime();
         accepted++;
         LoopGate gate = target.owner.loop().gate();
+        if (target.owner.refusesClient((Channel) message)) {
+            return;
+        }
+        long wait = rate.accepted(lastNanos, maxRate());
         if (target.owner.refuse((Channel) message)) {
-            pauseFor(gate.refuse(lastNanos, false)); // who comes again at once finds that the others go first
+            pauseFor(Math.max(
+                    wait, gate.refuse(lastNanos, false))); // who comes again at once finds that the others go first
             return;
         }
         DescriptorShare from = share;
         if (from == null) {
             ctx.fireChannelRead(message);
+            pauseFor(wait);
             return;
         }
         from.take();
@@ -69,8 +89,25 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
             trouble.onFull(name(), from.max());
             pause();
             from.whenFree(() -> socket.eventLoop().execute(this::resume));
+            if (!crowded) {
+                crowded = true;
+                makeRoom(from);
+            }
         }
-        pauseFor(gate.accepted(lastNanos));
+        pauseFor(Math.max(wait, gate.accepted(lastNanos)));
+    }
+
+    /** Has connections give way that are not in use, again and again while clients may wait for a file descriptor. */
+    private void makeRoom(DescriptorShare from) {
+        crowded = from.isFull() && paused && socket.isOpen();
+        if (crowded) {
+            target.owner.loop().gate().onFilesFull();
+            socket.eventLoop().schedule(() -> makeRoom(from), CROWDED_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private int maxRate() {
+        return target.owner.settingsRef().settings.limits().clients().maxAcceptRate();
     }
 
     private void pauseFor(long millis) {
@@ -100,6 +137,11 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     }
 
     private void resume() {
+        long wait = rate.pause(System.nanoTime(), maxRate());
+        if (socket.isOpen() && wait > 0) {
+            socket.eventLoop().schedule(this::resume, wait, TimeUnit.MILLISECONDS);
+            return;
+        }
         if (socket.isOpen() && !target.owner.loop().gate().mayAccept(System.nanoTime())) {
             socket.eventLoop().schedule(this::resume, FULL_MILLIS, TimeUnit.MILLISECONDS);
             return;

@@ -29,8 +29,8 @@ final class AcceptTrouble {
         long count = pauses.count();
         if (count > 0) {
             log.warn(
-                    "listener {} lets new clients wait ({} so far): {} are connected to this process, as many as its"
-                            + " limit of open files (ulimit -n) leaves room for",
+                    "listener {} lets new clients wait ({} so far): all {} client connections that the limit"
+                            + " of open files (ulimit -n) allows are in use",
                     listener,
                     count,
                     max);

@@ -36,6 +36,7 @@ final class Acceptor {
     private final List<Channel> sockets = new ArrayList<>();
     private final List<AcceptGate> gates = new ArrayList<>();
     private final AcceptTrouble trouble = new AcceptTrouble(System::nanoTime);
+    private final AcceptRate rate = new AcceptRate(System.nanoTime());
     private boolean accepting;
     private boolean inherited; // the sockets are somebody else's, too
     private boolean closed;
@@ -150,7 +151,7 @@ final class Acceptor {
         sockets.add(socket);
         DescriptorShare share =
                 settings.isAdmin() ? null : transport.descriptors().clients();
-        AcceptGate gate = new AcceptGate(socket, initializer.target(loop), share, trouble);
+        AcceptGate gate = new AcceptGate(socket, initializer.target(loop), share, new AcceptGate.Shared(trouble, rate));
         gates.add(gate);
         loop.submit(() -> socket.pipeline().addFirst(gate)).syncUninterruptibly();
     }

@@ -28,6 +28,15 @@ sealed interface Admission permits ConnectionLimit, FairShares {
     /** A connection that was let in has closed. */
     void release(Candidate connection);
 
+    /** Counts a connection for its client; returns false, and does not, if that has as many as one may. */
+    boolean tryAcquire(ClientNetwork client, int max);
+
+    /** Whether a client has as many connections as one may. */
+    boolean isFull(ClientNetwork client, int max);
+
+    /** A connection that was counted for its client has closed. */
+    void release(ClientNetwork client);
+
     /** Returns how many connections are open. */
     int open();
 }

@@ -67,6 +67,7 @@ final class Connection
     private final Account account;
     private long fixed = Cost.CONNECTION; // what is charged for the connection itself
     private final long number = NUMBERS.incrementAndGet();
+    private ClientNetwork counted = ClientNetwork.NONE; // whom it is counted for among the clients
     private SourceAddress client; // the peer, until the PROXY protocol tells another one
     private @Nullable InetSocketAddress local;
     private @Nullable TlsInfo tls;
@@ -107,6 +108,10 @@ final class Connection
 
         /** Whether connections announce that they close, those included that begin now. */
         boolean isCloseAnnounced();
+
+        /** Counts a connection for its client, and returns for whom; null, and does not, if that has as many as it may. */
+        @Nullable
+        ClientNetwork admit(SourceAddress client, ListenerSettings settings);
 
         /** The first whole head of a request has come. */
         void onRequest(Connection connection);
@@ -155,6 +160,12 @@ final class Connection
     }
 
     private void begin() {
+        ClientNetwork admitted = owner.admit(client, settings());
+        if (admitted == null) {
+            channel.close();
+            return;
+        }
+        counted = admitted;
         ServerTls serverTls = settings().tls();
         TcpServerSettings bytes = settings().protocols().bytes();
         if (bytes != null) {
@@ -168,6 +179,11 @@ final class Connection
         } else {
             speakHttp1();
         }
+    }
+
+    /** Returns for whom it is counted among the clients, {@link ClientNetwork#NONE} if for nobody. */
+    ClientNetwork counted() {
+        return counted;
     }
 
     @Override

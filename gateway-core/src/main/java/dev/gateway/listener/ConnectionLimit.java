@@ -1,11 +1,13 @@
 package dev.gateway.listener;
 
+import dev.gateway.stream.ClientNetwork;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Counts the connections of a listener on all event loops: touched when one opens or closes, never between. */
 final class ConnectionLimit implements Admission {
     private volatile int max; // changed by a reload
     private final AtomicInteger open = new AtomicInteger();
+    private final ClientConnections clients = new ClientConnections();
 
     /** Makes a limit; 0 for none. */
     ConnectionLimit(int max) {
@@ -39,6 +41,21 @@ final class ConnectionLimit implements Admission {
     @Override
     public void release(Candidate connection) {
         open.decrementAndGet();
+    }
+
+    @Override
+    public boolean tryAcquire(ClientNetwork client, int most) {
+        return clients.tryAcquire(client, most);
+    }
+
+    @Override
+    public boolean isFull(ClientNetwork client, int most) {
+        return clients.open(client) >= most;
+    }
+
+    @Override
+    public void release(ClientNetwork client) {
+        clients.release(client);
     }
 
     @Override

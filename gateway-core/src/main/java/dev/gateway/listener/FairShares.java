@@ -163,6 +163,20 @@ final class FairShares implements Admission {
         }
     }
 
+    /** Each has its share already. */
+    @Override
+    public boolean tryAcquire(ClientNetwork client, int max) {
+        return true;
+    }
+
+    @Override
+    public boolean isFull(ClientNetwork client, int max) {
+        return false;
+    }
+
+    @Override
+    public void release(ClientNetwork client) {}
+
     @Override
     public synchronized int open() {
         return open + closing;

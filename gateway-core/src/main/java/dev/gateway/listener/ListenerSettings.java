@@ -4,9 +4,13 @@ import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.tls.ServerTls;
+import dev.gateway.stream.ClientNetwork;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.tcp.TcpServerSettings;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,8 +49,31 @@ public record ListenerSettings(
      * @param maxConnections 0 for no limit; more are closed at once
      * @param maxConnectionsPerAddress 0 for no limit, else beyond it and beyond {@code maxConnections} a connection may have
      *     an older one closed, see {@link FairShares}
+     * @param clients what a single client may have, and all of them in a second
      */
-    public record Limits(int maxConnections, int maxConnectionsPerAddress) {}
+    public record Limits(int maxConnections, int maxConnectionsPerAddress, Clients clients) {
+        /** Makes limits that are the same whoever the clients are. */
+        public Limits(int maxConnections, int maxConnectionsPerAddress) {
+            this(maxConnections, maxConnectionsPerAddress, Clients.UNLIMITED);
+        }
+    }
+
+    /**
+     * How many connections one client may have, and how many may come in a second.
+     *
+     * @param maxConnections of one client at once, 0 for no limit; more are closed at once
+     * @param proxies who may have more, since their clients are others
+     * @param maxAcceptRate how many are accepted in a second, 0 for no limit; more wait in the kernel
+     */
+    public record Clients(int maxConnections, Predicate<InetAddress> proxies, int maxAcceptRate) {
+        static final Clients UNLIMITED = new Clients(0, ip -> false, 0);
+
+        /** Returns whom a connection counts for, {@link ClientNetwork#NONE} if for nobody. */
+        ClientNetwork counted(SourceAddress client) {
+            InetAddress ip = client.ip();
+            return maxConnections == 0 || ip == null || proxies.test(ip) ? ClientNetwork.NONE : client.network();
+        }
+    }
 
     /** Who else may listen at a listener's address. */
     public enum Sharing {

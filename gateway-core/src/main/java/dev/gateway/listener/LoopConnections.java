@@ -1,7 +1,9 @@
 package dev.gateway.listener;
 
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.SourceAddress;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.LinkedHashSet;
@@ -93,6 +95,7 @@ final class LoopConnections implements Connection.Owner {
             return false;
         }
         if (shed) {
+            loop.gate().onConnectionShed();
             loop.observer().onConnectionShed();
         } else {
             loop.observer().onConnectionRefused();
@@ -100,6 +103,38 @@ final class LoopConnections implements Connection.Owner {
         }
         accepted.unsafe().closeForcibly();
         return true;
+    }
+
+    /**
+     * Refuses a connection that has just been accepted, if its client has as many as one may. It costs little, so nobody else
+     * has to wait for it.
+     */
+    boolean refusesClient(Channel accepted) {
+        ListenerSettings settings = settingsRef.settings;
+        ListenerSettings.Clients limits = settings.limits().clients();
+        if (limits.maxConnections() == 0 || settings.proxyProtocol() != null) {
+            return false;
+        }
+        ClientNetwork client = limits.counted(SourceAddress.of(accepted.remoteAddress()));
+        if (client.equals(ClientNetwork.NONE) || !limit.isFull(client, limits.maxConnections())) {
+            return false;
+        }
+        loop.observer().onConnectionRefused();
+        refusals.onTooManyOfClient(settings.name(), accepted.remoteAddress());
+        accepted.unsafe().closeForcibly();
+        return true;
+    }
+
+    @Override
+    public @Nullable ClientNetwork admit(SourceAddress client, ListenerSettings settings) {
+        ListenerSettings.Clients limits = settings.limits().clients();
+        ClientNetwork counted = limits.counted(client);
+        if (counted.equals(ClientNetwork.NONE) || limit.tryAcquire(counted, limits.maxConnections())) {
+            return counted;
+        }
+        loop.observer().onConnectionRefused();
+        refusals.onTooManyOfClient(settings.name(), client.socketAddress());
+        return null;
     }
 
     @Override
@@ -112,6 +147,9 @@ final class LoopConnections implements Connection.Owner {
         loop.gate().leave(connection);
         connection.release();
         limit.release(connection);
+        if (!connection.counted().equals(ClientNetwork.NONE)) {
+            limit.release(connection.counted());
+        }
         if (drained != null && connections.isEmpty()) {
             drained.complete(null);
         }

@@ -20,6 +20,7 @@ final class RefusalLog {
     private final Map<HandshakeFailure, Throttle> handshakes = new EnumMap<>(HandshakeFailure.class);
     private final Throttle full;
     private final Throttle address;
+    private final Throttle client;
     private final Throttle givenWay;
 
     RefusalLog(LongSupplier clock) {
@@ -28,6 +29,7 @@ final class RefusalLog {
         }
         full = new Throttle(clock);
         address = new Throttle(clock);
+        client = new Throttle(clock);
         givenWay = new Throttle(clock);
     }
 
@@ -57,9 +59,14 @@ final class RefusalLog {
         tell(full.count(), listener, peer, "limits.maxConnections");
     }
 
-    /** A client has as many connections as it may. */
+    /** An address has as many connections as it may. */
     void onTooManyOfAddress(String listener, @Nullable SocketAddress peer) {
         tell(address.count(), listener, peer, "limits.maxConnectionsPerAddress");
+    }
+
+    /** A client has as many connections as it may. */
+    void onTooManyOfClient(String listener, @Nullable SocketAddress peer) {
+        tell(client.count(), listener, peer, "limits.maxConnectionsPerClient");
     }
 
     /** There is memory for a new connection only if another is closed. */

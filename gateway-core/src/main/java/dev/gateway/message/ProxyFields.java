@@ -33,13 +33,13 @@ public final class ProxyFields {
         return mask;
     }
 
-    /** Removes those that tell of the client and of traces; returns whether there were any. */
+    /** Removes the fields about the client and traces; returns whether there were any. */
     public static boolean removeAll(Fields fields) {
         boolean known = fields.removeKnown(CLIENT | TRACE);
         return fields.removeUnknown(ProxyFields::isAny) || known;
     }
 
-    /** Removes those that tell of the client; returns whether there were any. */
+    /** Removes the fields about the client; returns whether there were any. */
     public static boolean removeButTraces(Fields fields) {
         boolean known = fields.removeKnown(CLIENT);
         return fields.removeUnknown(ProxyFields::isOfClient) || known;

@@ -9,7 +9,7 @@ public final class Scheme {
 
     private Scheme() {}
 
-    /** Returns the scheme of what is asked for with TLS, or without. */
+    /** Returns the scheme of requests with TLS, or without. */
     public static AsciiString of(boolean tls) {
         return tls ? HTTPS : HTTP;
     }

@@ -205,7 +205,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         closeTimer.cancel();
-        lost("the connection was reset"); // a FIN has been told as such before
+        lost("the connection was reset"); // a FIN was reported as such before
         ctx.fireChannelInactive();
     }
 

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Non-blocking connect: connects sockets, and tells on their event loop if one fails. Netty does not where it cannot even
- * make the socket, as without file descriptors: then it uses a thread of its own, next to which the loop goes on.
+ * Non-blocking connect: connects sockets, and reports failures on their event loop. If Netty cannot even make the
+ * socket, as without file descriptors, it reports on a thread of its own, while the loop continues.
  */
 public final class Connecting {
     private Connecting() {}

@@ -100,8 +100,8 @@ public final class HalfClose {
 
     /**
      * Lets a write that fails end our direction only. The kernel may have received what the peer sent before it reset the
-     * connection, such as an answer to the request that it did not want to read to its end. Reading goes on, and tells in the
-     * end that the peer is gone.
+     * connection, such as an answer to the request that it did not want to read to its end. Reading continues, and
+     * reports in the end that the peer is gone.
      */
     public static void survivesWrites(Channel channel, boolean survives) {
         channel.config().setOption(ChannelOption.AUTO_CLOSE, !survives);
@@ -114,7 +114,7 @@ public final class HalfClose {
     }
 
     /**
-     * Sends what was written, then tells the peer that nothing follows: TLS's close_notify, and FIN. Reading goes on. A
+     * Sends what was written, then tells the peer that nothing follows: TLS's close_notify, and FIN. Reading continues. A
      * channel that cannot be half-closed is closed.
      *
      * @return when all was sent
@@ -124,8 +124,8 @@ public final class HalfClose {
     }
 
     /**
-     * Sends FIN, where nothing that was written is left, nothing will be written, and there is no TLS. Reading goes on,
-     * and tells whether the peer is gone. A channel that cannot be half-closed is closed.
+     * Sends FIN, where nothing that was written is left, nothing will be written, and there is no TLS. Reading continues,
+     * and reports whether the peer is gone. A channel that cannot be half-closed is closed.
      */
     static void atOnce(Channel channel) {
         if (channel instanceof UnixChannel unix && unix.fd() instanceof Socket socket) {

@@ -62,7 +62,7 @@ public final class ExchangeRecord {
     /** Whether fields were dropped, or the request refused, because of names that upstreams may take for others. */
     public boolean hasOddNames;
 
-    /** What is asked for, whether or not it is got; a request whose wish to upgrade was refused is HTTP. */
+    /** What the client requests, whether or not it gets it; a request whose upgrade was refused is HTTP. */
     public Kind kind = Kind.HTTP;
 
     /** As routes see it: GET for what WebSocket begins with. Null if the head could not be made out. */

@@ -48,7 +48,7 @@ public final class LineBuffer {
         return Arrays.copyOf(bytes, length);
     }
 
-    /** Gives its array away, and is empty and goes on with another. */
+    /** Gives its array away, and continues empty with another. */
     public byte[] exchange(byte[] other) {
         byte[] given = bytes;
         bytes = other;

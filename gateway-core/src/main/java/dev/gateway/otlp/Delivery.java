@@ -49,7 +49,7 @@ final class Delivery {
             }
             problem = problem(sent);
         } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
-            // Whatever the SDK's matter is, such as no more threads to be had, the next may get through.
+            // Whatever fails in the SDK, such as a thread that cannot start, the next delivery may succeed.
             problem = e.toString();
         }
         lost.addAndGet(count);

@@ -45,7 +45,7 @@ final class LoopSpans implements ExchangeObserver {
     private final Receiver.Origin origin;
     private final Redaction redaction;
     private final TimerWheel clock;
-    private final IdentityHashMap<ExchangeRecord, Attempt> attempts = new IdentityHashMap<>(); // those that go on
+    private final IdentityHashMap<ExchangeRecord, Attempt> attempts = new IdentityHashMap<>(); // running attempts
 
     /** An attempt that has begun: what of it the record forgets when the next one does. */
     private record Attempt(long span, long startNanos, int number) {}

@@ -69,7 +69,7 @@ public final class MetricExport {
         thread.shutdown();
     }
 
-    /** Waits for the end, and cuts off what goes on after that time; all that is lost is counted then. */
+    /** Waits for the end. After the given time it ends running exports and counts what is lost. */
     public void awaitEnd(long deadlineNanos) {
         try {
             if (!thread.awaitTermination(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {

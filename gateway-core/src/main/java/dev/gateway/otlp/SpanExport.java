@@ -82,7 +82,7 @@ public final class SpanExport {
         thread.start();
     }
 
-    /** Returns the observer of another event loop, to be told of exchanges whose trace is recorded. */
+    /** Returns the observer of another event loop; it must hear of exchanges whose trace is recorded. */
     public ExchangeObserver newLoop(TimerWheel wheel) {
         return new LoopSpans(this::offer, origin, redaction, wheel);
     }
@@ -137,7 +137,7 @@ public final class SpanExport {
         delivery.send(() -> exporter.export(batch), batch.size());
     }
 
-    /** Sends what is left, and ends; the observers it made must not be told of anything any more. Does not wait. */
+    /** Sends what is left, and ends; do not call the observers it made afterwards. Does not wait. */
     public void end() {
         closing = true;
         if (!queue.offer(end)) {
@@ -146,7 +146,7 @@ public final class SpanExport {
         LockSupport.unpark(thread);
     }
 
-    /** Waits for the end, and cuts off what goes on after that time; all that is lost is counted then. */
+    /** Waits for the end. After the given time it ends running exports and counts what is lost. */
     public void awaitEnd(long deadlineNanos) {
         try {
             thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime())));

@@ -68,8 +68,8 @@ public final class DirectMemoryGuard implements Pressure {
     }
 
     @Override
-    public String name() {
-        return "directMemory";
+    public Resource resource() {
+        return Resource.DIRECT_MEMORY;
     }
 
     @Override

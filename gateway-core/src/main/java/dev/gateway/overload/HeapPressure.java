@@ -10,19 +10,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * Heap pressure: how full the old generation of the heap was when it was last collected. Garbage does not count. A
  * collection that is long ago tells nothing of what has been freed since. So this class asks for another one now and then
- * while new work is refused; without that an idle process would stay overloaded. Below that it asks for none. Used by one
- * thread.
+ * while new work is refused, and seldom while connections do not stay open; without that an idle process would stay
+ * overloaded. Below that it asks for none. Used by one thread.
  */
 public final class HeapPressure implements Pressure {
     private static final long FRESH_NANOS = 5_000_000_000L;
+    private static final long SELDOM_NANOS = 60_000_000_000L;
 
     /** A collection that takes long is repeated less often: at most this part of the time goes into collections. */
     private static final int PART = 20;
 
     private final Heap heap;
     private final LongSupplier nanoTime;
+    private volatile double limit = OverloadSettings.DEFAULT.heap();
     private boolean full; // new work is refused because of it
-    private long nextNanos; // not before then another collection
+    private boolean closing; // connections do not stay open because of it
+    private long endedNanos; // the last collection that was asked for
+    private long tookNanos;
     private boolean asked;
 
     /** What the JVM tells of its heap. */
@@ -45,31 +49,40 @@ public final class HeapPressure implements Pressure {
     }
 
     @Override
-    public String name() {
-        return "heap";
+    public Resource resource() {
+        return Resource.HEAP;
+    }
+
+    @Override
+    public void configure(OverloadSettings settings) {
+        limit = settings.heap();
     }
 
     @Override
     public double level() {
         double level = heap.livedOn();
-        if (!isFull(level)) {
+        decide(level);
+        if (!closing) {
             return level;
         }
         long began = nanoTime.getAsLong();
-        if (!asked || began - nextNanos > 0) {
+        long wait = Math.max(full ? FRESH_NANOS : SELDOM_NANOS, PART * tookNanos);
+        if (!asked || began - endedNanos > wait) {
             asked = true;
             heap.collect();
-            long ended = nanoTime.getAsLong();
-            nextNanos = ended + Math.max(FRESH_NANOS, PART * (ended - began));
+            endedNanos = nanoTime.getAsLong();
+            tookNanos = endedNanos - began;
             level = heap.livedOn();
-            isFull(level);
+            decide(level);
         }
         return level;
     }
 
-    private boolean isFull(double level) {
-        full = level > (full ? Overload.CONNECTIONS - Overload.CALM : Overload.CONNECTIONS);
-        return full;
+    private void decide(double level) {
+        double most = limit;
+        double near = most + Overload.KEEP_ALIVE + Overload.EXACT;
+        full = most > 0 && level > (full ? most - Overload.CALM : most);
+        closing = most > 0 && level > (closing ? near - Overload.CALM : near);
     }
 
     /** The pool that holds what lives long, whatever the collector calls it. */

@@ -31,6 +31,7 @@ public final class LoopGate {
     private final Overload overload;
     private final @Nullable LoopBudget budget;
     private final @Nullable LoopBudget waitingBodies;
+    private final int loops;
     private final @Nullable RefusalPace pace;
     private final RefusalPace exchanging = new RefusalPace(EXCHANGE_NANOS); // connections that replace others
     private final Set<Guest> guests = new LinkedHashSet<>(); // first who was not looked at for longest
@@ -44,6 +45,16 @@ public final class LoopGate {
      * @param waitingBodies what bodies of requests are charged to while they wait, null not to count them
      */
     public LoopGate(Overload overload, @Nullable LoopBudget budget, @Nullable LoopBudget waitingBodies) {
+        this(overload, budget, waitingBodies, 1);
+    }
+
+    /**
+     * Makes the gate of one of several event loops.
+     *
+     * @param loops how many of them share what has a limit by number
+     */
+    public LoopGate(Overload overload, @Nullable LoopBudget budget, @Nullable LoopBudget waitingBodies, int loops) {
+        this.loops = loops;
         this.overload = overload;
         this.budget = budget;
         this.waitingBodies = waitingBodies;
@@ -74,13 +85,15 @@ public final class LoopGate {
      */
     public @Nullable Account admitConnection() {
         if (overload.refusesConnections()) {
+            onConnectionShed();
             return null;
         }
         LoopBudget charged = budget;
         if (charged == null) {
             return Account.UNLIMITED;
         }
-        if (isCrowded(charged) && !makeRoom() && isFull(charged)) {
+        if (isCrowded(charged) && !makeRoom(Resource.CLIENT_HEAP) && isFull(charged)) {
+            overload.actions().count(Resource.CLIENT_HEAP, Action.REFUSE_CONNECTION);
             return null;
         }
         Account account = waitingBodies == null ? new Account(charged) : new Account(charged, waitingBodies);
@@ -99,7 +112,7 @@ public final class LoopGate {
     }
 
     /** Closes one or two connections for one that comes, so that there is more room later where more were let in before. */
-    private boolean makeRoom() {
+    private boolean makeRoom(Resource because) {
         int closed = 0;
         for (int i = Math.min(LOOKED_AT, guests.size()); i > 0 && closed < 2; i--) {
             Guest first = guests.iterator().next();
@@ -107,6 +120,7 @@ public final class LoopGate {
             guests.add(first); // at the end, until its turn comes again
             if (first.giveWay()) {
                 guests.remove(first);
+                overload.actions().count(because, Action.CLOSE_IDLE);
                 closed++;
             }
         }
@@ -133,7 +147,7 @@ public final class LoopGate {
             full = true;
             fullNanos = now;
         }
-        boolean waits = now - fullNanos < PATIENCE_NANOS && !makeRoom();
+        boolean waits = now - fullNanos < PATIENCE_NANOS && !makeRoom(Resource.CLIENT_HEAP);
         return waits ? Math.max(millis, 1) : millis;
     }
 
@@ -144,7 +158,25 @@ public final class LoopGate {
      * @param now by the loop's clock
      */
     public boolean mayAccept(long now) {
-        return budget == null || !full || !isFull(budget) || now - fullNanos >= PATIENCE_NANOS || makeRoom();
+        return budget == null
+                || !full
+                || !isFull(budget)
+                || now - fullNanos >= PATIENCE_NANOS
+                || makeRoom(Resource.CLIENT_HEAP);
+    }
+
+    /**
+     * Clients have all file descriptors that are for them.
+     *
+     * @return whether a connection that was not in use has given way
+     */
+    public boolean onFilesFull() {
+        return makeRoom(Resource.OPEN_FILES);
+    }
+
+    /** A connection was refused because {@link #refusesConnections}. */
+    public void onConnectionShed() {
+        overload.onRefused(Action.REFUSE_CONNECTION);
     }
 
     /** Whether every connection that comes now is refused. */
@@ -177,11 +209,43 @@ public final class LoopGate {
             return true;
         }
         long left = charged.left();
-        return left >= charged.capacity() / 2 || pending.held() + bytes <= left;
+        boolean admitted = left >= charged.capacity() / 2 || pending.held() + bytes <= left;
+        if (!admitted) {
+            onNoRoomForRequest();
+        }
+        return admitted;
     }
 
-    /** Whether requests are let in; each is charged to its connection's account besides. */
-    public boolean admitsRequests() {
-        return !overload.refusesRequests();
+    /**
+     * Whether another request is let in; each is charged to its connection's account besides.
+     *
+     * @param exchanges how many of this loop there are, with that one
+     */
+    public boolean admitsRequest(int exchanges) {
+        if (overload.refusesRequests()) {
+            overload.onRefused(Action.REFUSE_REQUEST);
+            return false;
+        }
+        int most = overload.requestsInFlight();
+        if (most > 0 && exchanges > Math.max(1, most / loops)) {
+            overload.actions().count(Resource.REQUESTS_IN_FLIGHT, Action.REFUSE_REQUEST);
+            return false;
+        }
+        return true;
+    }
+
+    /** A request was refused for want of heap that may be charged. */
+    public void onNoRoomForRequest() {
+        overload.actions().count(Resource.CLIENT_HEAP, Action.REFUSE_REQUEST);
+    }
+
+    /** Whether a connection is to end when what runs on it has. */
+    public boolean endsKeepAlive() {
+        return overload.endsKeepAlive();
+    }
+
+    /** A client was told that its connection ends, because {@link #endsKeepAlive}. */
+    public void onKeepAliveEnded() {
+        overload.onKeepAliveEnded();
     }
 }

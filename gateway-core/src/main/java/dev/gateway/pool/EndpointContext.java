@@ -18,9 +18,14 @@ final class EndpointContext extends UpstreamContext {
     final boolean flexible;
 
     EndpointContext(UpstreamContext upstream, DialTarget target, boolean http1Only) {
+        this(upstream, target, upstream.shared.upstream.host(target.endpoint()), http1Only);
+    }
+
+    /** Makes that of an endpoint whose live state is known, so that it does not matter whether it has just gone. */
+    EndpointContext(UpstreamContext upstream, DialTarget target, Host host, boolean http1Only) {
         super(upstream.resources, upstream.shared, upstream.observer);
         this.target = target;
-        this.host = shared.upstream.host(target.endpoint());
+        this.host = host;
         this.idleTimeout = shared.idleTimeout(target.endpoint());
         this.http1Only = http1Only;
         this.flexible = !http1Only && shared.isFlexible(target.endpoint());

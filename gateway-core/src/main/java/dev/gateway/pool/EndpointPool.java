@@ -66,7 +66,7 @@ final class EndpointPool
     /** Who has made it. */
     interface Owner {
         /** Returns a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
-        EndpointPool addHttp1(DialTarget target);
+        EndpointPool addHttp1(EndpointContext endpoint);
 
         /** A pool has no connection and no request any more. */
         void onEmpty(EndpointPool pool);
@@ -138,7 +138,7 @@ final class EndpointPool
             return StreamOpener.Opening.DONE;
         }
         if (http1 == null) {
-            http1 = owner.addHttp1(endpoint.target);
+            http1 = owner.addHttp1(endpoint);
         }
         return http1.adopt(waiter);
     }
@@ -250,6 +250,7 @@ final class EndpointPool
     @Override
     public void onCheckDialEnded() {
         checking--;
+        checkEmpty();
     }
 
     @Override
@@ -337,8 +338,8 @@ final class EndpointPool
     // The end
 
     /** Tells the owner if nothing is left here. */
-    private void checkEmpty() {
-        if (opening == 0 && kept.isEmpty() && opener.dialing() == 0 && pending.first() == null) {
+    void checkEmpty() {
+        if (opening == 0 && checking == 0 && kept.isEmpty() && opener.dialing() == 0 && pending.first() == null) {
             owner.onEmpty(this);
         }
     }

@@ -9,6 +9,7 @@ import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
@@ -65,15 +66,22 @@ final class LoopPools implements StreamOpener {
         }
     }
 
+    void end(Upstream upstream, Collection<Host> gone) {
+        LoopUpstream known = upstreams.get(upstream);
+        if (known != null) {
+            known.end(gone);
+        }
+    }
+
     PoolCounts counts(Upstream upstream) {
         LoopUpstream known = upstreams.get(upstream);
         return known == null ? PoolCounts.NONE : known.counts();
     }
 
-    /** Counts the pooled connections of all upstreams, by the position of their endpoints. */
-    Map<Upstream, PoolCounts[]> countsByEndpoint() {
-        Map<Upstream, PoolCounts[]> counts = new HashMap<>();
-        upstreams.forEach((upstream, known) -> counts.put(upstream, known.countsByEndpoint()));
+    /** Counts the pooled connections of all upstreams, by their endpoints. */
+    Map<Host, PoolCounts> countsByEndpoint() {
+        Map<Host, PoolCounts> counts = new HashMap<>();
+        upstreams.values().forEach(known -> counts.putAll(known.countsByEndpoint()));
         return counts;
     }
 

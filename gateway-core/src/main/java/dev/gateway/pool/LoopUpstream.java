@@ -2,8 +2,10 @@ package dev.gateway.pool;
 
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.CloseCause;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
@@ -13,13 +15,11 @@ import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -33,27 +33,45 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
 
     private final UpstreamContext context;
     private final SharedUpstream shared;
-    private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
+    private final List<EndpointPool> pools = new ArrayList<>();
     private final Map<Host, EndpointPool> own = new HashMap<>();
     private final Siblings siblings;
     private final Map<DialTarget, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
     private final Map<Host, Tunnels> tunnels = new HashMap<>(); // made when there is a first one
+    private List<Host> followed = List.of(); // those that it has pools for
+    private int checks; // connections made for checks alone
     private boolean retired;
 
     LoopUpstream(UpstreamContext context) {
         this.context = context;
         this.shared = context.shared;
         this.siblings = new Siblings(shared.permits);
-        for (Host host : shared.upstream.hosts()) {
-            EndpointPool pool = new EndpointPool(endpoint(DialTarget.straight(host.endpoint()), false), siblings, this);
-            pools.add(pool);
-            own.put(host, pool);
-            siblings.add(pool);
-        }
+        follow();
     }
 
-    private EndpointContext endpoint(DialTarget target, boolean http1Only) {
-        return new EndpointContext(context, target, http1Only);
+    /** Gets every endpoint that the upstream has by now a pool, to which waiting requests can move. */
+    private void follow() {
+        followed = shared.upstream.hosts();
+        followed.forEach(this::pool);
+    }
+
+    private EndpointPool pool(Host host) {
+        EndpointPool known = own.get(host);
+        if (known == null) {
+            DialTarget target = DialTarget.straight(host.endpoint());
+            known = new EndpointPool(new EndpointContext(context, target, host, false), siblings, this);
+            add(known);
+            own.put(host, known);
+            siblings.add(known);
+        }
+        return known;
+    }
+
+    private void add(EndpointPool pool) {
+        pools.add(pool);
+        if (retired || pool.endpoint.host.isGone()) {
+            pool.kept.retireAll(CloseCause.DRAIN);
+        }
     }
 
     StreamOpener.Opening open(
@@ -62,15 +80,24 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
+        if (kind == StreamKind.CONNECTION_CHECK) {
+            ConnectionCheck check = new ConnectionCheck(context, DialTarget.straight(endpoint), events, callback);
+            check.start(checks++);
+            return check;
+        }
         if (endpoint.index() != NamedByRequest.INDEX) {
-            if (kind != StreamKind.TUNNEL) {
-                return pool(endpoint).open(kind, events, callback);
+            Host host = shared.upstream.host(endpoint);
+            if (!host.isGone()) {
+                return open(host, kind, preamble, events, callback);
             }
-            Endpoint free = siblings.withRoom(shared.upstream.host(endpoint)).endpoint();
-            if (!free.equals(endpoint)) {
-                callback.onMoved(free);
+            shared.upstream.hosts().forEach(this::pool); // this loop may not have been told of them yet
+            EndpointPool instead = kind == StreamKind.CHECK ? null : siblings.instead();
+            if (instead == null) {
+                callback.onOpenFailed(Failure.of(Cause.DRAIN, RetrySafety.ALWAYS, endpoint + " has been removed"));
+                return StreamOpener.Opening.DONE;
             }
-            return tunnels(free).open(DialTarget.straight(free), preamble, events, callback);
+            callback.onMoved(instead.endpoint.target.endpoint());
+            return open(instead.endpoint.host, kind, preamble, events, callback);
         }
         DialSettings dialSettings = shared.settings.dialSettings();
         DialTarget target = DialTarget.to(endpoint, kind, dialSettings.parents());
@@ -80,18 +107,29 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             return StreamOpener.Opening.DONE;
         }
         return kind == StreamKind.TUNNEL
-                ? tunnels(endpoint).open(target, preamble, events, callback)
+                ? tunnels(shared.upstream.host(endpoint)).open(target, preamble, events, callback)
                 : named(target).open(kind, events, callback);
     }
 
-    private EndpointPool pool(Endpoint endpoint) {
-        return Objects.requireNonNull(own.get(shared.upstream.host(endpoint)));
+    private StreamOpener.Opening open(
+            Host host,
+            StreamKind kind,
+            @Nullable ClientPreamble preamble,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
+        if (kind != StreamKind.TUNNEL) {
+            return pool(host).open(kind, events, callback);
+        }
+        Host free = siblings.withRoom(host);
+        if (free != host) {
+            callback.onMoved(free.endpoint());
+        }
+        return tunnels(free).open(DialTarget.straight(free.endpoint()), preamble, events, callback);
     }
 
     /** Returns the tunnels to an endpoint, or those to all that requests name. */
-    private Tunnels tunnels(Endpoint endpoint) {
-        return tunnels.computeIfAbsent(
-                shared.upstream.host(endpoint), host -> new Tunnels(context, host, this::tunnels));
+    private Tunnels tunnels(Host host) {
+        return tunnels.computeIfAbsent(host, unknown -> new Tunnels(context, host, this::tunnels));
     }
 
     private PoolCounts tunnelCounts() {
@@ -106,12 +144,9 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
                 named.remove(eldest.endpoint.target);
                 eldest.kept.retireAll(CloseCause.LIMIT); // what it has is closed as soon as it is idle
             }
-            pool = new EndpointPool(endpoint(target, false), siblings, this);
-            pools.add(pool);
+            pool = new EndpointPool(new EndpointContext(context, target, false), siblings, this);
+            add(pool);
             named.put(target, pool);
-            if (retired) {
-                pool.kept.retireAll(CloseCause.DRAIN);
-            }
         }
         return pool;
     }
@@ -123,7 +158,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
                     && pool.endpoint.target.endpoint().toString().equals(address)) {
                 if (drain) {
                     pool.kept.retireAll(CloseCause.DRAIN);
-                } else if (!retired) {
+                } else if (!retired && !pool.endpoint.host.isGone()) {
                     pool.kept.restore();
                 }
             }
@@ -152,10 +187,11 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     }
 
     @Override
-    public EndpointPool addHttp1(DialTarget target) {
-        EndpointPool pool = new EndpointPool(endpoint(target, true), siblings, this);
-        pools.add(pool);
-        if (retired || shared.upstream.health().isDraining(target.endpoint())) {
+    public EndpointPool addHttp1(EndpointContext like) {
+        EndpointPool pool =
+                new EndpointPool(new EndpointContext(context, like.target, like.host, true), siblings, this);
+        add(pool);
+        if (shared.upstream.health().isDraining(like.target.endpoint())) {
             pool.kept.retireAll(CloseCause.DRAIN);
         }
         return pool;
@@ -176,6 +212,10 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
             named.remove(pool.endpoint.target, pool);
             pools.remove(pool);
+        } else if (pool.endpoint.host.isGone()) {
+            own.remove(pool.endpoint.host, pool);
+            siblings.remove(pool);
+            pools.remove(pool);
         }
     }
 
@@ -185,8 +225,34 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     }
 
     @Override
+    @SuppressWarnings("ReferenceEquality") // the list of a set is made once
     public void onChoice() {
+        if (followed == shared.upstream.hosts()) {
+            siblings.onChoice();
+            return;
+        }
+        follow();
+        List<EndpointPool> gone =
+                pools.stream().filter(pool -> pool.endpoint.host.isGone()).toList();
+        gone.forEach(pool -> pool.kept.retireAll(CloseCause.ADDRESS));
         siblings.onChoice();
+        gone.forEach(EndpointPool::checkEmpty);
+        tunnels.values().removeIf(Tunnels::isOver);
+    }
+
+    /** Ends at once what leads to endpoints that have gone. */
+    void end(Collection<Host> gone) {
+        for (EndpointPool pool : List.copyOf(pools)) {
+            if (gone.contains(pool.endpoint.host)) {
+                pool.close();
+            }
+        }
+        gone.forEach(host -> {
+            Tunnels left = tunnels.remove(host);
+            if (left != null) {
+                left.close();
+            }
+        });
     }
 
     @Override
@@ -231,14 +297,13 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return named.size();
     }
 
-    /** Counts pooled connections by the position of their endpoint; not those to endpoints that requests named. */
-    PoolCounts[] countsByEndpoint() {
-        PoolCounts[] counts = new PoolCounts[shared.upstream.endpoints().size()];
-        Arrays.fill(counts, PoolCounts.NONE);
+    /** Counts pooled connections by their endpoint; not those to endpoints that requests named, or that have gone. */
+    Map<Host, PoolCounts> countsByEndpoint() {
+        Map<Host, PoolCounts> counts = new HashMap<>();
         for (EndpointPool pool : pools) {
-            int index = pool.endpoint.target.endpoint().index();
-            if (index != NamedByRequest.INDEX) {
-                counts[index] = counts[index].plus(pool.counts());
+            Host host = pool.endpoint.host;
+            if (host.endpoint().index() != NamedByRequest.INDEX && !host.isGone()) {
+                counts.merge(host, pool.counts(), PoolCounts::plus);
             }
         }
         return counts;

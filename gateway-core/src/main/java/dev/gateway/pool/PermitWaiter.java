@@ -78,11 +78,11 @@ final class PermitWaiter {
 
     /** Whether it had better connect to its own endpoint, and not only to others. */
     boolean wantsOwn() {
-        return !flexible || host.isChosen();
+        return !flexible || host.isUsed();
     }
 
     /** Whether a permit for that endpoint is useful here. */
     boolean canUse(Host other) {
-        return flexible ? other.isChosen() : other == host;
+        return flexible ? other.isChosen() || (other == host && host.isUsed()) : other == host;
     }
 }

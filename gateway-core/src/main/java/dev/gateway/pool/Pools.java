@@ -5,6 +5,7 @@ import dev.gateway.net.transport.Transport;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
@@ -16,6 +17,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -137,6 +139,14 @@ public final class Pools implements AutoCloseable {
         }
     }
 
+    /** Closes all connections to endpoints that have gone at once; requests that wait for them fail. */
+    public void end(Upstream upstream, Collection<Host> gone) {
+        Set<Host> hosts = Set.copyOf(gone);
+        for (LoopPools pools : loops) {
+            run(pools.resources.loop, () -> pools.end(upstream, hosts));
+        }
+    }
+
     /** Closes all connections at once and forgets the upstream; requests that wait fail. */
     public void remove(Upstream upstream) {
         SharedUpstream shared = upstreams.remove(upstream);
@@ -179,28 +189,22 @@ public final class Pools implements AutoCloseable {
     }
 
     /**
-     * Counts the pooled connections of all upstreams, and the requests that wait for one, by the position of their
-     * endpoints.
+     * Counts the pooled connections of all upstreams, and the requests that wait for one, by their endpoints.
      *
      * @param executor adds up what the event loops answer
      */
-    public CompletableFuture<Map<Upstream, PoolCounts[]>> countsByEndpoint(Executor executor) {
-        Function<LoopPools, CompletableFuture<Map<Upstream, PoolCounts[]>>> ask =
+    public CompletableFuture<Map<Host, PoolCounts>> countsByEndpoint(Executor executor) {
+        Function<LoopPools, CompletableFuture<Map<Host, PoolCounts>>> ask =
                 pools -> CompletableFuture.supplyAsync(pools::countsByEndpoint, pools.resources.loop);
-        CompletableFuture<Map<Upstream, PoolCounts[]>> sum = CompletableFuture.completedFuture(new HashMap<>());
+        CompletableFuture<Map<Host, PoolCounts>> sum = CompletableFuture.completedFuture(new HashMap<>());
         for (LoopPools pools : loops) {
             sum = sum.thenCombineAsync(ask.apply(pools), Pools::add, executor);
         }
         return sum;
     }
 
-    private static Map<Upstream, PoolCounts[]> add(Map<Upstream, PoolCounts[]> sum, Map<Upstream, PoolCounts[]> more) {
-        more.forEach((upstream, counts) -> sum.merge(upstream, counts, (a, b) -> {
-            for (int i = 0; i < a.length; i++) {
-                a[i] = a[i].plus(b[i]);
-            }
-            return a;
-        }));
+    private static Map<Host, PoolCounts> add(Map<Host, PoolCounts> sum, Map<Host, PoolCounts> more) {
+        more.forEach((host, counts) -> sum.merge(host, counts, PoolCounts::plus));
         return sum;
     }
 

@@ -9,9 +9,11 @@ import dev.gateway.upstream.UpstreamSettings.Protocol;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +29,7 @@ final class SharedUpstream {
 
     private volatile boolean http2Seen;
 
-    private final Map<Endpoint.Address, LearnedIdleTimeout> idleTimeouts =
-            new HashMap<>(); // complete before others see it
+    private final Map<Endpoint.Address, LearnedIdleTimeout> idleTimeouts = new ConcurrentHashMap<>();
 
     private final List<Loop> loops = new CopyOnWriteArrayList<>();
 
@@ -37,7 +38,7 @@ final class SharedUpstream {
         /** HTTP/2 was spoken where only a handshake could tell. */
         void onHttp2Known();
 
-        /** Other endpoints are chosen than before. */
+        /** Other endpoints are chosen than before, or the upstream has others. */
         void onChoice();
     }
 
@@ -52,18 +53,14 @@ final class SharedUpstream {
         this.permits = new Permits(upstream, loops);
         this.tls = UpstreamTls.of(settings);
         predecessors.forEach(predecessor -> predecessor.idleTimeouts.forEach(idleTimeouts::putIfAbsent));
-        List<Endpoint.Address> own =
-                upstream.endpoints().stream().map(Endpoint::address).toList();
-        idleTimeouts.keySet().retainAll(own);
         upstream.health().onChoice(chosen -> onChoice());
-        own.forEach(address -> idleTimeouts.computeIfAbsent(address, unknown -> new LearnedIdleTimeout()));
     }
 
     /** Returns what is known of an endpoint's idle timeout; of one that requests name, nothing that others know. */
     LearnedIdleTimeout idleTimeout(Endpoint endpoint) {
-        LearnedIdleTimeout known =
-                endpoint.index() == NamedByRequest.INDEX ? null : idleTimeouts.get(endpoint.address());
-        return known == null ? new LearnedIdleTimeout() : known;
+        return endpoint.index() == NamedByRequest.INDEX
+                ? new LearnedIdleTimeout()
+                : idleTimeouts.computeIfAbsent(endpoint.address(), unknown -> new LearnedIdleTimeout());
     }
 
     /** Returns what secures a connection that is made now, null for cleartext; not to be kept. */
@@ -87,9 +84,9 @@ final class SharedUpstream {
         return before;
     }
 
-    /** Whether a request for an endpoint may go to others: not one that named it, and only if there are others. */
+    /** Whether a request for an endpoint may go to others, which may come later: not one that named it. */
     boolean isFlexible(Endpoint endpoint) {
-        return endpoint.index() != NamedByRequest.INDEX && upstream.hosts().size() > 1;
+        return endpoint.index() != NamedByRequest.INDEX;
     }
 
     /** Whether only a handshake can tell which protocol is spoken. */
@@ -130,6 +127,9 @@ final class SharedUpstream {
 
     /** Other endpoints are chosen than before; called by whatever thread. */
     private void onChoice() {
+        Set<Endpoint.Address> present = new HashSet<>();
+        upstream.endpoints().forEach(endpoint -> present.add(endpoint.address()));
+        idleTimeouts.keySet().retainAll(present);
         permits.onChoice();
         loops.forEach(each -> each.loop().execute(each::onChoice)); // never on this stack: something is locked
     }

@@ -23,6 +23,23 @@ final class Siblings implements EndpointPool.Others {
         pools.add(pool);
     }
 
+    /** A pool's endpoint has gone, and nothing of it is left. */
+    void remove(EndpointPool pool) {
+        pools.remove(pool);
+    }
+
+    /** Returns a pool that takes requests instead of that of an endpoint that has gone; null if there is none. */
+    @Nullable
+    EndpointPool instead() {
+        turn++;
+        for (int i = 0; i < pools.size(); i++) {
+            if (pool(i).takesFromOthers()) {
+                return pool(i);
+            }
+        }
+        return null;
+    }
+
     @Override
     public void onWithoutDial(int change) {
         pending += change;
@@ -152,7 +169,7 @@ final class Siblings implements EndpointPool.Others {
      * at one that is again had better be used.
      */
     void onChoice() {
-        for (EndpointPool pool : pools) {
+        for (EndpointPool pool : List.copyOf(pools)) {
             if (pool.endpoint.host.isChosen()) {
                 serveFrom(pool);
             } else {

@@ -28,7 +28,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     private final SharedUpstream shared;
     private final UpstreamObserver observer;
     private final Host host;
-    private final Function<Endpoint, Tunnels> siblings;
+    private final Function<Host, Tunnels> siblings;
     private final PermitWaiter permit;
     private final Set<TunnelOpening> waiting = new LinkedHashSet<>();
     private final Set<TunnelOpening> dialing = new LinkedHashSet<>();
@@ -41,7 +41,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
      *
      * @param siblings those to other endpoints of the upstream on this loop
      */
-    Tunnels(UpstreamContext context, Host host, Function<Endpoint, Tunnels> siblings) {
+    Tunnels(UpstreamContext context, Host host, Function<Host, Tunnels> siblings) {
         this.context = context;
         this.shared = context.shared;
         this.observer = context.observer;
@@ -202,6 +202,11 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         }
     }
 
+    /** Whether its endpoint has gone, and nothing of it is left. */
+    boolean isOver() {
+        return host.isGone() && waiting.isEmpty() && dialing.isEmpty() && open.isEmpty() && !permit.isWaiting();
+    }
+
     PoolCounts counts() {
         return new PoolCounts(0, open.size(), dialing.size(), waiting.size());
     }
@@ -222,7 +227,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
             if (granted == host) {
                 dialNext();
             } else {
-                moveNext(siblings.apply(granted.endpoint()));
+                moveNext(siblings.apply(granted));
             }
             dial();
         }

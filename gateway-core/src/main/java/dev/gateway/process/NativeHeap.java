@@ -13,8 +13,8 @@ public final class NativeHeap {
     private NativeHeap() {}
 
     /**
-     * Has the C library give back to the system what is free, as {@code jcmd PID System.trim_native_heap} does. Takes some
-     * milliseconds, in which other threads go on.
+     * Makes the C library return free memory to the system, as {@code jcmd PID System.trim_native_heap} does. Takes some
+     * milliseconds; other threads continue.
      *
      * @return false if this JVM or its C library cannot do that
      */

@@ -2,7 +2,7 @@ package dev.gateway.process;
 
 import java.util.concurrent.ScheduledExecutorService;
 
-/** The log of a process that is the gateway's own, as far as the gateway tells of it and changes it. Safe from any thread. */
+/** The log of the gateway's own process, as far as the gateway reports and changes it. Safe from any thread. */
 public interface OwnLog {
     /** Returns how many lines were dropped because nobody read them. */
     long dropped();

@@ -1,6 +1,7 @@
 package dev.gateway.route;
 
 import dev.gateway.filter.Filter;
+import dev.gateway.message.Method;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.ViaSignature;
@@ -96,15 +97,58 @@ public record Route(
     }
 
     /**
-     * When a request is sent again. Attempts that provably reached nobody are made again whatever this says, once.
+     * When a request is sent again. Attempts that provably reached nobody are made again whatever this says.
      *
      * @param attempts how many further attempts may be made
-     * @param codes response statuses that count as failed
-     * @param backoffMillis the least wait before a further attempt
+     * @param bufferBytes how much of a request's body is kept for another attempt
      */
-    public record Retry(int attempts, Set<Integer> codes, long backoffMillis) {
+    public record Retry(int attempts, When when, Waiting waiting, int bufferBytes, Budget budget) {
+        private static final int DEFAULT_BUFFER = 64 * 1024;
+        private static final Set<Method> IDEMPOTENT =
+                Set.of(Method.GET, Method.HEAD, Method.OPTIONS, Method.PUT, Method.DELETE, Method.TRACE);
+
         /** No attempts but the first. */
         public static final Retry NONE = new Retry(0, Set.of(), 0);
+
+        /** Makes a policy without a budget, for any failure of idempotent requests. */
+        public Retry(int attempts, Set<Integer> codes, long backoffMillis) {
+            this(
+                    attempts,
+                    new When(Set.of(After.values()), codes, IDEMPOTENT),
+                    new Waiting(backoffMillis, false, 0),
+                    DEFAULT_BUFFER,
+                    Budget.UNLIMITED);
+        }
+
+        /** What kind of failure there was. */
+        public enum After {
+            CONNECT_FAILURE,
+            RESET,
+            REFUSED_STREAM
+        }
+
+        /**
+         * What is sent again.
+         *
+         * @param statuses of responses that count as failed
+         * @param methods of requests that may have been processed
+         */
+        public record When(Set<After> failures, Set<Integer> statuses, Set<Method> methods) {}
+
+        /**
+         * How long is waited.
+         *
+         * @param backoffMillis the longest wait before the first further attempt
+         * @param retryAfter whether an endpoint can say when it wants another attempt
+         * @param silentMillis how long an endpoint may answer nobody before another is tried, 0 for ever
+         */
+        public record Waiting(long backoffMillis, boolean retryAfter, long silentMillis) {}
+
+        /** How many retries an upstream takes, as a share of requests and in any case. */
+        public record Budget(int percent, int minPerSecond) {
+            /** As many as are wanted. */
+            public static final Budget UNLIMITED = new Budget(100, Integer.MAX_VALUE);
+        }
     }
 
     /**

@@ -21,7 +21,7 @@ public final class ApplicationMeters {
     /**
      * Makes none yet.
      *
-     * @param configured what the configuration in force names
+     * @param configured names in the active configuration
      * @param withBuckets whether function meters include a counter for each bucket of a histogram
      * @param loops whose housekeeping thread refreshes the meters
      */

@@ -31,6 +31,7 @@ final class ConfigChange {
         section("tracing", before.tracing(), after.tracing());
         section("metrics", before.metrics(), after.metrics());
         section("otlp", before.otlp(), after.otlp());
+        section("overload", before.overload(), after.overload());
         section("drain", before.drain(), after.drain());
         section("resolver", before.resolver(), after.resolver());
         section("workers", before.workers(), after.workers());

@@ -3,6 +3,7 @@ package dev.gateway.runtime;
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
 import dev.gateway.assembly.ConnectShared;
+import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.Generation;
 import dev.gateway.assembly.HeaderValues;
 import dev.gateway.config.GatewayConfig;
@@ -20,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reload of generations: brings one generation after the other into force, and frees what an earlier one had for itself
- * when its last exchange has ended. Used by one thread at a time; any thread may ask what is in force.
+ * Reload of generations: activates one generation after the other. It frees what an earlier one does not share when
+ * its last exchange has ended. Used by one thread at a time; any thread may read the active one.
  */
 public final class Generations {
     private final Loops loops;
@@ -31,8 +32,9 @@ public final class Generations {
     private final Metrics metrics;
     private final ConnectShared tunnels = new ConnectShared();
     private final HealthWatch health;
+    private final EndpointFeeds endpoints;
     private final ScheduledExecutorService thread;
-    private final List<Alive> alive = new ArrayList<>(); // the last one is in force
+    private final List<Alive> alive = new ArrayList<>(); // the last one is active
     private volatile @Nullable ActiveConfig activeConfig;
 
     /** What is kept of a generation until its last exchange has ended. */
@@ -54,6 +56,7 @@ public final class Generations {
         this.certificates = certificates;
         this.metrics = metrics;
         this.health = new HealthWatch(metrics, loops.checks());
+        this.endpoints = new EndpointFeeds(new EndpointUpdates(loops.pools(), thread), loops::watchName, thread);
         this.thread = thread;
         metrics.addDenials(tunnels::readDenials);
     }
@@ -73,12 +76,12 @@ public final class Generations {
         return health;
     }
 
-    /** Returns what is in force, once there is a generation. */
+    /** Returns the active configuration, once there is a generation. */
     public ActiveConfig required() {
         return Objects.requireNonNull(activeConfig, "no generation yet");
     }
 
-    /** Returns the number of the generation in force. */
+    /** Returns the number of the active generation. */
     public int number() {
         ActiveConfig current = activeConfig;
         return current == null ? 0 : current.snapshot.generation();
@@ -123,19 +126,21 @@ public final class Generations {
             throw e;
         }
         // Nothing fails from here on.
-        loops.know(next.upstreams());
-        log.commit();
-        telemetry.commit();
+        long drainNanos = config.drain().timeout().toNanos();
         ActiveConfig after = new ActiveConfig(config, next);
+        endpoints.use(after, drainNanos);
         if (before != null) {
             after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
         }
+        loops.know(next.upstreams());
+        loops.shed(Conversions.overload(config.overload()));
+        log.commit();
+        telemetry.commit();
         health.use(next.upstreams());
         Alive kept = new Alive(number, next.upstreams());
         alive.add(kept);
         loops.use(next, () -> thread.execute(() -> onEnded(kept)));
         activeConfig = after;
-        long drainNanos = config.drain().timeout().toNanos();
         loops.transport().descriptors().settle();
         change.commit(drainNanos);
         tunnels.listensOn(listeners.addresses());

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after the health of endpoints of the generation in force: has them checked, has those that are ejected return when
- * their time is over, and tells operators what becomes of them. Upstreams of earlier generations, which get no new
+ * Watches the health of the active generation's endpoints: runs their checks, ends ejections when their time is over, and
+ * reports changes to operators. Upstreams of earlier generations, which get no new
  * requests, are left alone.
  */
 final class HealthWatch {
@@ -60,12 +60,13 @@ final class HealthWatch {
         }
 
         @Override
-        public void onEjected(Endpoint endpoint, long millis, int inService) {
+        public void onEjected(Endpoint endpoint, String reason, long millis, int inService) {
             metrics.onEjected(upstream.name());
             log.warn(
-                    "Endpoint {} of upstream {} has failed too often and is ejected for {} s; {} of {} are in service",
+                    "Endpoint {} of upstream {} {} and is ejected for {} s; {} of {} are in service",
                     endpoint,
                     upstream,
+                    reason,
                     millis / 1000.0,
                     inService,
                     upstream.endpoints().size());
@@ -103,6 +104,21 @@ final class HealthWatch {
                         failure,
                         inService,
                         all);
+            }
+        }
+
+        @Override
+        public void onPanic(boolean panic, int inService) {
+            int all = upstream.endpoints().size();
+            if (panic) {
+                log.warn(
+                        "Upstream {} is in panic mode: only {} of {} endpoints are in service, so all that do not drain "
+                                + "get requests",
+                        upstream,
+                        inService,
+                        all);
+            } else {
+                log.info("Upstream {} is no longer in panic mode: {} of {} are in service", upstream, inService, all);
             }
         }
     }

@@ -81,7 +81,7 @@ public final class Lifecycle {
             }
             TimeUnit.NANOSECONDS.sleep(acceptFor);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // the interrupting thread wants an end: go on at once
+            Thread.currentThread().interrupt(); // the interrupting thread wants an end: stop waiting
         }
         long spent = System.nanoTime() - start;
         listeners.drain(timeout - spent, spent);

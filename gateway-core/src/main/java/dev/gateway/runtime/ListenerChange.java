@@ -64,7 +64,7 @@ final class ListenerChange {
     /**
      * Reads certificates, and binds what is not bound yet.
      *
-     * @throws StartException if anything cannot be had, which it names, all of it; then all is as it was before
+     * @throws StartException if something is unavailable; it names all of that, and nothing has changed
      */
     void prepare() throws StartException {
         try {

@@ -83,7 +83,7 @@ final class ListenerShutdown {
         return listeners.stream().mapToInt(Listener::connections).sum();
     }
 
-    /** Lets kept connections tell of the end by their next answer: closed now, they may have a request on its way. */
+    /** Lets kept connections announce the end in their next response: a request may be on its way to them. */
     private void awaitAskers(long deadline) {
         while (connections() > 0 && System.nanoTime() - deadline < 0) {
             pause(LOOK_NANOS);
@@ -97,7 +97,7 @@ final class ListenerShutdown {
         try {
             TimeUnit.NANOSECONDS.sleep(nanos);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // the interrupting thread wants an end: go on at once
+            Thread.currentThread().interrupt(); // the interrupting thread wants an end: stop waiting
         }
     }
 

@@ -295,7 +295,7 @@ public final class Listeners {
 
     /**
      * Accepts no more connections but those that wait, lets what runs on them finish for some time, then ends what is
-     * left. The admin listener goes on.
+     * left. The admin listener stays open.
      *
      * @param nanos how long all of it may take
      * @param toldNanos how long ago clients were told by {@link #announceClose}
@@ -304,7 +304,7 @@ public final class Listeners {
         shutdown().drain(nanos, toldNanos);
     }
 
-    /** Accepts no more connections and ends those there are. The admin listener goes on. */
+    /** Stops accepting and closes all connections. The admin listener stays open. */
     void close() {
         shutdown().close();
     }

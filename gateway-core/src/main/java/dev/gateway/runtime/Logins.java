@@ -18,7 +18,7 @@ public final class Logins {
 
     private final Supplier<@Nullable ActiveConfig> activeConfig;
 
-    /** Makes it for the users of whatever configuration is in force. */
+    /** Makes it for the users of the active configuration. */
     public Logins(Supplier<@Nullable ActiveConfig> activeConfig) {
         this.activeConfig = activeConfig;
     }

@@ -17,6 +17,7 @@ import dev.gateway.files.FileFault;
 import dev.gateway.health.HealthChecks;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.dns.Resolver;
+import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.observe.CompositeObserver;
 import dev.gateway.observe.ExchangeObserver;
@@ -28,11 +29,14 @@ import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.DirectMemoryGuard;
 import dev.gateway.overload.HeapPressure;
+import dev.gateway.overload.LagPressure;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.MemoryTrimmer;
+import dev.gateway.overload.OpenFilesPressure;
 import dev.gateway.overload.Overload;
+import dev.gateway.overload.OverloadSettings;
 import dev.gateway.pool.Pools;
 import dev.gateway.process.NativeHeap;
 import dev.gateway.process.ProcessEnvironment;
@@ -40,7 +44,7 @@ import dev.gateway.process.StartException;
 import dev.gateway.process.Watchdog;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
@@ -54,6 +58,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * Event loops and what they share: the event loops, what each of them has (timers, counters, a request handler, pools), and
@@ -105,9 +110,16 @@ public final class Loops {
         this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
         overload.watch(directMemory);
         overload.watch(new HeapPressure());
+        DescriptorShare files = transport.descriptors().clients();
+        overload.watch(new OpenFilesPressure(files::taken, files::max));
+        overload.watch(new LagPressure(transport.loops()));
         metrics.watchOverload(overload, budget, waitingBodies);
         for (EventLoop loop : transport.loops()) {
-            gates.add(new LoopGate(overload, new LoopBudget(budget), new LoopBudget(waitingBodies)));
+            gates.add(new LoopGate(
+                    overload,
+                    new LoopBudget(budget),
+                    new LoopBudget(waitingBodies),
+                    transport.loops().size()));
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
@@ -160,6 +172,11 @@ public final class Loops {
         return position + ": warning: " + key + " has changed: the gateway keeps the former value until it restarts";
     }
 
+    /** Refuses work by other settings from now on. */
+    void shed(OverloadSettings settings) {
+        overload.configure(settings);
+    }
+
     /** Opens the file of the access log again, for who rotates it. */
     public void reopenLog() {
         accessLog.reopen();
@@ -183,8 +200,13 @@ public final class Loops {
     void know(List<Upstream> upstreams) {
         resolver.configure(upstreams.stream()
                 .flatMap(upstream -> upstream.endpoints().stream())
-                .map(Endpoint::host)
+                .flatMap(endpoint -> Stream.of(endpoint.host(), endpoint.name()))
                 .toList());
+    }
+
+    /** Makes what asks DNS for the addresses of a name of the configuration, on the first event loop. */
+    EndpointSource watchName(String name) {
+        return new DnsSource(name, resolver, transport.loops().get(0));
     }
 
     /** Gives each loop its request handler. */

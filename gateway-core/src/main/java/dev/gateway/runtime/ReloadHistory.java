@@ -20,7 +20,7 @@ public final class ReloadHistory {
     /**
      * Remembers a reload.
      *
-     * @param generation the one in force after it
+     * @param generation number of the generation that is active after the reload
      * @param change null if it failed
      * @param lines problems and warnings, which say more than is kept
      */

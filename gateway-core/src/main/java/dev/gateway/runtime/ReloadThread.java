@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reload thread. The one thread that changes what is in force, once the gateway has started: reloads, and the ends of what
- * they have replaced. It may block. What it is given after its end is dropped.
+ * Reload thread. The one thread that changes the active configuration after the start: it reloads, and ends what a
+ * reload has replaced. It may block. It drops tasks that arrive after its end.
  */
 public final class ReloadThread {
     private static final Logger log = LoggerFactory.getLogger(ReloadThread.class);
@@ -25,7 +25,7 @@ public final class ReloadThread {
     private final ScheduledThreadPoolExecutor executor;
     private boolean finished; // of the thread
 
-    /** What may fail because something cannot be had. */
+    /** A task that fails if something is unavailable. */
     public interface Task {
         void run() throws StartException;
     }
@@ -102,7 +102,7 @@ public final class ReloadThread {
         return finished;
     }
 
-    /** Lets the task that runs end, and none begin that would change what is in force. */
+    /** Lets the running task end, and starts no other that would change the active configuration. */
     void finish() {
         try {
             executor.submit(() -> finished = true).get();

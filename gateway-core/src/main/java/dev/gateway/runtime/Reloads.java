@@ -65,7 +65,7 @@ public final class Reloads {
         return history;
     }
 
-    /** Returns in one line what is in force, and what is wrong. */
+    /** Returns one line with the active generation, and what is wrong. */
     public String status() {
         String serving = "Serving generation " + generations.number();
         return failure.isEmpty() ? serving : serving + "; " + failure;

@@ -40,8 +40,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Telemetry exporters: exports spans and metrics while the configuration in force wants that, and again when the receiver's
- * headers or certificates have changed. Used by one thread at a time; any thread may ask for the problem.
+ * Telemetry exporters: exports spans and metrics while the active configuration wants that, and connects again when
+ * the receiver's headers or certificates have changed. Used by one thread at a time; any thread may ask for the problem.
  */
 public final class Telemetry {
     private static final Logger log = LoggerFactory.getLogger(Telemetry.class);

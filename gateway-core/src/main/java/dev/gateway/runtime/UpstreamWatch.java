@@ -7,6 +7,7 @@ import dev.gateway.pool.PoolCounts;
 import dev.gateway.pool.Pools;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,9 +27,9 @@ public final class UpstreamWatch {
     private final Pools pools;
     private final Supplier<@Nullable ActiveConfig> activeConfig;
     private CompletableFuture<?> asked = CompletableFuture.completedFuture(null);
-    private volatile Map<Upstream, PoolCounts[]> counts = Map.of();
+    private volatile Map<Host, PoolCounts> counts = Map.of();
 
-    /** Makes it for the upstreams of whatever configuration is in force. */
+    /** Makes it for the upstreams of the active configuration. */
     public UpstreamWatch(Pools pools, Supplier<@Nullable ActiveConfig> activeConfig) {
         this.pools = pools;
         this.activeConfig = activeConfig;
@@ -45,7 +46,7 @@ public final class UpstreamWatch {
         }
     }
 
-    /** Returns the upstreams of the generation in force. */
+    /** Returns the upstreams of the active generation. */
     public List<UpstreamState> states() {
         ActiveConfig current = activeConfig.get();
         return current == null
@@ -54,14 +55,15 @@ public final class UpstreamWatch {
     }
 
     private UpstreamState state(Upstream upstream) {
-        PoolCounts[] known = counts.get(upstream);
         List<EndpointState> endpoints = new ArrayList<>();
-        for (Endpoint endpoint : upstream.endpoints()) {
-            PoolCounts count = known == null ? PoolCounts.NONE : known[endpoint.index()];
+        for (Host host : upstream.hosts()) {
+            Endpoint endpoint = host.endpoint();
+            PoolCounts count = counts.getOrDefault(host, PoolCounts.NONE);
             Health.Report health = upstream.health().report(endpoint);
             endpoints.add(new EndpointState(
+                    endpoint.index(),
                     endpoint.toString(),
-                    endpoint.weight(),
+                    host.weight(),
                     health.state().label(),
                     health.ejections(),
                     count.idle(),
@@ -70,6 +72,9 @@ public final class UpstreamWatch {
                     count.pending()));
         }
         return new UpstreamState(
-                upstream.name(), upstream.settings().protocol().name().toLowerCase(Locale.ROOT), endpoints);
+                upstream.name(),
+                upstream.settings().protocol().name().toLowerCase(Locale.ROOT),
+                endpoints,
+                upstream.health().isPanic());
     }
 }

@@ -1,10 +1,11 @@
 package dev.gateway.socks;
 
+import dev.gateway.format.IpLiteral;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.stream.Cause;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.util.NetUtil;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -96,7 +97,7 @@ public final class SocksHandshake extends ParentHandshake {
             } else if (method == 0xff) {
                 refuse(Cause.CONNECT_FAILED, login == null ? "wants a name and a password" : "accepts no password");
             } else {
-                refuse(Cause.UPSTREAM_PROTOCOL_ERROR, "chose a way to log in that it was not offered");
+                refuse(Cause.UPSTREAM_PROTOCOL_ERROR, "chose an authentication method that the gateway did not offer");
             }
         }
     }
@@ -121,10 +122,11 @@ public final class SocksHandshake extends ParentHandshake {
 
     private void ask(ChannelHandlerContext ctx) {
         ByteBuf out = ctx.alloc().buffer().writeByte(VERSION).writeByte(CONNECT).writeByte(0);
-        byte[] address = NetUtil.createByteArrayFromIpAddressString(destination.host());
-        if (address == null) {
+        InetAddress literal = IpLiteral.parse(destination.host());
+        if (literal == null) {
             writeText(out.writeByte(NAME), destination.host());
         } else {
+            byte[] address = literal.getAddress();
             out.writeByte(address.length == 4 ? IPV4 : IPV6).writeBytes(address);
         }
         out.writeShort(destination.port());

@@ -13,7 +13,8 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * Which part of a long list is asked for: so many, from a number on. What comes and goes meanwhile is in no part twice.
+ * The requested page of a long list: a number of elements, from a position on. No element is on two pages, even if
+ * others come and go.
  *
  * @param after those numbered after this one
  */

@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the admin listener shows of routes: each rule as it is in force, with its place in the file. Secrets are masked. */
+/** What the admin listener shows of routes: each active rule, with its position in the file. Secrets are masked. */
 final class RouteView {
     private RouteView() {}
 

@@ -34,8 +34,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Status pages: what the admin listener shows of the configuration in force and of what goes on. Asked by the thread that
- * makes pages; what only event loops know, they are asked for.
+ * Status pages: what the admin listener shows of the active configuration and of open connections. Called by the thread
+ * that makes pages, which asks event loops for their own state.
  */
 public final class StatusPages {
     private static final Set<String> QUESTION =
@@ -81,7 +81,7 @@ public final class StatusPages {
     private ActiveConfig current() {
         ActiveConfig current = activeConfig.get();
         if (current == null) {
-            throw new IllegalStateException("no configuration is in force yet");
+            throw new IllegalStateException("no configuration is active yet");
         }
         return current;
     }
@@ -101,7 +101,7 @@ public final class StatusPages {
         return AdminResponse.json(Json.write(json));
     }
 
-    // ---- what goes on
+    // ---- what is open now
 
     private CompletableFuture<AdminResponse> connections(AdminRequest asked) {
         Paging paging = Paging.of(asked.query());

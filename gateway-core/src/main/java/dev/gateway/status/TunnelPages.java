@@ -16,7 +16,7 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * CONNECT status pages: what the admin pages tell of the connect section in force. Asked by the thread that makes pages.
+ * CONNECT status pages: what the admin pages show of the active connect section. Called by the thread that makes pages.
  */
 public final class TunnelPages implements AdminPages.Tunnels {
     private final Supplier<@Nullable ActiveConfig> activeConfig;

@@ -10,6 +10,7 @@ import dev.gateway.runtime.Loops;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -19,7 +20,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** What the admin listener shows of upstreams: endpoints, and their connections by event loop. The loops tell of theirs. */
+/**
+ * What the admin listener shows of upstreams: endpoints, and their connections by event loop. Each loop reports its
+ * own.
+ */
 final class UpstreamView {
     private final ActiveConfig current;
     private final Loops loops;
@@ -89,9 +93,11 @@ final class UpstreamView {
                 limit(upstream.requests().taken(), upstream.settings().maxRequests()));
         json.put("limits", limits);
         json.put("waitingBytes", upstream.waiting().held());
+        json.put("panic", upstream.health().isPanic());
         List<Map<String, Object>> endpoints = new ArrayList<>();
-        for (Endpoint endpoint : upstream.endpoints()) {
-            Map<String, Object> view = view(upstream, endpoint, views);
+        for (Host host : upstream.hosts()) {
+            Endpoint endpoint = host.endpoint();
+            Map<String, Object> view = view(upstream, host, views);
             EndpointCounts counts = metrics.endpoint(upstream.name(), endpoint.index(), endpoint.toString());
             if (counts != null) {
                 view.put("requests", counts.requests());
@@ -113,7 +119,8 @@ final class UpstreamView {
         return views.stream().map(part).reduce(PoolCounts.NONE, PoolCounts::plus);
     }
 
-    private static Map<String, Object> view(Upstream upstream, Endpoint endpoint, List<LoopView> views) {
+    private static Map<String, Object> view(Upstream upstream, Host host, List<LoopView> views) {
+        Endpoint endpoint = host.endpoint();
         List<Map<String, Object>> byLoop = new ArrayList<>();
         PoolCounts total = PoolCounts.NONE;
         HttpVersion learned = null;
@@ -132,13 +139,15 @@ final class UpstreamView {
         }
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("endpoint", endpoint.toString());
-        json.put("weight", endpoint.weight());
+        json.put("weight", weight(host.weight()));
+        json.put("source", host.spec().source());
         Health.Report health = upstream.health().report(endpoint);
         json.put("state", health.state().label());
         if (upstream.health().detectsOutliers()) {
             json.put("failuresInARow", health.failures());
             json.put("ejections", health.ejections());
         }
+        putLive(json, upstream.host(endpoint));
         if (health.failedCheck() != null) {
             json.put("failedCheck", health.failedCheck());
         }
@@ -154,6 +163,21 @@ final class UpstreamView {
         json.putAll(counts(total));
         json.put("loops", byLoop);
         return json;
+    }
+
+    /** A weight that several endpoints have together need not be whole. */
+    private static Number weight(double weight) {
+        return weight == Math.rint(weight) ? (Number) (long) weight : (Number) (Math.rint(weight * 1000) / 1000);
+    }
+
+    /** Adds what is known of an endpoint at times. */
+    private static void putLive(Map<String, Object> json, Host host) {
+        if (host.slowStart() < 1) {
+            json.put("slowStartPercent", Math.round(host.slowStart() * 100));
+        }
+        if (!Double.isNaN(host.successRate())) {
+            json.put("successPercent", Math.round(host.successRate() * 1000) / 10.0);
+        }
     }
 
     private static Map<String, Object> json(LoopView.IdleTimeout idleTimeout) {

@@ -25,6 +25,8 @@ public enum CloseCause {
      * for a check beyond the limit.
      */
     LIMIT,
+    /** It was made for a health check that needs a connection and nothing else. */
+    HEALTH_CHECK,
     /** The endpoint or its upstream takes no more requests, or the gateway stops. */
     DRAIN;
 

@@ -9,7 +9,7 @@ public enum HandshakeFailure {
     CLEARTEXT("the client did not speak TLS"),
     PROTOCOL_VERSION("client and listener have no version of TLS in common"),
     CIPHER("client and listener have no cipher suite in common"),
-    APPLICATION_PROTOCOL("the client offers protocols, none of which is served here"),
+    APPLICATION_PROTOCOL("the client offers only ALPN protocols that this listener does not serve"),
     SERVER_NAME("the client asks for a name that no certificate of this listener has"),
     CERTIFICATE_REFUSED("the client does not accept the certificate of this listener"),
     CLIENT_CERTIFICATE("the client's certificate is missing or not accepted"),

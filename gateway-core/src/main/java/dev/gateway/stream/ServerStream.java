@@ -45,6 +45,16 @@ public interface ServerStream extends Stream {
      */
     default void delayNextRequest(Pause pause) {}
 
+    /**
+     * Tells the client that its connection ends after this request, as far as its protocol has words for that. To be called
+     * before the response's head.
+     *
+     * @return whether it did not know yet
+     */
+    default boolean announceClose() {
+        return false;
+    }
+
     /** How long a client is left alone. */
     @FunctionalInterface
     interface Pause {

@@ -1,11 +1,11 @@
 package dev.gateway.stream;
 
+import dev.gateway.format.IpLiteral;
 import io.netty.util.AsciiString;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,15 +43,8 @@ public record SourceAddress(@Nullable InetAddress ip, int port, AsciiString text
         int colon = close >= 0 ? text.indexOf(':', close) : text.indexOf(':');
         boolean port = colon >= 0 && colon == text.lastIndexOf(':');
         String host = close >= 0 ? text.substring(1, close) : port ? text.substring(0, colon) : text;
-        byte[] bytes = host.length() > MAX_TEXT ? null : NetUtil.createByteArrayFromIpAddressString(host);
-        if (bytes == null) {
-            return null;
-        }
-        try {
-            return new SourceAddress(InetAddress.getByAddress(bytes), port ? port(text.substring(colon + 1)) : 0);
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // the length is that of an address
-        }
+        InetAddress address = host.length() > MAX_TEXT ? null : IpLiteral.parse(host);
+        return address == null ? null : new SourceAddress(address, port ? port(text.substring(colon + 1)) : 0);
     }
 
     /** A port may be hidden (RFC 7239, section 6.4), and is then not known. */

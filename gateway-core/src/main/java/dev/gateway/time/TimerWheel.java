@@ -92,7 +92,7 @@ public final class TimerWheel {
         held = true;
     }
 
-    /** Lets the clock go on. */
+    /** Advances the clock. */
     public void release() {
         held = false;
     }

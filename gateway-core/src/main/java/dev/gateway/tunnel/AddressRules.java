@@ -56,7 +56,7 @@ public final class AddressRules implements AddressPolicy {
     /**
      * Makes the rules.
      *
-     * @throws IllegalArgumentException if a line of a list is none of the forms that {@link HostRule} names
+     * @throws IllegalArgumentException if a line of a list has no form that {@link HostRule} names
      */
     public AddressRules(Settings settings, OwnListeners own, ConnectTally tally) {
         this.settings = settings;

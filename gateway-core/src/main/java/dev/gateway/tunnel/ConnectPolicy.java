@@ -44,7 +44,7 @@ public final class ConnectPolicy {
     /**
      * Makes a policy.
      *
-     * @throws IllegalArgumentException if a line of a list is none of the forms that {@link HostRule} names
+     * @throws IllegalArgumentException if a line of a list has no form that {@link HostRule} names
      */
     public ConnectPolicy(Settings settings) {
         this.settings = settings;

@@ -51,7 +51,7 @@ public final class HostRules {
     /**
      * Compiles a list.
      *
-     * @throws IllegalArgumentException if a line is none of the forms
+     * @throws IllegalArgumentException if a line has none of the forms
      */
     public static HostRules of(List<HostRule> rules) {
         return new HostRules(rules);

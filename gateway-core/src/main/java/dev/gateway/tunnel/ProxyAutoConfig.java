@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Proxy auto-config (PAC). What clients are told of a policy, so that they send here what is allowed and nothing else: a
+ * Proxy auto-config (PAC). Tells clients the policy, so that they send only allowed targets to the gateway: a
  * script for those who understand proxy auto-configuration, and a list for those who understand {@code NO_PROXY}. As it is
  * not known who will ask, the script sends here what any policy of the entry allows. Safe from any thread.
  */
@@ -27,7 +27,7 @@ public final class ProxyAutoConfig {
         }
     }
 
-    /** Makes what clients are told of an entry. */
+    /** Makes the script and the list for an entry. */
     public ProxyAutoConfig(Policies policies, AddressRules.Settings addresses) {
         this.policies = policies;
         this.denyPrivate = addresses.denyPrivate();

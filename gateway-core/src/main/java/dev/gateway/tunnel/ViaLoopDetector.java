@@ -24,7 +24,8 @@ public final class ViaLoopDetector implements Filter {
     @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
         if (signature.isIn(head.fields())) {
-            return new Verdict.Refuse(Failure.of(Cause.LOOP_DETECTED, "it has passed here before, as " + signature));
+            return new Verdict.Refuse(Failure.of(
+                    Cause.LOOP_DETECTED, "forwarding loop: the request already passed this entry, as " + signature));
         }
         signature.sign(head.fields(), context.connection().version());
         return Verdict.PROCEED;

@@ -28,6 +28,7 @@ public record DialSettings(@Nullable AddressPolicy addresses, ParentProxies pare
             return null;
         }
         boolean local = host.equals(LOCALHOST) || host.endsWith("." + LOCALHOST);
+        // Netty reads more as an address than IpLiteral does: here that denies more.
         InetAddress known = local ? NetUtil.LOCALHOST4 : NetUtil.createInetAddressFromIpAddressString(host);
         return known == null ? null : addresses.refuse(host, known, port);
     }

@@ -1,7 +1,9 @@
 package dev.gateway.upstream;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -12,7 +14,7 @@ import java.util.function.Function;
 public final class FairLimit {
     private final int max;
     private final Limit rest;
-    private final List<Share> shares = new ArrayList<>(); // complete before anybody else sees this
+    private final List<Share> shares = new ArrayList<>(); // guarded by itself; those of endpoints that have gone, too
 
     FairLimit(int max) {
         this.max = max > 0 ? max : Integer.MAX_VALUE;
@@ -22,7 +24,10 @@ public final class FairLimit {
     /** Makes a further part, for which nothing is kept so far. */
     Share newShare() {
         Share share = new Share(rest, max == Integer.MAX_VALUE ? max : 0);
-        shares.add(share);
+        synchronized (shares) {
+            shares.removeIf(Share::isOver);
+            shares.add(share);
+        }
         return share;
     }
 
@@ -40,8 +45,9 @@ public final class FairLimit {
         int count = among.size();
         double weights = among.stream().mapToDouble(Host::weight).sum();
         int left = max;
+        Set<Host> included = new HashSet<>(among);
         for (Host host : all) {
-            if (!among.contains(host)) {
+            if (!included.contains(host)) {
                 part.apply(host).keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
             } else if (max < count) {
                 part.apply(host).keep(0, 1); // not enough for all, but nobody has two
@@ -56,10 +62,16 @@ public final class FairLimit {
 
     /** Returns how many are taken, by all endpoints together. */
     public int taken() {
-        int sum = 0;
-        for (Share share : shares) {
-            sum += share.taken();
+        synchronized (shares) {
+            return shares.stream().mapToInt(Share::taken).sum();
         }
-        return sum;
+    }
+
+    /** Returns how many parts it has, with those of endpoints that have gone of which something is still taken. */
+    int shares() {
+        synchronized (shares) {
+            shares.removeIf(Share::isOver);
+            return shares.size();
+        }
     }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Endpoint health. How the endpoints of one upstream are, and so which of them are chosen: those in service, which neither
- * drain nor are ejected or unhealthy; if none is, the best of the others. Told of by event loops, which share a counter
+ * drain nor are ejected or unhealthy; if too few are, others, too. Told of by event loops, which share a counter
  * that only failures write; the rest is guarded by this object and changes rarely. Safe from any thread.
  */
 public final class Health {
@@ -50,63 +51,81 @@ public final class Health {
     /** What is chosen from, and by what. */
     private record Choice(Balancer balancer, List<Endpoint> endpoints) {}
 
-    /** What an endpoint leaves to the one of its address in the next generation. */
-    private record Legacy(
-            boolean draining, @Nullable String failedCheck, Host reached, int failures, Ejection ejection) {}
-
-    private final List<Endpoint> endpoints;
-    private final List<Host> hosts; // in the same order
+    private volatile HostSet set;
+    private Consumer<Host> preparation = host -> {};
     private final Balancer.Policy policy;
+    private final HealthSettings settings;
     private final @Nullable OutlierDetection outliers;
     private final @Nullable ActiveCheck check;
     private final LongSupplier clock;
+    private final SlowStart slowStart;
+    private final @Nullable SuccessRates successRates;
+    private volatile boolean panic;
+    private boolean toldPanic; // of the thread that reviews
     private volatile Choice choice;
     private volatile HealthListener listener = HealthListener.NONE;
     private final List<Consumer<List<Host>>> choosers = new CopyOnWriteArrayList<>();
 
-    /**
-     * Makes it, with all endpoints in service.
-     *
-     * @param policy makes what chooses among those that may be chosen
-     * @param outliers when endpoints are ejected, null for never
-     * @param check how they are asked whether they are well, null for not at all
-     * @param clock nanoseconds since some time
-     */
+    /** Makes it without slow start and panic mode. */
     public Health(
             List<Endpoint> endpoints,
             Balancer.Policy policy,
             @Nullable OutlierDetection outliers,
             @Nullable ActiveCheck check,
             LongSupplier clock) {
-        this.endpoints = List.copyOf(endpoints);
-        this.hosts = this.endpoints.stream().map(Host::new).toList();
+        this(endpoints, policy, new HealthSettings(outliers, check, 0, 0), clock);
+    }
+
+    /**
+     * Makes it, with all endpoints in service.
+     *
+     * @param policy makes what chooses among those that may be chosen
+     * @param clock nanoseconds since some time
+     */
+    public Health(List<Endpoint> endpoints, Balancer.Policy policy, HealthSettings settings, LongSupplier clock) {
+        this.set = new HostSet(endpoints.stream().map(Host::new).toList());
         this.policy = policy;
-        this.outliers = outliers;
-        this.check = check;
+        this.settings = settings;
+        this.outliers = settings.outliers();
+        this.check = settings.check();
         this.clock = clock;
-        this.choice = new Choice(policy.over(hosts), this.endpoints);
+        this.slowStart = new SlowStart(settings.slowStartMillis());
+        OutlierDetection.SuccessRate rate = outliers == null ? null : outliers.successRate();
+        this.successRates = rate == null ? null : new SuccessRates(rate, clock.getAsLong());
+        this.choice = new Choice(policy.over(set.hosts), set.endpoints);
+    }
+
+    /** Says what is done to hosts before anybody uses them, to those there are and to those that come. */
+    synchronized void prepareHosts(Consumer<Host> prepared) {
+        preparation = prepared;
+        set.hosts.forEach(prepared);
+    }
+
+    /** Makes these the endpoints; returns those that have gone. */
+    synchronized List<Host> update(List<EndpointSpec> wanted) {
+        HostSet before = set;
+        HostSet next = before.next(wanted, preparation);
+        set = next;
+        Set<Host> stay = Set.copyOf(next.hosts);
+        List<Host> gone =
+                before.hosts.stream().filter(host -> !stay.contains(host)).toList();
+        gone.forEach(Host::leave);
+        choose(true);
+        return gone;
     }
 
     List<Endpoint> endpoints() {
-        return endpoints;
+        return set.endpoints;
     }
 
     List<Host> hosts() {
-        return hosts;
+        return set.hosts;
     }
 
     /** Returns the live state of an endpoint, null if it is not one of these. */
     @Nullable
     Host host(Endpoint endpoint) {
-        int index = endpoint.index();
-        if (index >= 0 && index < hosts.size() && hosts.get(index).endpoint().isSameAddress(endpoint)) {
-            return hosts.get(index);
-        }
-        return null;
-    }
-
-    private Host required(Endpoint endpoint) {
-        return Objects.requireNonNull(host(endpoint));
+        return set.host(endpoint);
     }
 
     /** Returns what chooses among the endpoints that may be chosen. */
@@ -173,6 +192,9 @@ public final class Health {
         Host host = outliers == null || outliers.counts() == OutlierDetection.Counts.ABSENCE ? null : host(endpoint);
         if (host != null) {
             host.forgive();
+            if (successRates != null) {
+                host.countOutcome(true);
+            }
         }
     }
 
@@ -193,8 +215,11 @@ public final class Health {
 
     private void onFailed(Host host) {
         host.latency().addFailure(clock.getAsLong());
-        if (outliers != null && host.failures.incrementAndGet() % outliers.consecutive5xx() == 0) {
-            eject(host, outliers); // if it must not be now, maybe after as many more
+        if (successRates != null) {
+            host.countOutcome(false);
+        }
+        if (outliers != null && outliers.isTooMany(host.failures.incrementAndGet())) {
+            eject(host, outliers, "has failed too often"); // if it must not be now, maybe after as many more
         }
     }
 
@@ -204,7 +229,10 @@ public final class Health {
      * @param failure why it is not well, or null
      */
     public void onChecked(Endpoint endpoint, @Nullable String failure) {
-        Host host = required(endpoint);
+        Host host = host(endpoint);
+        if (host == null) {
+            return; // it has gone meanwhile
+        }
         int inService;
         synchronized (this) {
             boolean changed = (host.failedCheck == null) != (failure == null);
@@ -213,7 +241,7 @@ public final class Health {
                 return;
             }
             host.failures.set(0); // those of the time when it got no requests
-            choose();
+            choose(false);
             inService = inService();
         }
         listener.onChecked(endpoint, failure, inService);
@@ -221,30 +249,46 @@ public final class Health {
 
     // Who is in service
 
-    private void eject(Host host, OutlierDetection policy) {
+    private void eject(Host host, OutlierDetection policy, String reason) {
         long millis;
         int left;
         synchronized (this) {
             left = inService();
-            boolean allowed = host.isUnreached() || ejected() < policy.most(hosts.size());
+            boolean allowed = host.isUnreached() || ejected() < policy.most(set.hosts.size());
             if (!host.isInService() || left == 1 || !allowed) {
                 return;
             }
             left--;
             host.failures.set(0);
             millis = host.ejection.begin(policy, clock.getAsLong());
-            choose();
+            choose(false);
         }
-        listener.onEjected(host.endpoint(), millis, left);
+        listener.onEjected(host.endpoint(), reason, millis, left);
     }
 
-    /** Lets ejected endpoints return whose time is over; called again and again. */
+    /** Lets ejected endpoints return whose time is over, and does all else that takes time; called again and again. */
     public void review() {
-        for (Host host : hosts) {
+        for (SuccessRates.Outlier outlier : advance()) {
+            eject(outlier.host(), Objects.requireNonNull(outliers), outlier.reason());
+        }
+        for (Host host : set.hosts) {
             if (outliers != null && endsNow(host)) {
                 listener.onReturned(host.endpoint());
             }
         }
+        if (panic != toldPanic) {
+            toldPanic = panic;
+            listener.onPanic(toldPanic, inService());
+        }
+    }
+
+    /** Lets slow starts go on; returns who succeeds too seldom. */
+    private synchronized List<SuccessRates.Outlier> advance() {
+        long now = clock.getAsLong();
+        if (slowStart.advance(set.hosts, now)) {
+            choose(true);
+        }
+        return successRates == null ? List.of() : successRates.review(set.hosts, now);
     }
 
     private synchronized boolean endsNow(Host host) {
@@ -254,7 +298,7 @@ public final class Health {
         }
         host.ejection.end(now);
         host.failures.set(0); // whatever was under way when it was ejected does not count
-        choose();
+        choose(false);
         return true;
     }
 
@@ -267,7 +311,7 @@ public final class Health {
         List<Host> known = those(host -> host.toString().equals(address));
         known.forEach(host -> host.draining = drain);
         if (!known.isEmpty()) {
-            choose();
+            choose(false);
         }
         return !known.isEmpty();
     }
@@ -276,40 +320,28 @@ public final class Health {
     public void inherit(Health before) {
         Map<Endpoint.Address, Legacy> legacies = before.legacies();
         synchronized (this) {
-            for (Host host : hosts) {
+            for (Host host : set.hosts) {
                 Legacy legacy = legacies.get(host.endpoint().address());
                 if (legacy != null) {
-                    inherit(host, legacy);
+                    legacy.give(host, settings);
+                } else {
+                    slowStart.begin(host, clock.getAsLong());
                 }
             }
-            choose();
+            choose(true);
         }
     }
 
     /** Returns how endpoints are, by their address. */
     private synchronized Map<Endpoint.Address, Legacy> legacies() {
         Map<Endpoint.Address, Legacy> legacies = new HashMap<>();
-        for (Host host : hosts) {
-            Ejection ejection = new Ejection();
-            ejection.inherit(host.ejection);
-            legacies.putIfAbsent(
-                    host.endpoint().address(),
-                    new Legacy(host.draining, host.failedCheck, host, host.failures.get(), ejection));
+        for (Host host : set.hosts) {
+            legacies.putIfAbsent(host.endpoint().address(), Legacy.of(host));
         }
         return legacies;
     }
 
-    private void inherit(Host host, Legacy legacy) {
-        host.draining = legacy.draining;
-        host.inheritReach(legacy.reached);
-        if (outliers != null) {
-            host.failures.set(legacy.failures % outliers.consecutive5xx());
-            host.ejection.inherit(legacy.ejection);
-        }
-        host.failedCheck = check == null ? null : legacy.failedCheck;
-    }
-
-    private int inService() {
+    private synchronized int inService() {
         return those(Host::isInService).size();
     }
 
@@ -318,36 +350,38 @@ public final class Health {
         return those(host -> host.ejection.isLasting() && !host.isUnreached()).size();
     }
 
-    private void choose() {
-        List<Host> hostsNow = those(Host::isInService);
-        if (hostsNow.isEmpty()) {
-            hostsNow = those(Host::isWell); // who answers its checks may have recovered
-        }
-        if (hostsNow.isEmpty()) {
-            hostsNow = those(host -> !host.draining); // the checks may be wrong
-        }
+    /** Chooses, in the same way as before unless who is chosen has changed, or their weights may have. */
+    private void choose(boolean anew) {
+        Selection selection = Selection.of(set.hosts, settings.panicThreshold());
+        List<Host> hostsNow = selection.hosts();
+        panic = selection.panic();
         List<Endpoint> chosen = hostsNow.stream().map(Host::endpoint).toList();
-        if (chosen.equals(choice.endpoints)) {
+        if (!anew && chosen.equals(choice.endpoints)) {
             return; // their turn goes on
         }
-        choice = new Choice(policy.over(hostsNow), chosen);
-        for (Host host : hosts) {
-            host.setChosen(hostsNow.contains(host));
+        slowStart.join(choice.endpoints, hostsNow, clock.getAsLong());
+        Set<Host> included = Set.copyOf(hostsNow);
+        for (Host host : set.hosts) {
+            host.setChosen(included.contains(host), included.isEmpty());
         }
         for (Consumer<List<Host>> chooser : choosers) {
             chooser.accept(hostsNow);
         }
+        choice = new Choice(policy.over(hostsNow), chosen); // not sooner: new ones have no share of the limits before
     }
 
     private List<Host> those(Predicate<Host> wanted) {
-        return hosts.stream().filter(wanted).toList();
+        return set.hosts.stream().filter(wanted).toList();
     }
 
     // For those who look
 
-    /** Tells how an endpoint is. */
+    /** Tells how an endpoint is; one that has gone drains. */
     public synchronized Report report(Endpoint endpoint) {
-        Host host = required(endpoint);
+        Host host = host(endpoint);
+        if (host == null) {
+            return new Report(State.DRAINING, 0, 0, 0, null);
+        }
         Ejection ejection = host.ejection;
         String failedCheck = host.failedCheck;
         State state = State.HEALTHY;
@@ -367,6 +401,11 @@ public final class Health {
     /** Whether an endpoint gets no new request because an operator wants it so. */
     public boolean isDraining(Endpoint endpoint) {
         return report(endpoint).state() == State.DRAINING;
+    }
+
+    /** Whether so few endpoints are in service that all get requests (panic mode). */
+    public boolean isPanic() {
+        return panic;
     }
 
     /** Whether failures of endpoints are counted. */

@@ -7,17 +7,24 @@ public interface HealthListener {
     /** Is told nothing. */
     HealthListener NONE = new HealthListener() {
         @Override
-        public void onEjected(Endpoint endpoint, long millis, int inService) {}
+        public void onEjected(Endpoint endpoint, String reason, long millis, int inService) {}
 
         @Override
         public void onReturned(Endpoint endpoint) {}
 
         @Override
         public void onChecked(Endpoint endpoint, @Nullable String failure, int inService) {}
+
+        @Override
+        public void onPanic(boolean panic, int inService) {}
     };
 
-    /** An endpoint is ejected for some time; so many others are in service. */
-    void onEjected(Endpoint endpoint, long millis, int inService);
+    /**
+     * An endpoint is ejected for some time; so many others are in service.
+     *
+     * @param reason what it has done, as the rest of a sentence of which it is the subject
+     */
+    void onEjected(Endpoint endpoint, String reason, long millis, int inService);
 
     /** The time of an ejected endpoint is over. */
     void onReturned(Endpoint endpoint);
@@ -29,4 +36,11 @@ public interface HealthListener {
      * @param inService how many endpoints are
      */
     void onChecked(Endpoint endpoint, @Nullable String failure, int inService);
+
+    /**
+     * So few endpoints are in service that all get requests, or not any more. Told up to a second later.
+     *
+     * @param inService how many endpoints are
+     */
+    void onPanic(boolean panic, int inService);
 }

@@ -12,6 +12,7 @@ public final class Share {
     private final Limit rest;
     private volatile int most = Integer.MAX_VALUE; // with those from the rest
     private final AtomicLong keptAndTaken = new AtomicLong(); // upper and lower half, so that both change together
+    private volatile boolean left;
 
     Share(Limit rest, int kept) {
         this.rest = rest;
@@ -85,6 +86,17 @@ public final class Share {
     /** Returns how many are taken. */
     public int taken() {
         return taken(keptAndTaken.get());
+    }
+
+    /** Its endpoint has gone: what is taken of it counts no longer, and it ends when all has been given back. */
+    void leave() {
+        keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
+        left = true;
+    }
+
+    /** Whether nobody uses it any more. */
+    boolean isOver() {
+        return left && taken() == 0;
     }
 
     /** Keeps so many for it from now on, and gives it no more than so many; what it has beyond comes from the rest. */

@@ -10,6 +10,11 @@ public enum StreamKind {
      */
     CHECK,
     /**
+     * A new connection, to learn whether one can be made: the stream answers its head by itself, and the connection is closed
+     * then. No limit of the upstream counts it.
+     */
+    CONNECTION_CHECK,
+    /**
      * An extended CONNECT (RFC 8441), such as a WebSocket's: an HTTP/1.1 connection, or an HTTP/2 connection whose peer
      * allows it.
      */

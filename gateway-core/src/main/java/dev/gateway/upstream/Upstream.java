@@ -4,8 +4,8 @@ import dev.gateway.overload.PendingRequestMemory;
 import java.util.List;
 
 /**
- * Upstream: a named group of endpoints with one policy. Immutable except for what its balancer and limits count, and how
- * endpoints are; shared by all event loops.
+ * Upstream: a named group of endpoints with one policy. Immutable except for which endpoints it has, how they are, and what
+ * its balancer and limits count; shared by all event loops.
  */
 public final class Upstream {
     private final String name;
@@ -15,7 +15,9 @@ public final class Upstream {
     private final Limit pendingRequests;
     private final FairLimit requests;
     private final PendingRequestMemory waiting = new PendingRequestMemory();
-    private final Host named;
+    private final RetryBudget retryBudget = new RetryBudget();
+    private final Host named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
+    private final Host departed = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
 
     /** Makes an upstream that never takes an endpoint out of service. */
     public Upstream(String name, List<Endpoint> endpoints, Balancer.Policy balancing, UpstreamSettings settings) {
@@ -30,10 +32,27 @@ public final class Upstream {
         this.connections = new FairLimit(settings.maxConnections());
         this.pendingRequests = new Limit(settings.maxPendingRequests());
         this.requests = new FairLimit(settings.maxRequests());
-        this.named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1))
-                .limitedBy(connections.newShare(), requests.newShare());
-        health.hosts().forEach(host -> host.limitedBy(connections.newShare(), requests.newShare()));
+        limit(named);
+        departed.leave();
+        health.prepareHosts(host -> {
+            limit(host);
+            host.beginUndivided();
+        });
         health.onChoice(this::divide);
+    }
+
+    private void limit(Host host) {
+        host.limitBy(connections.newShare(), requests.newShare());
+    }
+
+    /**
+     * Makes these its endpoints. Those that stay go on as they are; those that go are chosen no more, and what has begun
+     * there ends there; new ones are chosen at once. Safe from any thread but event loops.
+     *
+     * @return those that have gone
+     */
+    public List<Host> update(List<EndpointSpec> wanted) {
+        return health.update(wanted);
     }
 
     private void divide(List<Host> chosen) {
@@ -46,7 +65,7 @@ public final class Upstream {
         return name;
     }
 
-    /** Returns its endpoints in the order of the configuration. */
+    /** Returns its endpoints at present, in the order of the configuration. */
     public List<Endpoint> endpoints() {
         return health.endpoints();
     }
@@ -56,10 +75,16 @@ public final class Upstream {
         return health.hosts();
     }
 
-    /** Returns the live state of an endpoint. Those that requests name have one together, of which only limits count. */
+    /**
+     * Returns the live state of an endpoint. Those that requests name have one together, of which only limits count; so
+     * have those that have gone, which is not to be used.
+     */
     public Host host(Endpoint endpoint) {
+        if (endpoint.index() == NamedByRequest.INDEX) {
+            return named;
+        }
         Host known = health.host(endpoint);
-        return known == null ? named : known;
+        return known == null ? departed : known;
     }
 
     /** Returns what chooses among the endpoints that may be chosen now. */
@@ -95,6 +120,11 @@ public final class Upstream {
     /** Returns what requests that wait for its answers make the process hold. */
     public PendingRequestMemory waiting() {
         return waiting;
+    }
+
+    /** Returns how many retries it takes. */
+    public RetryBudget retryBudget() {
+        return retryBudget;
     }
 
     @Override

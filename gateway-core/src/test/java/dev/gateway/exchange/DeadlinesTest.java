@@ -19,7 +19,7 @@ class DeadlinesTest extends PartRig {
     void withoutLimitsNothingIsArmed() {
         deadlines.begin(0, 0, now);
         deadlines.attempt(0, now);
-        deadlines.awaitHead(0, now);
+        deadlines.awaitHead(0, 0, now);
         assertThat(deadlines.isArmed()).isFalse();
     }
 
@@ -47,11 +47,11 @@ class DeadlinesTest extends PartRig {
 
     @Test
     void aHeadIsAwaitedUntilItHasCome() {
-        deadlines.awaitHead(100, now);
+        deadlines.awaitHead(100, 0, now);
         deadlines.headCame();
         pass(200);
         assertThat(told).isEmpty();
-        deadlines.awaitHead(100, now);
+        deadlines.awaitHead(100, 0, now);
         pass(130);
         assertThat(told).containsExactly("attempt: no response head in 100 ms");
     }
@@ -59,7 +59,7 @@ class DeadlinesTest extends PartRig {
     @Test
     void theTimeForAHeadBeginsAnewWhileItIsTheClientsTurn() {
         owner.owesHead = false;
-        deadlines.awaitHead(100, now);
+        deadlines.awaitHead(100, 0, now);
         pass(150);
         owner.owesHead = true;
         pass(40);
@@ -84,7 +84,7 @@ class DeadlinesTest extends PartRig {
     void aTunnelsLimitsTakeThePlaceOfAllOthers() {
         deadlines.begin(50, 50, now);
         deadlines.attempt(50, now);
-        deadlines.awaitHead(50, now);
+        deadlines.awaitHead(50, 0, now);
         deadlines.tunnel(new Route.TunnelTimeouts(0, 0, 200), 0, now);
         pass(150);
         assertThat(told).isEmpty();

@@ -73,6 +73,9 @@ abstract class ExchangeRig {
     @Nullable
     Health health; // of the upstream of the last request
 
+    @Nullable
+    Upstream app; // that of the last request
+
     // It wraps round in the middle of most tests, as System.nanoTime may.
     long now = Long.MAX_VALUE - TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -129,6 +132,7 @@ abstract class ExchangeRig {
     ExchangeHandler handler() {
         if (handler == null) {
             handler = new ExchangeHandler(opener, new TimerWheel(loop.eventLoop(), () -> now), records, gate);
+            handler.loop.jitter = most -> most; // the longest waits
             handler.use(settings, () -> {});
         }
         return handler;
@@ -140,7 +144,8 @@ abstract class ExchangeRig {
                 : request ->
                         !healthy ? null : FIRST.equals(request.previous()) && endpoints.size() > 1 ? SECOND : FIRST;
         health = new Health(endpoints, hosts -> used, outliers, null, () -> now);
-        settings.route(filters, new Upstream("app", health, policy()), timeouts, retry);
+        app = new Upstream("app", health, policy());
+        settings.route(filters, app, timeouts, retry);
     }
 
     UpstreamSettings policy() {

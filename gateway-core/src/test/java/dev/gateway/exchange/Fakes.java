@@ -148,6 +148,15 @@ final class Fakes {
         @Nullable
         Failure refused;
 
+        boolean closeAnnounced;
+
+        @Override
+        public boolean announceClose() {
+            boolean before = closeAnnounced;
+            closeAnnounced = true;
+            return !before;
+        }
+
         @Override
         public boolean refuse(Failure failure) {
             refused = canRefuse ? failure : null;
@@ -282,6 +291,10 @@ final class Fakes {
         Route.Upgrades upgrades = Route.Upgrades.NONE;
         int serving = 1; // listeners
         long maxBody;
+
+        @Nullable
+        BodyRate bodyRate;
+
         ClientTrust trust = ClientTrust.NOBODY;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
 
@@ -328,6 +341,11 @@ final class Fakes {
         @Override
         public long maxRequestBodyBytes(int listener) {
             return maxBody;
+        }
+
+        @Override
+        public @Nullable BodyRate bodyRate(int listener) {
+            return bodyRate;
         }
 
         void route(List<Filter> filters, Upstream upstream, Route.Timeouts timeouts, Route.Retry retry) {

@@ -11,12 +11,15 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.Action;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
+import dev.gateway.overload.OverloadSettings;
 import dev.gateway.overload.Pressure;
+import dev.gateway.overload.Resource;
 import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -39,8 +42,8 @@ class OverloadedExchangeTest extends ExchangeRig {
         client.account = new Account(budget);
         overload.watch(new Pressure() {
             @Override
-            public String name() {
-                return "heap";
+            public Resource resource() {
+                return Resource.HEAP;
             }
 
             @Override
@@ -373,5 +376,42 @@ class OverloadedExchangeTest extends ExchangeRig {
         opener.last().events.onHead(response(100), false);
         assertThat(client.status()).isEqualTo(100);
         events.onReset(GONE);
+    }
+
+    @Test
+    void aClientIsToldOnceThatItsConnectionEndsWhileKeepAliveIsGivenUp() {
+        level = 0.82;
+        overload.review();
+        get();
+        assertThat(client.closeAnnounced).isTrue();
+        assertThat(overload.actions().count(Action.END_KEEP_ALIVE, Resource.HEAP))
+                .isOne();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().cause).isNull();
+    }
+
+    @Test
+    void aClientIsNotToldAnythingWhileThereIsEnough() {
+        level = 0.79;
+        overload.review();
+        get();
+        assertThat(client.closeAnnounced).isFalse();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
+    void requestsBeyondThoseThatMayBeInFlightAreRefusedAtOnce() {
+        overload.configure(new OverloadSettings(0.85, 0.85, 0.85, 1000, 1));
+        get();
+        FakeServerStream other = new FakeServerStream();
+        other.account = client.account;
+        handler().onRequest(other, head("GET", "/"), true);
+        assertThat(other.status()).isEqualTo(503);
+        assertThat(records.completed.get(0).cause).isEqualTo(Cause.OVERLOAD);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.status()).isEqualTo(200);
     }
 }

@@ -166,6 +166,16 @@ abstract class PartRig {
         }
 
         @Override
+        public void onPaceDue() {
+            told.add("pace");
+        }
+
+        @Override
+        public boolean isContinueDue() {
+            return false;
+        }
+
+        @Override
         public void onDefect(Throwable defect) {
             told.add("defect: " + defect.getMessage());
             exchange().state.on(Event.FAILED);
@@ -227,6 +237,9 @@ abstract class PartRig {
         public void onAttemptTimeout(Failure failure) {
             told.add("attempt: " + failure.detail());
         }
+
+        @Override
+        public void onSilent() {}
 
         @Override
         public boolean owesHead() {

@@ -25,7 +25,7 @@ class RequestBodyTest extends PartRig {
 
     private void send() {
         requested();
-        body.sendTo(attempt, upstream);
+        body.sendTo(attempt, upstream, 1024);
     }
 
     /** Another attempt takes the place of the one that runs. */
@@ -35,7 +35,7 @@ class RequestBodyTest extends PartRig {
         exchange().state.on(Event.BACKED_OFF);
         exchange().state.on(Event.OPENED);
         FakeClientStream next = new FakeClientStream();
-        body.sendTo(new Attempt(owner, owner.response()), next);
+        body.sendTo(new Attempt(owner, owner.response()), next, 1024);
         return next;
     }
 

@@ -88,7 +88,7 @@ class SentAgainTest extends ExchangeRig {
     void aBodyThatIsTooLargeToBeKeptIsNotSentAgain() {
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
-        events.onData(bytes("a".repeat(SentBody.MOST + 1)), false);
+        events.onData(bytes("a".repeat(Route.Retry.NONE.bufferBytes() + 1)), false);
         opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
         assertAnswered(502, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
     }

@@ -18,7 +18,9 @@ class SentBodyTest {
     private final MemoryBudget budget = new MemoryBudget(400_000, 1);
     private final LoopBudget loop = new LoopBudget(budget);
     private final Account account = new Account(loop);
-    private final SentBody sent = new SentBody(account);
+    private static final int MOST = 64 * 1024;
+
+    private final SentBody sent = new SentBody(account, MOST);
 
     @AfterEach
     void forget() {
@@ -101,9 +103,9 @@ class SentBodyTest {
 
     @Test
     void whatIsTooMuchIsNotKeptAtAll() {
-        keep(SentBody.MOST, SentBody.MOST);
+        keep(MOST, MOST);
         assertThat(sent.isWhole()).isTrue();
-        assertThat(account.held()).isEqualTo(SentBody.MOST);
+        assertThat(account.held()).isEqualTo(MOST);
         keep(10, 1);
         assertThat(sent.isWhole()).isFalse();
         assertThat(sent.size()).isZero();
@@ -118,7 +120,7 @@ class SentBodyTest {
         ByteBuf data = buffer(60_000, 60_000);
         SentBody last;
         do {
-            last = new SentBody(new Account(loop));
+            last = new SentBody(new Account(loop), MOST);
             all.add(last);
             last.keep(data);
         } while (last.isWhole());
@@ -132,7 +134,7 @@ class SentBodyTest {
     @Test
     void oneClientDoesNotKeepAllThatThereIsForCopies() {
         keep(40_000, 40_000);
-        SentBody other = new SentBody(account);
+        SentBody other = new SentBody(account, MOST);
         account.charge(100_000);
         ByteBuf data = buffer(60_000, 60_000);
         other.keep(data);

@@ -18,7 +18,7 @@ import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.StreamKind;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
-import java.util.List;
+import java.util.Collections;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -193,15 +193,15 @@ class TunnelExchangeTest extends ExchangeRig {
 
     @Test
     void severalEndpointsAreTriedForATunnelButNotAll() {
-        endpoints = List.of(FIRST, SECOND, FIRST, SECOND, FIRST, SECOND);
+        endpoints = Collections.nCopies(12, FIRST);
         settings.tunnels = head -> settings.router.match(head("GET", "/"));
         route();
         connect("db.example.com:5432");
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 9; i++) {
             opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
         }
         assertAnswered(502, Cause.CONNECT_FAILED);
-        assertThat(opener.openings).hasSize(4);
+        assertThat(opener.openings).hasSize(9);
     }
 
     // ---- the end of each direction

@@ -201,7 +201,7 @@ class ExplainerTest {
     @Test
     void anUpgradeThatIsNotListedIsSaidToBeIgnored() {
         OnListener web = request("GET", "shop.example.com", "/api?v=1", "X-Tier: gold", "Upgrade: other");
-        assertThat(texts(web.reasons())).contains("upgrade to other is not offered, so the wish is ignored");
+        assertThat(texts(web.reasons())).contains("upgrade to other is not listed in upgrades, so it is ignored");
     }
 
     @Test

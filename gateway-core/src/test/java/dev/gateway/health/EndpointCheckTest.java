@@ -39,6 +39,7 @@ import org.junit.jupiter.api.Test;
 class EndpointCheckTest {
     private static final Endpoint ENDPOINT = new Endpoint(0, "app.test", 9000, 1);
     private static final long INTERVAL = 1000;
+    private static final long UNHEALTHY_INTERVAL = 200;
     private static final long TIMEOUT = 300;
 
     private final EmbeddedChannel loop = new EmbeddedChannel();
@@ -119,6 +120,27 @@ class EndpointCheckTest {
         assertThat(asked).hasSize(2);
         pass(TIMEOUT / 2);
         assertThat(asked).as("one at a time").hasSize(2);
+    }
+
+    @Test
+    void whoIsNotWellIsAskedAtAnIntervalOfItsOwn() {
+        answer(503);
+        pass(UNHEALTHY_INTERVAL * 8 / 10);
+        assertThat(asked).hasSize(1);
+        pass(UNHEALTHY_INTERVAL * 4 / 10);
+        assertThat(asked).hasSize(2);
+        answer(200);
+        pass(UNHEALTHY_INTERVAL * 12 / 10);
+        assertThat(asked).as("one good answer is not enough").hasSize(3);
+        answer(200);
+        assertThat(state()).isEqualTo(State.HEALTHY);
+        pass(INTERVAL * 8 / 10);
+        assertThat(asked).hasSize(3);
+        pass(INTERVAL * 4 / 10);
+        assertThat(asked).hasSize(4);
+        answer(500);
+        pass(INTERVAL * 8 / 10);
+        assertThat(asked).as("one bad answer does not make it unhealthy").hasSize(4);
     }
 
     @Test
@@ -241,7 +263,9 @@ class EndpointCheckTest {
 
     private void next() {
         int before = asked.size();
-        pass(INTERVAL * 12 / 10);
+        for (long waited = 0; asked.size() == before && waited < INTERVAL * 12 / 10; waited += 10) {
+            pass(10);
+        }
         assertThat(asked).hasSize(before + 1);
     }
 
@@ -282,8 +306,13 @@ class EndpointCheckTest {
 
     private static Upstream upstream() {
         List<Endpoint> endpoints = List.of(ENDPOINT);
-        ActiveCheck policy =
-                new ActiveCheck("/healthz", null, INTERVAL, TIMEOUT, 2, 3, List.of(new ActiveCheck.Statuses(200, 299)));
+        ActiveCheck policy = new ActiveCheck(
+                new ActiveCheck.Http("/healthz", null, List.of(new ActiveCheck.Statuses(200, 299))),
+                INTERVAL,
+                UNHEALTHY_INTERVAL,
+                TIMEOUT,
+                2,
+                3);
         return new Upstream(
                 "app",
                 new Health(endpoints, RoundRobin::new, null, policy, System::nanoTime),

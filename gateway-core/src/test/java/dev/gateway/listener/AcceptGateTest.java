@@ -36,7 +36,7 @@ class AcceptGateTest {
     private final EmbeddedChannel socket = new EmbeddedChannel();
     private final List<String> observed = new ArrayList<>();
     private final AcceptGate gate =
-            new AcceptGate(socket, new AcceptTarget(owner()), null, new AcceptTrouble(System::nanoTime));
+            new AcceptGate(socket, new AcceptTarget(owner()), null, new AcceptGate.Shared(System::nanoTime));
 
     private LoopConnections owner() {
         ListenerSettings settings = new ListenerSettings(

@@ -55,6 +55,6 @@ class AcceptTroubleTest {
         trouble.onFull("web", 45);
         trouble.onFull("web", 45);
         assertThat(lines()).hasSize(2);
-        assertThat(lines().get(1)).contains("45 are connected", "ulimit -n");
+        assertThat(lines().get(1)).contains("all 45 client connections", "ulimit -n");
     }
 }

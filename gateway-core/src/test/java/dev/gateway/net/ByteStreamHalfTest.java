@@ -105,6 +105,9 @@ class ByteStreamHalfTest {
 
     @AfterEach
     void stop() throws IOException {
+        if (raw != null) {
+            raw.close(); // or closing TLS above it would wait for a write that nobody ends
+        }
         client.close();
         server.close();
         if (origin != null) {

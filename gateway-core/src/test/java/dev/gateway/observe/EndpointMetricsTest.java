@@ -45,7 +45,7 @@ class EndpointMetricsTest {
     private void configured(String... addresses) {
         List<EndpointState> endpoints = new ArrayList<>();
         for (String address : addresses) {
-            endpoints.add(new EndpointState(address, 1, "healthy", 0, 2, 1, 0, 0));
+            endpoints.add(new EndpointState(endpoints.size(), address, 1, "healthy", 0, 2, 1, 0, 0));
         }
         upstreams = List.of(new UpstreamState("app", "auto", endpoints));
     }

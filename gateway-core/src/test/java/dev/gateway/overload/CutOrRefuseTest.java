@@ -65,8 +65,8 @@ class CutOrRefuseTest {
 
     private record AsSeen(DoubleUnaryOperator seen, LongSupplier bytes) implements Pressure {
         @Override
-        public String name() {
-            return "directMemory";
+        public Resource resource() {
+            return Resource.DIRECT_MEMORY;
         }
 
         @Override
@@ -103,7 +103,7 @@ class CutOrRefuseTest {
 
     @Test
     void cuttingBeginsBeforeAnythingIsRefused() {
-        assertThat(DirectMemoryGuard.CUT).isLessThan(Overload.CONNECTIONS - Overload.CALM);
+        assertThat(DirectMemoryGuard.CUT).isLessThan(OverloadSettings.DEFAULT.directMemory() - Overload.CALM);
         assertThat(DirectMemoryGuard.ENOUGH).isLessThan(DirectMemoryGuard.CUT);
     }
 

@@ -27,9 +27,33 @@ class HeapPressureTest {
             () -> nanos);
 
     @Test
-    void asksForNoCollectionWhileNothingIsRefused() {
-        livedOn = Overload.CONNECTIONS;
-        assertThat(pressure.level()).isEqualTo(Overload.CONNECTIONS);
+    void asksForNoCollectionWhileNothingIsDone() {
+        livedOn = 0.80;
+        assertThat(pressure.level()).isEqualTo(0.80);
+        assertThat(collections).isZero();
+    }
+
+    @Test
+    void asksSeldomWhileNothingIsRefusedButConnectionsDoNotStayOpen() {
+        livedOn = lives = 0.82;
+        for (int i = 0; i < 1300; i++) { // 130 seconds
+            pressure.level();
+            nanos += 100_000_000L;
+        }
+        assertThat(collections).isEqualTo(3);
+        lives = 0.5;
+        for (int i = 0; i < 600; i++) {
+            pressure.level();
+            nanos += 100_000_000L;
+        }
+        assertThat(pressure.level()).isEqualTo(0.5);
+    }
+
+    @Test
+    void asksForNoneWhereTheHeapIsNotToBeWatched() {
+        pressure.configure(new OverloadSettings(0, 0.85, 0.85, 1000, 0));
+        livedOn = 1;
+        assertThat(pressure.level()).isEqualTo(1);
         assertThat(collections).isZero();
     }
 
@@ -83,7 +107,7 @@ class HeapPressureTest {
     void findsTheHeapOfThisJvmPartlyUsed() {
         System.gc();
         HeapPressure here = new HeapPressure();
-        assertThat(here.name()).isEqualTo("heap");
+        assertThat(here.resource()).isEqualTo(Resource.HEAP);
         assertThat(here.level()).isBetween(0.0, 1.0);
     }
 }

@@ -164,8 +164,8 @@ class LoopGateTest {
         double[] level = {0.84};
         overload.watch(new Pressure() {
             @Override
-            public String name() {
-                return "something";
+            public Resource resource() {
+                return Resource.HEAP;
             }
 
             @Override
@@ -181,12 +181,40 @@ class LoopGateTest {
         overload.review();
         assertThat(watched.refusesConnections()).isTrue();
         assertThat(watched.admitConnection()).isNull();
-        assertThat(watched.admitsRequests()).isTrue();
+        assertThat(watched.admitsRequest(1)).isTrue();
         level[0] = 0.93;
         overload.review();
-        assertThat(watched.admitsRequests()).isFalse();
+        assertThat(watched.admitsRequest(1)).isFalse();
         assertThat(LoopGate.OPEN.refusesConnections()).isFalse();
-        assertThat(LoopGate.OPEN.admitsRequests()).isTrue();
+        assertThat(LoopGate.OPEN.admitsRequest(1)).isTrue();
+    }
+
+    @Test
+    void aLoopTakesItsPartOfTheRequestsThatThereMayBe() {
+        Overload overload = new Overload();
+        LoopGate oneOfTwo = new LoopGate(overload, budget, null, 2);
+        assertThat(oneOfTwo.admitsRequest(1_000_000)).isTrue();
+        overload.configure(new OverloadSettings(0.85, 0.85, 0.85, 1000, 10));
+        assertThat(oneOfTwo.admitsRequest(5)).isTrue();
+        assertThat(oneOfTwo.admitsRequest(6)).isFalse();
+        assertThat(overload.actions().count(Action.REFUSE_REQUEST, Resource.REQUESTS_IN_FLIGHT))
+                .isOne();
+        overload.configure(new OverloadSettings(0.85, 0.85, 0.85, 1000, 1));
+        assertThat(oneOfTwo.admitsRequest(1)).isTrue(); // or the loop would serve nobody
+    }
+
+    @Test
+    void whoIsNotInUseGivesWayWhereFileDescriptorsAreShort() {
+        Overload overload = new Overload();
+        LoopGate crowded = new LoopGate(overload, budget, null);
+        crowded.enter(() -> false);
+        assertThat(crowded.onFilesFull()).isFalse();
+        crowded.enter(() -> true);
+        crowded.enter(() -> true);
+        crowded.enter(() -> true);
+        assertThat(crowded.onFilesFull()).isTrue();
+        assertThat(overload.actions().count(Action.CLOSE_IDLE, Resource.OPEN_FILES))
+                .isEqualTo(2);
     }
 
     @Test

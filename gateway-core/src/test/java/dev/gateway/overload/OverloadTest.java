@@ -7,25 +7,27 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.overload.Overload.Refusing;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 class OverloadTest {
     private final Overload overload = new Overload();
-    private final Source heap = new Source("heap");
-    private final Source files = new Source("openFiles");
+    private final Source heap = new Source(Resource.HEAP);
+    private final Source memory = new Source(Resource.DIRECT_MEMORY);
 
     private static final class Source implements Pressure {
-        private final String name;
+        private final Resource resource;
         private double level;
 
-        Source(String name) {
-            this.name = name;
+        Source(Resource resource) {
+            this.resource = resource;
         }
 
         @Override
-        public String name() {
-            return name;
+        public Resource resource() {
+            return resource;
         }
 
         @Override
@@ -36,7 +38,7 @@ class OverloadTest {
 
     OverloadTest() {
         overload.watch(heap);
-        overload.watch(files);
+        overload.watch(memory);
     }
 
     private Refusing at(double level) {
@@ -75,27 +77,27 @@ class OverloadTest {
 
     @Test
     void theSourceWithLeastLeftDecides() {
-        files.level = 0.95;
+        memory.level = 0.95;
         assertThat(at(0.1)).isEqualTo(Refusing.REQUESTS);
-        files.level = 0.1;
+        memory.level = 0.1;
         assertThat(at(0.1)).isEqualTo(Refusing.NOTHING);
     }
 
     @Test
     void exactlyAtALimitNothingMoreIsRefused() {
-        assertThat(at(Overload.CONNECTIONS)).isEqualTo(Refusing.NOTHING);
-        assertThat(at(Overload.REQUESTS)).isEqualTo(Refusing.CONNECTIONS);
+        assertThat(at(0.85)).isEqualTo(Refusing.NOTHING);
+        assertThat(at(0.92)).isEqualTo(Refusing.CONNECTIONS);
     }
 
     @Test
     void whatItLooksAtIsToldWithTheLevelOfTheLastReview() {
-        files.level = 0.25;
+        memory.level = 0.25;
         at(0.5);
         heap.level = 0.75; // not reviewed yet
-        assertThat(overload.sources()).containsExactly(heap, files);
+        assertThat(overload.sources()).containsExactly(heap, memory);
         assertThat(overload.level(heap)).isEqualTo(0.5);
-        assertThat(overload.level(files)).isEqualTo(0.25);
-        assertThat(overload.level(new Source("unknown"))).isZero();
+        assertThat(overload.level(memory)).isEqualTo(0.25);
+        assertThat(overload.level(new Source(Resource.LAG))).isZero();
     }
 
     @Test
@@ -106,7 +108,7 @@ class OverloadTest {
         logger.setLevel(Level.INFO);
         logger.addAppender(logged);
         try {
-            files.level = 0.3;
+            memory.level = 0.3;
             for (double level : new double[] {0.5, 0.86, 0.87, 0.95, 0.95, 0.86, 0.5, 0.99, 0.1}) {
                 at(level);
             }
@@ -122,5 +124,84 @@ class OverloadTest {
                         "No more overload: accepting connections again",
                         "Overload: heap is 99 % in use; new connections and requests are refused",
                         "No more overload: accepting connections and requests again");
+    }
+
+    @Test
+    void keepAliveEndsBeforeAnythingIsRefused() {
+        assertThat(keepsAliveAt(0.80)).isTrue();
+        assertThat(keepsAliveAt(0.81)).isFalse();
+        assertThat(overload.refusing()).isEqualTo(Refusing.NOTHING);
+        assertThat(keepsAliveAt(0.76)).isFalse();
+        assertThat(keepsAliveAt(0.75)).isTrue();
+        assertThat(keepsAliveAt(0.80)).isTrue();
+    }
+
+    private boolean keepsAliveAt(double level) {
+        at(level);
+        return !overload.endsKeepAlive();
+    }
+
+    @Test
+    void whatIsSwitchedOffRefusesNothing() {
+        overload.configure(new OverloadSettings(0, 0.6, 0.85, 1000, 0));
+        assertThat(at(1)).isEqualTo(Refusing.NOTHING);
+        assertThat(overload.endsKeepAlive()).isFalse();
+        memory.level = 0.61;
+        assertThat(at(1)).isEqualTo(Refusing.CONNECTIONS);
+        memory.level = 0.68;
+        assertThat(at(1)).isEqualTo(Refusing.REQUESTS);
+    }
+
+    @Test
+    void descriptorsForClientsEndKeepAliveButRefuseNobody() {
+        AtomicInteger taken = new AtomicInteger();
+        overload.watch(new OpenFilesPressure(taken::get, () -> 100));
+        taken.set(81);
+        assertThat(keepsAliveAt(0)).isFalse();
+        taken.set(100);
+        assertThat(at(0)).isEqualTo(Refusing.NOTHING);
+        taken.set(75);
+        assertThat(keepsAliveAt(0)).isTrue();
+    }
+
+    @Test
+    void whatIsDoneIsCountedForTheResourceThatIsShort() {
+        at(0.95);
+        overload.onRefused(Action.REFUSE_REQUEST);
+        overload.onKeepAliveEnded();
+        memory.level = 0.99;
+        at(0.1);
+        overload.onRefused(Action.REFUSE_CONNECTION);
+        assertThat(overload.actions().count(Action.REFUSE_REQUEST, Resource.HEAP))
+                .isOne();
+        assertThat(overload.actions().count(Action.END_KEEP_ALIVE, Resource.HEAP))
+                .isOne();
+        assertThat(overload.actions().count(Action.REFUSE_CONNECTION, Resource.DIRECT_MEMORY))
+                .isOne();
+        assertThat(overload.actions().count(Action.REFUSE_CONNECTION, Resource.HEAP))
+                .isZero();
+    }
+
+    /** Whatever happens to whatever it looks at, it never refuses without need, nor accepts what it has no room for. */
+    @Test
+    void anySequenceOfLevelsIsJudgedByTheLimitsAndEndsInCalm() {
+        Random random = new Random(27);
+        for (int i = 0; i < 20_000; i++) {
+            heap.level = random.nextInt(101) / 100.0;
+            memory.level = random.nextInt(101) / 100.0;
+            double worst = Math.max(heap.level, memory.level);
+            overload.review();
+            if (worst > 0.92) {
+                assertThat(overload.refusesRequests()).isTrue();
+            } else if (worst > 0.85) {
+                assertThat(overload.refusesConnections()).isTrue();
+            } else if (worst > 0.80) {
+                assertThat(overload.endsKeepAlive()).isTrue();
+                assertThat(overload.refusesRequests()).isFalse();
+            } else if (worst <= 0.75) {
+                assertThat(overload.refusing()).isEqualTo(Refusing.NOTHING);
+                assertThat(overload.endsKeepAlive()).isFalse();
+            }
+        }
     }
 }

@@ -171,9 +171,9 @@ class SocksHandshakeTest {
             delimiter = '|',
             value = {
                 "05ff||connect_failed: wants a name and a password",
-                "0502||upstream_protocol_error: chose a way to log in that it was not offered",
+                "0502||upstream_protocol_error: chose an authentication method that the gateway did not offer",
                 "05ff|x|connect_failed: accepts no password",
-                "0501|x|upstream_protocol_error: chose a way to log in that it was not offered",
+                "0501|x|upstream_protocol_error: chose an authentication method that the gateway did not offer",
                 "05020101|x|connect_failed: refuses our name and password",
                 "05020500|x|upstream_protocol_error: does not speak SOCKS 5",
                 "0400||upstream_protocol_error: does not speak SOCKS 5",

@@ -7,8 +7,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ActiveCheckTest {
-    private static final ActiveCheck CHECK = new ActiveCheck(
-            "/", null, 1, 1, 1, 1, List.of(new ActiveCheck.Statuses(200, 299), new ActiveCheck.Statuses(401, 401)));
+    private static final ActiveCheck.Http CHECK = new ActiveCheck.Http(
+            "/", null, List.of(new ActiveCheck.Statuses(200, 299), new ActiveCheck.Statuses(401, 401)));
 
     @ParameterizedTest
     @CsvSource({

@@ -155,7 +155,8 @@ class FairLimitTest {
         List<Host> hosts = new ArrayList<>();
         for (int weight : weights) {
             Host host = new Host(new Endpoint(hosts.size(), "192.0.2." + hosts.size(), 80, weight));
-            hosts.add(host.limitedBy(limit.newShare(), Share.unlimited()));
+            host.limitBy(limit.newShare(), Share.unlimited());
+            hosts.add(host);
         }
         limit.divide(hosts, hosts, Host::connections);
         return hosts;

@@ -376,7 +376,7 @@ class HealthTest {
         next.review();
         assertThat(next.report(turned.get(0)).state()).isEqualTo(State.HEALTHY);
 
-        ActiveCheck check = new ActiveCheck("/", null, 1000, 1000, 1, 1, List.of());
+        ActiveCheck check = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
         Health checked = new Health(turned, RoundRobin::new, null, check, () -> nanos);
         next.onChecked(turned.get(3), "refused");
         checked.inherit(next);
@@ -404,6 +404,26 @@ class HealthTest {
         pass(10_000);
         after.review();
         assertThat(chosen(after)).containsExactly(0, 2);
+    }
+
+    @Test
+    void panicIsToldByTheNextReview() {
+        Health health = new Health(
+                List.of(endpoint(0), endpoint(1)),
+                RoundRobin::new,
+                new HealthSettings(null, new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1), 60, 0),
+                () -> nanos);
+        tell(health);
+        health.onChecked(endpoint(0), "refused");
+        assertThat(health.isPanic()).isTrue();
+        assertThat(chosen(health)).containsExactly(0, 1);
+        health.review();
+        health.review();
+        health.onChecked(endpoint(0), null);
+        health.review();
+        assertThat(health.isPanic()).isFalse();
+        assertThat(told)
+                .containsExactly("0 is refused, 1 left", "panic, 1 left", "0 is well, 2 left", "no panic, 2 left");
     }
 
     @Test
@@ -438,9 +458,14 @@ class HealthTest {
             endpoints.add(endpoint(i));
         }
         Health health = new Health(endpoints, RoundRobin::new, policy, null, () -> nanos);
+        tell(health);
+        return health;
+    }
+
+    private void tell(Health health) {
         health.tell(new HealthListener() {
             @Override
-            public void onEjected(Endpoint endpoint, long millis, int inService) {
+            public void onEjected(Endpoint endpoint, String reason, long millis, int inService) {
                 told.add(endpoint.index() + " ejected for " + millis + ", " + inService + " left");
             }
 
@@ -453,8 +478,12 @@ class HealthTest {
             public void onChecked(Endpoint endpoint, @Nullable String failure, int inService) {
                 told.add(endpoint.index() + " is " + (failure == null ? "well" : failure) + ", " + inService + " left");
             }
+
+            @Override
+            public void onPanic(boolean panic, int inService) {
+                told.add((panic ? "panic, " : "no panic, ") + inService + " left");
+            }
         });
-        return health;
     }
 
     private static Endpoint endpoint(int index) {

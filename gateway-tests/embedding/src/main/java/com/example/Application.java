@@ -1,10 +1,14 @@
 package com.example;
 
 import dev.gateway.Gateway;
+import dev.gateway.GatewayOptions;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
 import dev.gateway.config.yaml.ConfigLoader;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -19,19 +23,25 @@ import org.slf4j.LoggerFactory;
 /**
  * A program that embeds a gateway and lets its user steer it: a line {@code reload FILE} of standard input loads another
  * configuration, {@code drain} finishes what runs, {@code close} ends the gateway. The program itself goes on until then.
+ * With {@code meters} after the configuration it has a registry of its own, and {@code requests} tells what this has counted.
  */
 public final class Application {
     private static final Logger log = LoggerFactory.getLogger(Application.class);
 
     private Application() {}
 
-    /** Starts the gateway with the configuration that the argument names. */
+    /** Starts the gateway with the configuration that the first argument names. */
     public static void main(String[] arguments) throws Exception {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         log.warn("The application begins");
-        try (Gateway gateway = Gateway.start(load(Path.of(arguments[0])))) {
+        boolean meters = arguments.length > 1 && arguments[1].equals("meters");
+        GatewayOptions options = meters ? Meters.register() : GatewayOptions.defaults();
+        try (Gateway gateway = Gateway.start(load(Path.of(arguments[0])), options)) {
             System.out.println("started: " + gateway.port("web") + " " + gateway.adminUrl());
             steer(gateway);
+        }
+        if (meters) {
+            log.warn("The registry has {} meters left", Meters.count());
         }
         log.warn("The application has no gateway any more");
         System.out.println("closed, threads left: " + left(before));
@@ -46,9 +56,31 @@ public final class Application {
             } else if (line.equals("drain")) {
                 gateway.drain(); // returns when the last request has ended, or after drain.timeout
                 System.out.println("drained");
+            } else if (line.equals("requests")) {
+                System.out.println("requests: " + Meters.requests());
             } else {
                 System.out.println("unknown: " + line);
             }
+        }
+    }
+
+    /** The application's own registry. A class of its own, so that a program without meters does not load Micrometer. */
+    private static final class Meters {
+        private static final MeterRegistry REGISTRY = new SimpleMeterRegistry();
+
+        static GatewayOptions register() {
+            REGISTRY.counter("application.starts").increment();
+            return GatewayOptions.defaults().withRegistry(REGISTRY);
+        }
+
+        static long requests() {
+            return (long) REGISTRY.find("gateway.downstream.requests").functionCounters().stream()
+                    .mapToDouble(FunctionCounter::count)
+                    .sum();
+        }
+
+        static int count() {
+            return REGISTRY.getMeters().size();
         }
     }
 

@@ -2,11 +2,12 @@ package dev.gateway.config.yaml;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.yaml.schema.RootSchema;
+import dev.gateway.format.JsonString;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** Prints what is in force: every default resolved, secrets masked. */
+/** Prints the effective configuration: every default resolved, secrets masked. */
 public final class ConfigPrinter {
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z/][A-Za-z0-9_./+-]*|[0-9][0-9A-Za-z]*[A-Za-z]");
     private static final Pattern RESERVED = Pattern.compile("(?i)true|false|null|yes|no|on|off|y|n|[0-9]+e[0-9]+");
@@ -51,7 +52,7 @@ public final class ConfigPrinter {
             out.append("[]");
         } else if (value instanceof String text
                 && !(PLAIN.matcher(text).matches() && !RESERVED.matcher(text).matches())) {
-            Json.string(out, text);
+            JsonString.append(out, text);
         } else {
             out.append(value);
         }

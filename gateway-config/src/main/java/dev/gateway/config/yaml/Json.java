@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.format.JsonString;
 import java.util.List;
 import java.util.Map;
 
@@ -19,7 +20,7 @@ public final class Json {
             String separator = "{";
             for (Map.Entry<?, ?> entry : map.entrySet()) {
                 out.append(separator).append(newline).append("  ");
-                string(out, String.valueOf(entry.getKey()));
+                JsonString.append(out, String.valueOf(entry.getKey()));
                 out.append(": ");
                 write(out, entry.getValue(), newline + "  ");
                 separator = ",";
@@ -36,30 +37,7 @@ public final class Json {
         } else if (value instanceof Number || value instanceof Boolean) {
             out.append(value);
         } else {
-            string(out, value.toString());
+            JsonString.append(out, value.toString());
         }
-    }
-
-    /** Writes a double-quoted string, which is the same in JSON and in YAML. */
-    static void string(StringBuilder out, String text) {
-        out.append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            switch (c) {
-                case '"' -> out.append("\\\"");
-                case '\\' -> out.append("\\\\");
-                case '\n' -> out.append("\\n");
-                case '\r' -> out.append("\\r");
-                case '\t' -> out.append("\\t");
-                default -> {
-                    if (c < ' ' || (c >= 0x7f && c < 0xa0) || c == '\u2028' || c == '\u2029' || c == '\ufeff') {
-                        out.append("\\u").append(Integer.toHexString(0x10000 | c), 1, 5);
-                    } else {
-                        out.append(c);
-                    }
-                }
-            }
-        }
-        out.append('"');
     }
 }

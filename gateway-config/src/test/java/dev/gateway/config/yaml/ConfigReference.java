@@ -59,10 +59,18 @@ final class ConfigReference {
     }
 
     private void summary(Map<String, JsonNode> top) {
-        out.append("| key | type | default | meaning |\n|---|---|---|---|\n");
+        out.append("| key | type | default | reload | meaning |\n|---|---|---|---|---|\n");
         top.forEach((key, property) -> out.append("| [`" + key + "`](#" + slug(key) + ") | " + type(property) + " | "
-                + fallback(schema, key, property) + " | " + cell(text(property)) + " |\n"));
+                + fallback(schema, key, property) + " | " + effectOfSection(key, property) + " | "
+                + cell(text(property)) + " |\n"));
         out.append('\n');
+    }
+
+    /** Keys of objects have effects of their own. */
+    private String effectOfSection(String key, JsonNode property) {
+        return property.has("items") || isObject(property)
+                ? "[by key](#" + slug(key) + ")"
+                : effect(property, "atOnce");
     }
 
     private void section(String key, JsonNode property) {

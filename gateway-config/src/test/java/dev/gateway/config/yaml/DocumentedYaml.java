@@ -20,6 +20,7 @@ import java.util.stream.Stream;
  * <ul>
  *   <li>{@code <!-- configuration: part of rule -->}: the inside of a rule; {@code frames/rule.yaml} is around it. The other
  *       files in {@code frames} have their use in the same way;
+ *   <li>{@code <!-- configuration: in values -->}: values of the chart, with a configuration as {@code config};
  *   <li>{@code <!-- configuration: invalid -->}: has the mistakes that the page shows;
  *   <li>{@code <!-- configuration: no -->}: YAML for another program.
  * </ul>
@@ -99,12 +100,25 @@ record DocumentedYaml(String place, String marker, String yaml) {
         if (isWhole() || isInvalid()) {
             return yaml;
         }
+        if (marker.equals("in values")) {
+            return inValues();
+        }
         if (marker.startsWith("part of ")) {
             return framed(Files.readString(FRAMES.resolve(marker.substring("part of ".length()) + ".yaml")));
         }
         Map<String, String> sections = sections(Files.readString(FRAMES.resolve("sections.yaml")));
         sections.keySet().removeAll(sections(yaml).keySet());
         return yaml + String.join("", sections.values());
+    }
+
+    /** Returns what is below {@code config:}; the chart's directory of Secrets becomes a relative one. */
+    private String inValues() {
+        return yaml.lines()
+                .dropWhile(line -> !line.equals("config:"))
+                .skip(1)
+                .takeWhile(line -> line.startsWith("  "))
+                .map(line -> line.substring(2).replace("/etc/gateway-secrets/", "") + "\n")
+                .collect(Collectors.joining());
     }
 
     private String framed(String frame) {

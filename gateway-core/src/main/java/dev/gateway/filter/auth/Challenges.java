@@ -16,7 +16,7 @@ final class Challenges {
     /**
      * Makes the challenges of a filter.
      *
-     * @param realm what is asked for, for people
+     * @param realm name that the client shows to its user
      * @param basic whether a name and a password may be shown
      * @param bearer whether a token may be shown
      */

@@ -4,7 +4,7 @@ package dev.gateway.filter.auth;
  * What the logins of one authentication filter share. Safe from any thread.
  *
  * @param verified passwords that were right
- * @param wrong passwords that were not: who goes on showing one costs nothing more, and counts once
+ * @param wrong passwords that were wrong: a client that repeats one costs nothing more, and counts once
  * @param checks passwords that wait to be hashed
  */
 record LoginServices(

@@ -28,8 +28,8 @@ final class PasswordChecks {
     /**
      * Makes it, empty.
      *
-     * @param verified is told of passwords that are right
-     * @param wrong is told of those that are not
+     * @param verified receives passwords that are right
+     * @param wrong receives those that are wrong
      */
     PasswordChecks(AuthWork work, VerifiedCredentials verified, VerifiedCredentials wrong) {
         this.work = work;

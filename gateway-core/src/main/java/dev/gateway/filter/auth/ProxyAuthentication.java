@@ -27,7 +27,7 @@ public final class ProxyAuthentication implements Filter {
     /**
      * How clients may prove who they are; at least one way.
      *
-     * @param realm what is asked for, for people
+     * @param realm name that the client shows to its user
      * @param usersFile for Basic, lines as htpasswd writes them; null if it is not offered
      * @param groupsFile lines of a group, a colon, and its members by name, however they prove who they are; or null
      * @param tokensFile for Bearer, lines of an identity, a colon and its token; null if it is not offered

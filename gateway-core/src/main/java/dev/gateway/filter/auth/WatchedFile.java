@@ -29,7 +29,7 @@ final class WatchedFile<T extends Content> {
     private volatile T value;
     private @Nullable Look look;
     private byte[] content = {};
-    private volatile String stale = ""; // why what was read before holds on
+    private volatile String stale = ""; // why the previous contents stay in use
     private String warned = "";
     private long warnedNanos;
 
@@ -68,7 +68,7 @@ final class WatchedFile<T extends Content> {
     /** Returns what is wrong with the file: why it is not read, or what is left out, a line each. */
     List<String> problems() {
         String why = stale;
-        return why.isEmpty() ? value.faults() : List.of(why + "; what was read before holds on");
+        return why.isEmpty() ? value.faults() : List.of(why + "; keeping the previous contents");
     }
 
     /** Looks whether the file has changed. Blocks; not for event loops. */

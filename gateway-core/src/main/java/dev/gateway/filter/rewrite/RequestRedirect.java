@@ -39,7 +39,7 @@ public final class RequestRedirect implements Filter {
      * @param port 0 for the scheme's or listener's
      * @param path null for the request's
      * @param statusCode 301, 302, 303, 307 or 308
-     * @throws IllegalArgumentException if an argument is none of these
+     * @throws IllegalArgumentException if an argument has another value
      */
     public RequestRedirect(
             @Nullable String scheme, @Nullable String hostname, int port, @Nullable PathRewrite path, int statusCode) {

@@ -1,5 +1,6 @@
 package dev.gateway.net.dns;
 
+import dev.gateway.format.IpLiteral;
 import dev.gateway.net.transport.Transport;
 import io.netty.channel.EventLoop;
 import io.netty.resolver.DefaultHostsFileEntriesResolver;
@@ -16,7 +17,6 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.net.UnknownHostException;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -194,12 +194,7 @@ public final class Resolver implements AutoCloseable {
 
     /** Returns the address that an IP literal is, null for a name. */
     public static @Nullable InetAddress literal(String host) {
-        byte[] bytes = NetUtil.createByteArrayFromIpAddressString(host);
-        try {
-            return bytes == null ? null : InetAddress.getByAddress(bytes);
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // the length is that of an address
-        }
+        return IpLiteral.parse(host);
     }
 
     @Override

@@ -32,8 +32,9 @@ public final class ClientHello {
      * The hello is there. With Encrypted Client Hello the name is that of the outer one, which is what decides where a
      * connection goes.
      *
-     * @param serverName the host that is asked for (SNI; RFC 6066, section 3), in lower case without a dot at its end;
-     *     null if none is
+     * @param serverName the host that the client requests (SNI; RFC 6066, section 3), in lower case without a dot at
+     *     its end;
+     *     null if it names none
      * @param protocols that are offered (ALPN; RFC 7301, section 3.1), in the client's order; empty if none are
      */
     public record Hello(@Nullable String serverName, List<String> protocols) implements Reading {

@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS close_notify: makes the peer's close_notify the end of one direction (RFC 8446, section 6.1), told as a FIN is.
+ * TLS close_notify: makes the peer's close_notify the end of one direction (RFC 8446, section 6.1), reported like a FIN.
  * Netty's engine over BoringSSL would end both, unless it believes that it has done so already; and once we have ended
  * ours, it would keep parts of records back. Stands before the TLS handler of a connection, whose event loop it is confined
  * to.
@@ -110,7 +110,7 @@ public final class CloseNotify extends ChannelInboundHandlerAdapter {
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event instanceof ChannelInputShutdownEvent && hasCome()) {
-            received = true; // io_uring tells of a FIN before the end of the reads that it came with
+            received = true; // io_uring reports a FIN before the end of the reads that it came with
         }
         ctx.fireUserEventTriggered(event);
     }

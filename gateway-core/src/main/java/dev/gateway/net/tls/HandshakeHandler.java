@@ -68,7 +68,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
                 return;
             }
         }
-        // First, for if this throws nobody has been told anything yet, and the failure will be.
+        // This comes first: if it throws, the failure is reported before anything else.
         TlsInfo info = describe(handler.engine(), until, System.nanoTime() - begunNanos);
         done = true;
         callback.onSecured(ctx.channel(), handler.applicationProtocol(), info);

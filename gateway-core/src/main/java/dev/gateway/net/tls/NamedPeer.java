@@ -1,6 +1,6 @@
 package dev.gateway.net.tls;
 
-import io.netty.util.NetUtil;
+import dev.gateway.format.IpLiteral;
 import java.net.Socket;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateParsingException;
@@ -34,7 +34,7 @@ final class NamedPeer extends X509ExtendedTrustManager {
     }
 
     static void requireName(X509Certificate certificate, @Nullable String peer) throws CertificateException {
-        if (peer == null || NetUtil.isValidIpV4Address(peer) || NetUtil.isValidIpV6Address(peer)) {
+        if (peer == null || IpLiteral.parse(peer) != null) {
             return;
         }
         String lower = peer.toLowerCase(Locale.ROOT);

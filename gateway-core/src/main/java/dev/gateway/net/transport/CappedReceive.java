@@ -6,9 +6,9 @@ import io.netty.channel.uring.IoUringIoOps;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection's receive on io_uring, which goes on by itself until it is cancelled. The kernel does not cancel what has
- * data all the time, and Netty asks it once. This asks again, and has the kernel end each receive after so many bytes:
- * then it begins again, or was cancelled, as far as the channel sees. Confined to the event loop.
+ * A connection's multishot receive on io_uring, which continues until it is cancelled. The kernel does not cancel one
+ * that has data all the time, and Netty asks only once. This asks again, and makes the kernel end each receive after
+ * a number of bytes: then it begins again, or was cancelled, as far as the channel sees. Confined to the event loop.
  */
 final class CappedReceive {
     /** What is still received at most once the channel wants no more; the last buffer may go beyond it. */
@@ -85,7 +85,7 @@ final class CappedReceive {
         tell(completion);
     }
 
-    /** Returns the same as if the socket had nothing left, of a receive that goes on. */
+    /** Returns the result of an empty socket, for a receive that continues. */
     private static IoUringIoEvent lastForNow(IoUringIoEvent completion) {
         int flags = (completion.flags() | MORE) & ~NON_EMPTY;
         return new IoUringIoEvent(completion.res(), flags, RingOps.RECV, completion.userData());

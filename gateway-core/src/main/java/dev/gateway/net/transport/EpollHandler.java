@@ -25,12 +25,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Netty's epoll, with four differences for connections. A peer's FIN is found by reading, in the
- * same turn of the loop as the last bytes if it came with them: Netty, once told of it, reads all that the kernel holds,
- * paused or not. A socket about which nothing is asked for a while stays known to
- * the kernel: Netty takes it out and cannot get it in again, so that a write that has to wait, or reading on after a
- * pause, fails (4.2.13 and later). The kernel is told what is asked right before it is waited for, not each of the changes
- * of mind until then. And what closes is not taken out first, as the kernel forgets it by itself. Used by its event loop
- * only.
+ * same turn of the loop as the last bytes if it came with them: once notified of it, Netty reads all that the kernel
+ * holds, paused or not. A socket without interest in events stays registered with the kernel: Netty takes it out and
+ * cannot get it in again, so that a write that has to wait, or reading on after a pause, fails (4.2.13 and later).
+ * The kernel is told what is asked right before it is waited for, not each of the changes of mind until then. And
+ * what closes is not taken out first, as the kernel forgets it by itself. Used by its event loop only.
  */
 final class EpollHandler extends WrappedHandler {
     private static final Logger log = LoggerFactory.getLogger(EpollHandler.class);
@@ -139,15 +138,18 @@ final class EpollHandler extends WrappedHandler {
                 handle.handle(this, event);
             }
             if (silent && failed && isValid()) {
-                known = EpollIoOps.NONE; // so that the kernel tells it again, unless reading goes on by then
+                known = EpollIoOps.NONE; // so that the kernel reports it again, unless reading has resumed by then
                 submit(EpollIoOps.NONE);
             } else if (asked.contains(EpollIoOps.EPOLLIN) && isValid() && isInputShutdown()) {
                 submit(asked.without(
-                        EpollIoOps.EPOLLIN)); // and RDHUP with it; else the kernel would tell of the FIN once more
+                        EpollIoOps.EPOLLIN)); // and RDHUP with it; else the kernel would report the FIN once more
             }
         }
 
-        /** Tells of the FIN ahead of what came with it, then reads once more than Netty would, which stops where a read has not filled its buffer. */
+        /**
+         * Reports the FIN ahead of what came with it, then reads once more than Netty would, which stops where a read
+         * has not filled its buffer.
+         */
         private void handleFin(EpollIoOps ops) {
             Channel channel = channel();
             if (channel != null && channel.isRegistered() && ops.contains(EpollIoOps.EPOLLIN)) {

@@ -16,10 +16,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's io_uring, with three differences for connections. A write that has to wait after the peer's FIN goes on: the
+ * Netty's io_uring, with three differences for connections. A write that has to wait after the peer's FIN continues: the
  * kernel ends every poll at once then, and Netty takes this one for another that it has had. A reset that a write has met
- * is one for the read that follows, to which the kernel says that all has been read. And a receive that goes on by itself
- * can be stopped. Used by its event loop only.
+ * is one for the read that follows, to which the kernel says that all has been read. And a multishot receive can
+ * be stopped. Used by its event loop only.
  */
 final class IoUringHandler extends WrappedHandler {
     private final EventExecutor loop;
@@ -56,7 +56,7 @@ final class IoUringHandler extends WrappedHandler {
         private static final int MAX_WAIT_MILLIS = 32;
 
         private final @Nullable CappedReceive receive = ReceiveRing.isAvailable() ? new CappedReceive(this) : null;
-        private boolean hungUp; // the channel has been told of the peer's FIN
+        private boolean hungUp; // the channel knows of the peer's FIN
         private boolean reset; // a write has met it
         private int waitMillis = 1; // until a write is tried again
 
@@ -104,7 +104,7 @@ final class IoUringHandler extends WrappedHandler {
             handle.handle(this, event);
         }
 
-        /** The channel waits for a FIN once; any other poll that tells of nothing else was to tell when there is room. */
+        /** The channel waits for a FIN once; any other poll that reports only a FIN was waiting for room to write. */
         private boolean isRepeated() {
             boolean before = hungUp;
             hungUp = true;

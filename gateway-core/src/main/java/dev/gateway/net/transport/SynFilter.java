@@ -9,9 +9,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Socket filter (BPF): lets a listening TCP socket take no new client, but go on with those whose handshake has begun.
- * Closing the socket would reset these, and those that wait to be accepted, though they may have sent a request already;
- * who is turned away tries again after a second, and then meets a new listener, or none. Linux only; any thread.
+ * Socket filter (BPF): makes a listening TCP socket ignore new clients, but continue with those whose handshake has
+ * begun. Closing the socket would reset these, and those that wait to be accepted, though they may have sent a
+ * request already; who is turned away tries again after a second, and then meets a new listener, or none. Linux only;
+ * any thread.
  */
 public final class SynFilter {
     private static final int SOL_SOCKET = 1;

@@ -45,7 +45,7 @@ public enum TransportKind {
     private static final String POLLS_STAY_ARMED = "io.netty.iouring.pollAddMultishotEnabled";
 
     static {
-        // A poll that stays armed tells of changes only. A reset that comes with the last bytes is one change with
+        // A poll that stays armed reports changes only. A reset that comes with the last bytes is one change with
         // them,
         // and Netty, finding no more bytes behind these, would wait for another: the connection hangs. A poll for each
         // wait looks at the socket as it is.

@@ -24,7 +24,7 @@ public record FailedExchange(
         List<Tried> tried) {
     private static final int LONGEST = 256;
 
-    /** Causes that tell of clients, or of what is refused to them on purpose; the dashboard takes the same for such. */
+    /** Causes that clients bring about, or that are refusals by policy; the dashboard has the same list. */
     private static final Pattern OF_CLIENTS =
             Pattern.compile("client|policy|proxy_auth|authz|rate|no_route|body_too|max_duration|idle_timeout|admin");
 
@@ -69,7 +69,7 @@ public record FailedExchange(
         return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "\u2026";
     }
 
-    /** Whether it tells of the client, and not of the gateway or an upstream. */
+    /** Whether the client caused it, not the gateway or an upstream. */
     boolean isOfClient() {
         return OF_CLIENTS.matcher(outcome.cause).lookingAt();
     }

@@ -34,13 +34,13 @@ abstract class LogLine {
     private Moment moment = Moment.CLOSE;
     private long second = -1;
     private String iso = "";
-    private String clf = ""; // empty until it is asked for
+    private String clf = ""; // empty until its first use
 
     /** When a line is written. */
     enum Moment {
         /** A tunnel was opened. */
         OPEN,
-        /** A tunnel goes on. */
+        /** A tunnel continues. */
         INTERIM,
         /** The exchange is over. */
         CLOSE

@@ -66,7 +66,7 @@ final class LogWriter implements AutoCloseable {
     /**
      * Starts it.
      *
-     * @param dropped counts what is dropped, and goes on when another writer takes over
+     * @param dropped counts dropped lines; another writer that takes over continues it
      */
     LogWriter(LogDestination destination, Limits limits, AtomicLong dropped) {
         this.destination = destination;

@@ -40,7 +40,7 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
         return wheel.loop();
     }
 
-    /** Goes on with another look and place; on the event loop. */
+    /** Continues with other fields and another destination; on the event loop. */
     void use(AccessLogSettings settings, @Nullable LogWriter next) {
         cancel();
         handOver();

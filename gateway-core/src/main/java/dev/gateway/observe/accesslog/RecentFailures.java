@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ring buffers of recent failures. The last failed exchanges of one event loop: fifty that tell of the gateway or an
- * upstream, and fifty that tell of clients, so that a scan for paths that do not exist does not push out what matters. The
+ * Ring buffers of recent failures. The last failed exchanges of one event loop: fifty caused by the gateway or an
+ * upstream, and fifty caused by clients, so that a scan for paths that do not exist does not push out what matters. The
  * loop adds, any thread reads. Of more than fifty in a second the rest is only counted. Takes at most 200 KB.
  */
 public final class RecentFailures {

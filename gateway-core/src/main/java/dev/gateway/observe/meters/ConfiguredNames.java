@@ -5,7 +5,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Configured names: those of the configuration in force. A series that has another one belongs to something that a reload
+ * Configured names: those of the active configuration. A series with another name belongs to something that a reload
  * has removed. Immutable.
  *
  * @param listeners what they are called in labels

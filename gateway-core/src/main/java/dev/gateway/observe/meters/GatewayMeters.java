@@ -53,7 +53,7 @@ public final class GatewayMeters implements MeterBinder, AutoCloseable {
      * Makes it, bound to nothing.
      *
      * @param source the gateway's metrics as {@code /metrics} tells them, read on any thread
-     * @param configured what the configuration in force names
+     * @param configured names in the active configuration
      * @param withBuckets whether function meters include a counter for each bucket of a histogram
      */
     public GatewayMeters(MultiCollector source, Supplier<ConfiguredNames> configured, boolean withBuckets) {

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** Metrics of endpoints: of those that the generation in force has, so that a series ends with its endpoint. */
+/** Metrics of the active generation's endpoints: a series ends with its endpoint. */
 final class EndpointSource implements Exposition.Source {
     private final List<LoopMetrics> loops;
     private final Supplier<List<UpstreamState>> upstreams;
@@ -41,7 +41,7 @@ final class EndpointSource implements Exposition.Source {
                 labels);
         out.histogram(
                 "gateway_upstream_endpoint_requests_duration_seconds",
-                "From the begin of an attempt at an endpoint to its end.",
+                "Duration of an attempt at an endpoint.",
                 Histogram.Buckets.ENDPOINT.seconds(),
                 sum.buckets,
                 sum.seconds,

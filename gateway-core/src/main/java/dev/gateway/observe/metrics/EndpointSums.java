@@ -43,9 +43,8 @@ final class EndpointSums {
     /** Returns the sums of an upstream's endpoints in their order; {@link #OTHER} is there if there are more than have their own. */
     Map<String, Sum> of(UpstreamState upstream) {
         Map<String, Sum> sums = new LinkedHashMap<>();
-        int index = 0;
         for (EndpointState endpoint : upstream.endpoints()) {
-            String label = index++ < EndpointsOfLoop.MOST ? endpoint.address() : OTHER;
+            String label = endpoint.index() < EndpointsOfLoop.MOST ? endpoint.address() : OTHER;
             Sum sum = sums.get(label);
             if (sum == null) {
                 sum = sum(upstream.name(), label);

@@ -18,6 +18,9 @@ public final class EndpointsOfLoop {
     /** How many endpoints of an upstream have counters of their own. */
     static final int MOST = 100;
 
+    /** How many counters are kept with those of endpoints that have gone lately. */
+    private static final int MOST_KEPT = 10 * MOST;
+
     private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Map<String, EndpointMeters> byAddress = new ConcurrentHashMap<>();
@@ -38,6 +41,9 @@ public final class EndpointsOfLoop {
         }
         if (index < endpoints.length && endpoints[index] == endpoint) {
             return found[index];
+        }
+        if (byAddress.size() >= MOST_KEPT && !byAddress.containsKey(endpoint.toString())) {
+            return forOthers(); // so many have come and gone lately
         }
         if (index >= endpoints.length) {
             int length = Math.min(MOST, Math.max(index + 1, 2 * endpoints.length));

@@ -49,7 +49,7 @@ final class ListenerMeters extends ConnectionMeters {
             tunnels.ended(exchange);
         }
         if (exchange.cause != null && !tunnel) {
-            if (exchange.respondedNanos != 0 && exchange.cause != Cause.RETRY_LIMIT) {
+            if (exchange.respondedNanos != 0 && !isWhole(exchange.cause)) {
                 counts.add(BROKEN_OFF, 1);
             } else if (exchange.status >= 500) {
                 counts.add(ANSWERED_BY_FAILURE, 1);
@@ -59,6 +59,11 @@ final class ListenerMeters extends ConnectionMeters {
             onViolation("odd_field_name");
         }
         counts.add(COMPLETED, 1);
+    }
+
+    /** Whether a response that has begun was forwarded whole. */
+    private static boolean isWhole(Cause cause) {
+        return cause == Cause.RETRY_LIMIT || cause == Cause.RETRY_BUDGET;
     }
 
     /**

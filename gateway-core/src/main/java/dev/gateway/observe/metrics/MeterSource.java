@@ -195,7 +195,7 @@ final class MeterSource implements Exposition.Source {
             if (durations != null) {
                 out.histogram(
                         "gateway_downstream_request_duration_seconds",
-                        "From the request's head to the exchange's end, or to a tunnel's begin.",
+                        "From the request's head to the end of the exchange, or until a tunnel opened.",
                         durations,
                         "listener",
                         listener,

@@ -119,7 +119,7 @@ public final class Metrics implements AutoCloseable {
         process.certificates = certificates;
     }
 
-    /** Lets scrapes and statistics tell of upstreams; asked often, so it answers at once. */
+    /** Lets scrapes and statistics read upstreams; called often, so it must answer at once. */
     public void watchUpstreams(Supplier<List<UpstreamState>> upstreams) {
         process.upstreams = upstreams;
     }
@@ -127,7 +127,7 @@ public final class Metrics implements AutoCloseable {
     /**
      * A generation has taken over, or an earlier one has ended.
      *
-     * @param number of the one in force
+     * @param number of the active generation
      * @param earlier how many before it still have exchanges
      */
     public void onGeneration(long number, int earlier) {

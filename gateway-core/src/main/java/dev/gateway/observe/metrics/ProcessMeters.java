@@ -1,10 +1,12 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.observe.accesslog.AccessLog;
+import dev.gateway.overload.Action;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.Pressure;
+import dev.gateway.overload.Resource;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -18,7 +20,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What is counted of the process as a whole, and what others tell of themselves when they are asked. Safe from any thread. */
+/** Counters of the process as a whole, and values that it reads from others on request. Safe from any thread. */
 final class ProcessMeters implements Exposition.Source {
     final String version;
     final AtomicLong generation = new AtomicLong();
@@ -26,7 +28,7 @@ final class ProcessMeters implements Exposition.Source {
     final AtomicLong reloadsSucceeded = new AtomicLong();
     final AtomicLong reloadsFailed = new AtomicLong();
 
-    /** Whether the last reload failed, so that what is in force is not what is written. */
+    /** Whether the last reload failed, so that the active configuration differs from the file. */
     volatile boolean lastReloadFailed;
 
     private final Map<String, AtomicLong> ejections = new ConcurrentHashMap<>(); // by upstream
@@ -75,7 +77,7 @@ final class ProcessMeters implements Exposition.Source {
 
     @Override
     public void addTo(Exposition out) {
-        out.gauge("gateway_config_generation", "The generation in force.", generation.get());
+        out.gauge("gateway_config_generation", "Number of the active generation.", generation.get());
         out.gauge(
                 "gateway_config_generations_draining",
                 "Earlier generations whose last exchange has not ended.",
@@ -96,15 +98,15 @@ final class ProcessMeters implements Exposition.Source {
                 staleNames.getAsInt());
         out.counter(
                 "gateway_direct_memory_pauses",
-                "Times that reading stopped early, since the bytes were not taken and memory was not ample.",
+                "Times that reading paused early: the receiver was slow and direct memory was short.",
                 DirectMemory.pauses());
         out.counter(
                 "gateway_direct_memory_cuts",
-                "Exchanges and streams ended for lack of memory, since what they held was not taken.",
+                "Exchanges and streams ended for lack of direct memory, because their receiver did not read.",
                 DirectMemory.cuts());
         out.counter(
                 "gateway_direct_memory_failures",
-                "Connections ended because no memory could be had.",
+                "Connections ended because no direct memory was left.",
                 DirectMemory.failures());
         out.counter(
                 "gateway_accesslog_dropped",
@@ -112,7 +114,7 @@ final class ProcessMeters implements Exposition.Source {
                 accessLogDropped());
         out.counter(
                 "gateway_log_dropped",
-                "Lines of the process's own log that were dropped because nobody read it.",
+                "Lines of the process's own log that were dropped because the reader of standard error was too slow.",
                 droppedLog.getAsLong());
         out.counter(
                 "gateway_tracing_spans_dropped", "Spans that could not be exported in time.", droppedSpans.getAsLong());
@@ -134,13 +136,19 @@ final class ProcessMeters implements Exposition.Source {
             endpointsByState(upstream)
                     .forEach((state, count) -> out.gauge(
                             "gateway_upstream_endpoints",
-                            "Endpoints of the generation in force.",
+                            "Endpoints of the active generation.",
                             count,
                             "upstream",
                             upstream.name(),
                             "state",
                             state));
             if (!upstream.endpoints().isEmpty()) {
+                out.gauge(
+                        "gateway_upstream_panic",
+                        "Whether all endpoints get requests because too few are in service.",
+                        upstream.panic() ? 1 : 0,
+                        "upstream",
+                        upstream.name());
                 out.counter(
                         "gateway_upstream_ejections",
                         "Endpoints taken out of service for having failed too often.",
@@ -188,7 +196,19 @@ final class ProcessMeters implements Exposition.Source {
                     "Which part of a resource was in use at the last look.",
                     watched.level(source),
                     "resource",
-                    source.name());
+                    source.resource().label());
+        }
+        for (Resource resource : Resource.values()) {
+            for (Action action : Action.values()) {
+                out.counter(
+                        "gateway_overload_actions",
+                        "What was done because a resource was short.",
+                        watched.actions().count(action, resource),
+                        "resource",
+                        resource.label(),
+                        "action",
+                        action.label());
+            }
         }
     }
 

@@ -3,8 +3,10 @@ package dev.gateway.observe.metrics;
 import dev.gateway.format.JsonText;
 import dev.gateway.observe.Histogram;
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
+import dev.gateway.overload.Action;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
+import dev.gateway.overload.Resource;
 import dev.gateway.stream.HttpVersion;
 import java.util.Arrays;
 import java.util.Locale;
@@ -160,7 +162,16 @@ final class StatisticsDocument {
                 .put("waitingBodiesUsedBytes", bodies.granted())
                 .put("waitingBodiesMaxBytes", bodies.capacity())
                 .object("pressure");
-        overload.sources().forEach(source -> json.put(source.name(), overload.level(source)));
+        overload.sources().forEach(source -> json.put(source.resource().label(), overload.level(source)));
+        json.endObject().put("endsKeepAlive", overload.endsKeepAlive()).object("actions");
+        for (Resource resource : Resource.values()) {
+            for (Action action : Action.values()) {
+                long count = overload.actions().count(action, resource);
+                if (count > 0) {
+                    json.put(resource.label() + "." + action.label(), count);
+                }
+            }
+        }
         json.endObject().endObject();
     }
 

@@ -28,6 +28,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         PENDING_TIMEOUT,
         RETRIES_SUCCEEDED,
         RETRIES_FAILED,
+        RETRIES_OVER_BUDGET,
         STALE_RETRIED,
         STALE_FAILED,
         CHECKS_SUCCEEDED,
@@ -157,6 +158,9 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         }
         if (retried) {
             count(failure == null && !again ? UpstreamCount.RETRIES_SUCCEEDED : UpstreamCount.RETRIES_FAILED);
+        }
+        if (!again && exchange.cause == Cause.RETRY_BUDGET) {
+            count(UpstreamCount.RETRIES_OVER_BUDGET);
         }
         if (failure != null && failure.stale()) {
             count(again ? UpstreamCount.STALE_RETRIED : UpstreamCount.STALE_FAILED);

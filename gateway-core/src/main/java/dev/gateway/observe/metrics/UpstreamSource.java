@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Names what is counted of upstreams. Those of the generation in force have all their counters from the start, with 0, as
+ * Names what is counted of upstreams. Those of the active generation have all their counters from the start, with 0, as
  * Prometheus sees no increase in the first sample of a series.
  */
 final class UpstreamSource implements Exposition.Source {
@@ -101,7 +101,7 @@ final class UpstreamSource implements Exposition.Source {
         }
         out.histogram(
                 "gateway_upstream_connect_duration_seconds",
-                "Until a connection was there.",
+                "Time to establish a connection to an endpoint.",
                 meters.connectDurations,
                 "upstream",
                 name);
@@ -113,7 +113,7 @@ final class UpstreamSource implements Exposition.Source {
                 name);
         out.histogram(
                 "gateway_upstream_pending_duration_seconds",
-                "Requests' wait for a connection.",
+                "How long requests waited for a connection.",
                 meters.pendingDurations,
                 "upstream",
                 name);
@@ -132,7 +132,7 @@ final class UpstreamSource implements Exposition.Source {
                 name);
         out.counter(
                 "gateway_upstream_pending_timeout",
-                "Requests that waited for as long as they may.",
+                "Requests that timed out waiting for a connection.",
                 meters.get(UpstreamCount.PENDING_TIMEOUT),
                 "upstream",
                 name);
@@ -172,17 +172,16 @@ final class UpstreamSource implements Exposition.Source {
                 Histogram durations = meters.durations(retried, codeClass);
                 if (durations != null) {
                     out.histogram(
-                            "gateway_upstream_requests_duration_seconds",
-                            "From an attempt's begin to its end.",
-                            durations,
-                            labels);
+                            "gateway_upstream_requests_duration_seconds", "Duration of an attempt.", durations, labels);
                 }
             }
         }
         String retries = "gateway_upstream_retries";
-        String help = "Attempts after the first.";
+        String help = "Attempts after the first, and those that the budget forbade.";
         out.counter(retries, help, meters.get(UpstreamCount.RETRIES_SUCCEEDED), "upstream", name, "result", "success");
         out.counter(retries, help, meters.get(UpstreamCount.RETRIES_FAILED), "upstream", name, "result", "failure");
+        long forbidden = meters.get(UpstreamCount.RETRIES_OVER_BUDGET);
+        out.counter(retries, help, forbidden, "upstream", name, "result", "over_budget");
         String stale = "gateway_pool_stale";
         String staleHelp = "Kept connections that turned out to be closed.";
         out.counter(stale, staleHelp, meters.get(UpstreamCount.STALE_RETRIED), "upstream", name, "outcome", "retried");

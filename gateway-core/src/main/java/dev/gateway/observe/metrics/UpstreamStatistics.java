@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The part of the statistics that is about upstreams of the generation in force: the sums of all event loops. */
+/** Statistics of the active generation's upstreams: the sums of all event loops. */
 final class UpstreamStatistics {
     private final List<LoopMetrics> loops;
     private final List<UpstreamState> states;
@@ -31,7 +31,10 @@ final class UpstreamStatistics {
     void write() {
         json.array("upstreams");
         states.stream().sorted(Comparator.comparing(UpstreamState::name)).forEach(state -> {
-            json.object().put("name", state.name()).put("protocol", state.protocol());
+            json.object()
+                    .put("name", state.name())
+                    .put("protocol", state.protocol())
+                    .put("panic", state.panic() ? 1 : 0);
             upstream(state.name());
             int[] recent = window.of(RecentRequests.Key.ofUpstream(state.name()));
             RecentStatistics.of(recent == null ? new int[FineHistogram.BUCKETS] : recent)
@@ -112,10 +115,13 @@ final class UpstreamStatistics {
 
     /** Writes an endpoint; only the first ones of an upstream have counters of their own. */
     private void endpoint(EndpointState endpoint, EndpointSums.@Nullable Sum sum) {
-        json.object()
-                .put("address", endpoint.address())
-                .put("weight", endpoint.weight())
-                .put("state", endpoint.state())
+        json.object().put("address", endpoint.address());
+        if (endpoint.weight() == Math.rint(endpoint.weight())) {
+            json.put("weight", (long) endpoint.weight());
+        } else {
+            json.put("weight", endpoint.weight()); // it is one that several endpoints have together
+        }
+        json.put("state", endpoint.state())
                 .put("ejections", endpoint.ejections())
                 .put("idle", endpoint.idle())
                 .put("active", endpoint.active())

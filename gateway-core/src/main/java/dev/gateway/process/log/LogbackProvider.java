@@ -42,7 +42,7 @@ public final class LogbackProvider implements SLF4JServiceProvider {
         encoder.setContext(context);
         encoder.setPattern(PATTERN);
         encoder.start();
-        // Not System.err: whoever prints there would wait for a thread that waits for a reader.
+        // Not System.err: a thread that prints there would wait for a thread that waits for a reader.
         ProcessLog processLog = new ProcessLog(encoder, new FileOutputStream(FileDescriptor.err));
         processLog.setContext(context);
         processLog.start();

@@ -25,7 +25,7 @@ public final class Logging {
                 && Logging.class.getClassLoader().getResource("logback-test.xml") == null) {
             System.setProperty("slf4j.provider", LogbackProvider.class.getName());
             if (System.getProperty("slf4j.internal.verbosity") == null) {
-                System.setProperty("slf4j.internal.verbosity", "WARN"); // it would tell of the property
+                System.setProperty("slf4j.internal.verbosity", "WARN"); // else it would report the property
             }
         }
     }

@@ -82,7 +82,7 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
             if (left > 0) {
                 line = concat(line, more(left));
             }
-        } catch (OutOfMemoryError e) { // the logging thread goes on
+        } catch (OutOfMemoryError e) { // the logging thread continues
             dropped.incrementAndGet();
             return;
         }

@@ -8,7 +8,7 @@ import {daysLeft} from './process.js';
 const LAG = 0.1;
 const FAILED = 0.05;
 const DIRECT = 0.85;
-/** Causes that tell of clients, or of what is refused to them on purpose. */
+/** Causes that clients cause, or that are refusals by policy. */
 const OF_CLIENTS = /^(client|policy|proxy_auth|authz|rate|no_route|body_too|max_duration|idle_timeout|admin)/;
 
 /** Returns lines of {level, text}. */
@@ -16,7 +16,8 @@ export function attention(stats, recent, reloadFailed) {
   const lines = [];
   const say = (level, text) => lines.push({level, text});
   if (reloadFailed) say('bad', 'The last reload was refused; the log says why.');
-  for (const {name, endpoints} of stats.upstreams) {
+  for (const {name, endpoints, panic} of stats.upstreams) {
+    if (panic) say('bad', `Upstream ${name}: too few endpoints are in service, so all get requests (panic mode).`);
     const ill = endpoints.filter(each => each.state !== 'healthy').length;
     if (ill > 0) say(ill === endpoints.length ? 'bad' : 'warn', `Upstream ${name}: ${ill} of ${plural(endpoints.length, 'endpoint')} not healthy.`);
   }
@@ -24,7 +25,7 @@ export function attention(stats, recent, reloadFailed) {
     const left = daysLeft(certificate, stats.time);
     if (left.level !== 'good') say(left.level, `The certificate of ${certificate.name} (${certificate.listener ?? certificate.upstream}): ${left.text}${left.days < 0 ? '' : ' left'}.`);
   }
-  if (stats.authFilesStale > 0) say('bad', `${plural(stats.authFilesStale, 'file')} of users, tokens or groups cannot be read as written; /ready says why.`);
+  if (stats.authFilesStale > 0) say('bad', `${plural(stats.authFilesStale, 'file')} of users, tokens or groups cannot be read; /ready says why.`);
   if (recent) traffic(stats, recent, say);
   const lag = Math.max(...stats.eventLoops.map(loop => loop.lagSeconds));
   if (lag > LAG) say('warn', `An event loop kept its tasks waiting for ${duration(lag)}.`);
@@ -48,7 +49,7 @@ function traffic(stats, recent, say) {
   }
   for (const upstream of stats.upstreams) {
     if (upstream.pending.active > 0 && recent.upstreamRate(upstream, each => each.pending.overflow) > 0) {
-      say('bad', `Upstream ${upstream.name}: more requests wait than may.`);
+      say('bad', `Upstream ${upstream.name}: the pending queue is full.`);
     }
   }
   const dropped = recent.rate(each => each.accessLog.dropped);

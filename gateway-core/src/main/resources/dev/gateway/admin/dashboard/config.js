@@ -1,4 +1,4 @@
-// The configuration in force, and what each generation has changed in it.
+// The active configuration, and what each generation has changed in it.
 
 import {element} from './elements.js';
 
@@ -64,13 +64,13 @@ function show(lines) {
 export class Configuration {
   #text = null;
 
-  /** Reads the configuration in force, without its secrets. */
+  /** Reads the active configuration, without its secrets. */
   async read() {
     try {
       const answer = await fetch('config', {cache: 'no-cache'});
       this.#text = answer.ok ? await answer.text() : null;
     } catch {
-      this.#text = null; // that the gateway does not answer is told elsewhere
+      this.#text = null; // the banner reports that the gateway does not answer
     }
   }
 
@@ -81,7 +81,7 @@ export class Configuration {
     if (before === null || this.#text === null) return;
     const lines = difference(before, this.#text);
     const many = sign => lines.filter(line => line.sign === sign).length;
-    item.append(before === this.#text ? element('p', {class: 'empty'}, 'The configuration says the same.')
+    item.append(before === this.#text ? element('p', {class: 'empty'}, 'The configuration has not changed.')
       : element('details', {open: ''}, element('summary', {}, `${many('+')} lines added, ${many('-')} removed`), show(lines)));
   }
 }

@@ -61,7 +61,7 @@ export class Events {
     }
     if (stats.config.generation !== before.config.generation) {
       this.reloadFailed = false;
-      this.#configuration.compare(this.add(stats.time, `Generation ${stats.config.generation} took over`, 'info'));
+      this.#configuration.compare(this.add(stats.time, `Generation ${stats.config.generation} is active`, 'info'));
     }
     const states = stateOf(before);
     for (const [name, state] of stateOf(stats)) {

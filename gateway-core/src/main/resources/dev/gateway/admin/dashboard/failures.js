@@ -28,7 +28,7 @@ export class Failures {
       this.#table.show((await answer.json()).failures.map(row));
       this.#failed = failed;
     } catch {
-      // that the gateway does not answer is told elsewhere
+      // the banner reports that the gateway does not answer
     }
   }
 }

@@ -1,5 +1,5 @@
-// What happened in the last ten minutes. Statistics count from the start of the process; here the differences between
-// two answers become points: rates, and with them the percentiles and what there was at that moment.
+// History of the last ten minutes. Statistics count from the start of the process. The differences between two answers
+// become points: rates, percentiles, and the gauges of that moment.
 
 const SPAN = 600000;
 const RECENT = 10;

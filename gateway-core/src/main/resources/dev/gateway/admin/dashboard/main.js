@@ -97,7 +97,7 @@ function tellLost(reason = lostReason) {
   lostReason = reason;
   if (lostAt === null) return;
   const wait = Math.max(0, Math.ceil((nextTry - Date.now()) / 1000));
-  setText('lost-detail', `Since ${clock(lostAt)} (${reason}). What is shown is of `
+  setText('lost-detail', `Since ${clock(lostAt)} (${reason}). The values shown are from `
       + `${history.latest ? clock(history.latest.time) : 'nothing yet'}. ${wait > 0 ? `Next try in ${wait} s.` : 'Trying …'}`);
 }
 
@@ -107,7 +107,7 @@ byId('retry').addEventListener('click', () => poller.now());
 byId('pause').addEventListener('click', () => {
   paused = !paused;
   byId('pause').setAttribute('aria-pressed', String(paused));
-  setText('pause', paused ? 'Go on' : 'Pause');
+  setText('pause', paused ? 'Resume' : 'Pause');
   if (lostAt === null) link(paused ? 'warn' : 'good', paused ? 'paused' : 'live');
   if (!paused && history.latest) show();
 });
@@ -118,7 +118,7 @@ for (const button of document.querySelectorAll('[data-span]')) {
   });
 }
 
-/** What went on before the page was opened, as far as the gateway has kept it. */
+/** Loads the history from before the page was opened, as far as the gateway has kept it. */
 async function begin() {
   try {
     const answer = await fetch('history', {cache: 'no-store'});

@@ -1,5 +1,5 @@
-// Charts over time. Each has its values beside it as text, of now or of the moment that the pointer or the arrow keys
-// have chosen, which is the same in all charts.
+// Charts over time. Each shows its values as text: those of now, or of the moment that the pointer or the arrow keys have
+// chosen. All charts share this moment.
 
 import {element, setClass, setText} from './elements.js';
 import {time as clock} from './format.js';

@@ -18,7 +18,7 @@ export class Process {
   #http2;
   #certificates = new Table(document.getElementById('certificates'), 'Certificates',
       [{name: 'Name', text: true, wrap: true}, {name: 'Of', text: true, wrap: true}, {name: 'Left', text: true}, {name: 'Ends', text: true, wide: true}],
-      'There is no certificate.');
+      'No listener or upstream has a certificate.');
 
   constructor() {
     new Plot('loops', 'Event-loop lag', [

@@ -65,7 +65,7 @@ export class Traffic {
   #routes = new Table(document.getElementById('routes'), 'Routes',
       [{name: 'Route', text: true, wrap: true}, {name: 'Listener', text: true, wide: true}, {name: 'Requests'}, {name: 'p50', wide: true}, {name: 'p90', wide: true},
         {name: 'p99'}, {name: '4xx', wide: true}, {name: '5xx', wide: true}, {name: 'Failed'}, {name: 'Total', wide: true}],
-      'No request has come yet.');
+      'No request has arrived yet.');
 
   constructor() {
     new Plot('requests', 'Requests by status', codeSeries, {format: rate, stacked: true, least: 1});

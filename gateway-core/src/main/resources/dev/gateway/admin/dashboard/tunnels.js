@@ -61,7 +61,7 @@ export class Tunnels {
       const answer = await fetch(`tunnels?limit=${OPEN_SHOWN}`, {cache: 'no-store'});
       if (answer.ok) this.#open.show((await answer.json()).tunnels.map(openRow));
     } catch {
-      // that the gateway does not answer is told elsewhere
+      // the banner reports that the gateway does not answer
     }
   }
 }

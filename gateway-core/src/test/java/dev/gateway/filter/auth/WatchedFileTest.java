@@ -138,12 +138,12 @@ class WatchedFileTest {
         file.refresh();
         file.refresh();
         assertThat(file.value().text()).isEqualTo("one");
-        assertThat(file.problems()).containsExactly(path + " is not UTF-8; what was read before holds on");
+        assertThat(file.problems()).containsExactly(path + " is not UTF-8; keeping the previous contents");
 
         Files.delete(path);
         file.refresh();
         assertThat(file.value().text()).isEqualTo("one");
-        assertThat(file.problems()).containsExactly("there is no file " + path + "; what was read before holds on");
+        assertThat(file.problems()).containsExactly("there is no file " + path + "; keeping the previous contents");
 
         write(path, "three");
         file.refresh();

@@ -2,6 +2,7 @@ package dev.gateway.observe.accesslog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.AccessLogTemplate;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
@@ -30,6 +31,14 @@ class AccessLogPageTest {
         assertThat(listed)
                 .containsExactlyInAnyOrderElementsOf(
                         LogField.all().stream().map(LogField::text).toList());
+    }
+
+    /** The page may add links, code font and a "see"; the words are those of {@code gateway schema}. */
+    @Test
+    void theMeaningOfAFieldIsTheSameOnThePageAndInTheSchema() throws Exception {
+        String page = section("Fields").replace("`", "").replaceAll(", see \\[.*?]\\(.*?\\)", "");
+        AccessLogTemplate.FIELDS.forEach(
+                (field, meaning) -> assertThat(page).contains("| " + field + " | " + meaning + " |"));
     }
 
     @Test

@@ -325,8 +325,8 @@ class MetricsTest {
                         "app",
                         "auto",
                         List.of(
-                                new EndpointState("good:1", 1, "healthy", 0, 0, 0, 0, 0),
-                                new EndpointState("dead:1", 1, "unreachable", 0, 0, 0, 0, 0)))));
+                                new EndpointState(0, "good:1", 1, "healthy", 0, 0, 0, 0, 0),
+                                new EndpointState(1, "dead:1", 1, "unreachable", 0, 0, 0, 0, 0)))));
         assertThat(metrics.statsText()).contains("failed exchanges by cause\n  none\n");
         for (int i = 0; i < 5; i++) {
             ExchangeRecord fine = Records.record("/", 200, null);
@@ -421,7 +421,7 @@ class MetricsTest {
 
     @Test
     void endpointsAreCountedByStateUnlessRequestsNameThem() {
-        EndpointState bad = new EndpointState("a.test:1", 1, "ejected", 3, 0, 0, 0, 0);
+        EndpointState bad = new EndpointState(0, "a.test:1", 1, "ejected", 3, 0, 0, 0, 0);
         metrics.watchUpstreams(() -> List.of(
                 new UpstreamState("app", "auto", List.of(bad, bad)),
                 new UpstreamState("connect-1", "auto", List.of())));

@@ -153,7 +153,7 @@ class StatisticsTest {
         json.object().endObject().endArray().put("m", Map.of("k", 2L)).put("l", new long[] {1, 2});
         json.put("f", new double[] {0.5}).endObject();
         assertThat(json)
-                .hasToString("{\"a\\\"b\\\\\":\"c\\u000a\\u00e9\",\"n\":-1,\"d\":null,\"o\":{},"
+                .hasToString("{\"a\\\"b\\\\\":\"c\\n\u00e9\",\"n\":-1,\"d\":null,\"o\":{},"
                         + "\"list\":[{\"x\":true},{}],\"m\":{\"k\":2},\"l\":[1,2],\"f\":[0.5]}");
     }
 }

@@ -19,7 +19,7 @@ class JsonLogEncoderTest {
         event.setMessage("a \"word\"\nand another");
         assertThat(encode(event))
                 .isEqualTo("{\"time\":\"2026-01-02T03:04:05.006Z\",\"level\":\"warn\",\"logger\":\"dev.gateway.Any\","
-                        + "\"message\":\"a \\\"word\\\"\\u000aand another\"}\n");
+                        + "\"message\":\"a \\\"word\\\"\\nand another\"}\n");
         event.setThrowableProxy(new ThrowableProxy(new IllegalStateException("why")));
         assertThat(encode(event)).contains("\"exception\":\"java.lang.IllegalStateException: why");
         assertThat(encode(event).lines()).hasSize(1);

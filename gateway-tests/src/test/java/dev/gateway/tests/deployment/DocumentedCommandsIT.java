@@ -32,12 +32,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DocumentedCommandsIT {
     private static final Path TOP = Path.of("..").toAbsolutePath().normalize();
 
+    private static final String SITE = ".ci/run runs README's line as it is, in a copy of the clone";
+
     /** What other parts of the build run, or what takes too long for a test. */
     private static final Map<String, String> ELSEWHERE = Map.of(
-            "mvn -q -DskipTests package", "made the jar that this test starts",
+            "mvn -q -DskipTests package", ".ci/run runs it in a copy of the clone",
             "gateway-tests/bench/run", "takes half an hour; BenchmarkHarnessIT runs a short form",
-            "pip install --require-hashes -r docs/requirements.txt", "a step of .ci/run",
-            "mkdocs build --strict", "a step of .ci/run");
+            "python3 -m venv target/docs", SITE,
+            "target/docs/bin/pip install -q --require-hashes -r docs/requirements.txt", SITE,
+            "target/docs/bin/mkdocs build --strict", SITE);
 
     private static final Pattern LISTENING = Pattern.compile("(Listener \\w+|Admin) at \\w+://[^:/]+:(\\d+)/");
     private static final Pattern FILE = Pattern.compile("`([a-z]+\\.yaml)`[^`]*```yaml\\n(.*?)```", Pattern.DOTALL);

@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -83,10 +84,9 @@ class EmbeddedIT {
         private final OutputLines output;
         private final Writer commands;
 
-        Running(String... options) throws Exception {
+        Running(String... arguments) throws Exception {
             List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "-Xmx128m"));
-            command.addAll(List.of(options));
-            command.add("first.yaml");
+            command.addAll(List.of(arguments));
             process = new ProcessBuilder(command)
                     .directory(directory.toFile())
                     .redirectError(errors().toFile())
@@ -106,6 +106,17 @@ class EmbeddedIT {
             commands.write(command + "\n");
             commands.flush();
             return output.next();
+        }
+
+        /** Asks again and again until the answer is this. */
+        void await(String command, String answer) throws Exception {
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            String last = ask(command);
+            while (!last.equals(answer) && System.nanoTime() < deadline) {
+                LockSupport.parkNanos(20_000_000);
+                last = ask(command);
+            }
+            assertThat(last).isEqualTo(answer);
         }
 
         void closeGateway() throws Exception {
@@ -136,7 +147,7 @@ class EmbeddedIT {
 
     @Test
     void anApplicationStartsReloadsDrainsAndClosesAGatewayAndItsLogStaysItsOwn() throws Exception {
-        try (Running application = new Running("-jar", jar.toString())) {
+        try (Running application = new Running("-jar", jar.toString(), "first.yaml")) {
             assertThat(body(application.port)).isEqualTo("first");
             String reloaded = application.ask("reload second.yaml");
             int port = Integer.parseInt(reloaded.substring("reloaded: ".length()));
@@ -157,8 +168,21 @@ class EmbeddedIT {
     }
 
     @Test
+    void aRegistryOfTheApplicationHasTheMetersOfTheGatewayUntilItIsClosed() throws Exception {
+        try (Running application = new Running("-jar", jar.toString(), "first.yaml", "meters")) {
+            assertThat(body(application.port)).isEqualTo("first");
+            assertThat(body(application.port)).isEqualTo("first");
+            application.await("requests", "requests: 2"); // the values of a registry are some seconds old
+            application.closeGateway();
+        }
+        // Its own meter stays, those of the gateway are gone.
+        assertThat(Files.readAllLines(log))
+                .contains("application|WARN|com.example.Application|The registry has 1 meters left");
+    }
+
+    @Test
     void theLevelIsTheOneThatTheApplicationHasChosen() throws Exception {
-        try (Running application = new Running("-Dgateway.level=ERROR", "-jar", jar.toString())) {
+        try (Running application = new Running("-Dgateway.level=ERROR", "-jar", jar.toString(), "first.yaml")) {
             HttpResponse<String> answer = client.send(
                     HttpRequest.newBuilder(URI.create(application.admin + "log-level?level=trace"))
                             .header("X-Requested-By", "the test")
@@ -176,7 +200,7 @@ class EmbeddedIT {
     @Test
     void aLibraryIsLoadedWhenItsFeatureIsUsedAndNotBefore() throws Exception {
         Path file = directory.resolve("classes");
-        try (Running application = new Running(LoadedClasses.option(file), "-jar", jar.toString())) {
+        try (Running application = new Running(LoadedClasses.option(file), "-jar", jar.toString(), "first.yaml")) {
             assertThat(body(application.port)).isEqualTo("first");
             assertThat(get(application.admin + "stats").statusCode()).isEqualTo(200);
             LoadedClasses classes = LoadedClasses.read(file);
@@ -195,12 +219,13 @@ class EmbeddedIT {
                 .toList();
         assertThat(bare)
                 .extracting(each -> each.getFileName().toString())
-                .noneMatch(name -> name.matches("(logback|picocli|chart\\.js).*"));
+                .noneMatch(name -> name.matches("(logback|picocli|chart\\.js).*"))
+                .hasSizeLessThan(64); // with what Netty and OpenTelemetry are split into
         String classPath =
                 Stream.concat(Stream.of(jar), bare.stream()).map(Path::toString).collect(Collectors.joining(":"));
         // The manifest of the application's jar would bring its Logback again.
         String classes = jar.resolveSibling("classes") + classPath.substring(classPath.indexOf(File.pathSeparator));
-        try (Running application = new Running("-cp", classes, "com.example.Application")) {
+        try (Running application = new Running("-cp", classes, "com.example.Application", "first.yaml")) {
             assertThat(body(application.port)).isEqualTo("first");
             for (String page : List.of("", "stats", "metrics", "config", "upstreams", "dashboard", "openapi.json")) {
                 assertThat(get(application.admin + page).statusCode()).as(page).isEqualTo(200);
@@ -217,7 +242,7 @@ class EmbeddedIT {
     @Test
     void theDashboardSaysThatItHasNoChartsAndShowsTheValues() throws Exception {
         try (Browser browser = Browser.start();
-                Running application = new Running("-jar", jar.toString())) {
+                Running application = new Running("-jar", jar.toString(), "first.yaml")) {
             browser.open(application.admin + "dashboard");
             browser.await("document.getElementById('link').textContent", "live");
             browser.await("String(document.querySelectorAll('#requests .legend li').length > 0)", "true");

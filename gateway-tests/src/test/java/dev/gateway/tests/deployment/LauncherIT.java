@@ -139,7 +139,7 @@ class LauncherIT {
         Path cache = Files.createDirectory(directory.resolve("cache"));
         Files.setPosixFilePermissions(cache, PosixFilePermissions.fromString("rwxrwxrwx"));
         Process process = gateway("prepare").start();
-        assertThat(output(process)).contains("nothing is kept in " + cache + ": others may write to " + cache);
+        assertThat(output(process)).contains(cache + " is not used: others may write to " + cache);
         assertThat(process.waitFor()).isEqualTo(3);
         try (Stream<Path> files = Files.list(cache)) {
             assertThat(files).isEmpty();

@@ -27,7 +27,6 @@ class OperatorsGuideTest {
     private static final Set<Cause> WITHOUT_A_STATUS = Set.of(
             Cause.UPSTREAM_RESET_IN_BODY,
             Cause.RETRY_LIMIT,
-            Cause.RETRY_BUDGET,
             Cause.IDLE_TIMEOUT,
             Cause.MAX_DURATION,
             Cause.ADMIN_CLOSED);

@@ -56,6 +56,12 @@ class UpstreamFloodIT {
                 stream.peer().frame(Http2Peer.DATA, 8, stream.id(), new byte[] {3, 0, 0, 0});
             }
         },
+        RST_STREAM("h2_stray_frame_flood") {
+            @Override
+            void send(Http2Stream stream, int i) throws IOException {
+                stream.peer().frame(Http2Peer.RST_STREAM, 0, stream.id(), new byte[] {0, 0, 0, 8}); // CANCEL
+            }
+        },
         CONTINUATION("h2_continuation_flood") {
             @Override
             void send(Http2Stream stream, int i) throws IOException {
@@ -81,11 +87,14 @@ class UpstreamFloodIT {
     @ParameterizedTest
     @EnumSource
     void theConnectionIsEndedAndOthersGoOn(Flood flood) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviors.text("ok")).on("/flood", (stream, head) -> {
-                    for (int i = 0; i < FRAMES; i++) {
-                        flood.send((Http2Stream) stream, i); // throws when the connection is gone
-                    }
-                });
+        try (Origin origin = Origin.start()
+                        .on("/", Behaviors.text("ok"))
+                        .on("/wait", Behaviors.silence())
+                        .on("/flood", (stream, head) -> {
+                            for (int i = 0; i < FRAMES; i++) {
+                                flood.send((Http2Stream) stream, i); // throws when the connection is gone
+                            }
+                        });
                 Origin other = Origin.start().on("/", Behaviors.text("other"));
                 GatewayJar gateway = GatewayJar.of(
                                 """
@@ -104,17 +113,25 @@ class UpstreamFloodIT {
                                 """
                                         .formatted(origin.port(), other.port()))
                         .start();
+                Peer bystander = Peers.HTTP1.connect(gateway.port("web"));
                 Peer victim = Peers.HTTP1.connect(gateway.port("web"));
                 Peer neighbor = Peers.H2C.connect(gateway.port("web"))) {
             ask(neighbor, "other.test", "other");
+            PeerStream waiting = bystander.open();
+            waiting.send(Head.request("POST", "/wait"), true); // not sent again
+            await(gateway, origin, "/wait");
             PeerStream stream = victim.open();
             stream.send(Head.request("GET", "/flood"), true);
-            Http2Peer attacker = awaitAttacker(gateway, origin);
+            await(gateway, origin, "/flood");
+            Http2Peer attacker = (Http2Peer) origin.peers().get(0);
             attacker.awaitClosed();
             if (attacker.received(Http2Peer.GOAWAY) > 0) { // a reset may overtake it
                 assertThat(attacker.awaitGoAway().code()).isIn(ENHANCE_YOUR_CALM, PROTOCOL_ERROR);
             }
             assertThat(failure(stream)).as("what the client is told").isTrue();
+            assertThat(failure(waiting))
+                    .as("what another client of the connection is told")
+                    .isTrue();
 
             ask(neighbor, "other.test", "other");
             assertThat(other.connections())
@@ -130,10 +147,8 @@ class UpstreamFloodIT {
         }
     }
 
-    private static Http2Peer awaitAttacker(GatewayJar gateway, Origin origin) throws IOException {
-        gateway.await("a request on the connection that floods", () -> !origin.requests("/flood")
-                .isEmpty());
-        return (Http2Peer) origin.peers().get(0);
+    private static void await(GatewayJar gateway, Origin origin, String path) throws IOException {
+        gateway.await("a request for " + path, () -> !origin.requests(path).isEmpty());
     }
 
     /** Whether the response is 502, or visibly cut. */

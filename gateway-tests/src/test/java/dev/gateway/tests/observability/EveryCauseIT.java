@@ -45,7 +45,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class EveryCauseIT {
     /** What cannot happen yet, and why. Whoever makes it happen adds a scenario and takes it from here. */
     private static final Map<Cause, String> NOT_REACHED = Map.of(
-            Cause.RETRY_BUDGET, "retries have no budget",
             Cause.ADMIN_CLOSED, "the admin listener closes no single tunnel",
             Cause.UNKNOWN, "a defect, which no test can bring about from outside");
 
@@ -80,7 +79,11 @@ class EveryCauseIT {
                 cause -> answered(
                         cause, (stream, head) -> ((Http1Peer) stream.peer()).raw("SSH-2.0-OpenSSH_9.2\r\n\r\n")));
         scenarios.put(Cause.UPSTREAM_TIMEOUT, this::upstreamTimeout);
-        scenarios.put(Cause.RETRY_LIMIT, this::retryLimit);
+        scenarios.put(
+                Cause.RETRY_LIMIT, cause -> unavailable(cause, "retry: {attempts: 1, codes: [503], backoff: 1ms}"));
+        scenarios.put(
+                Cause.RETRY_BUDGET,
+                cause -> unavailable(cause, "retry: {budget: {percent: 0, minRetriesPerSecond: 0}}"));
         scenarios.put(Cause.CLIENT_CLOSED, this::clientClosed);
         scenarios.put(Cause.CLIENT_TIMEOUT, this::clientTimeout);
         scenarios.put(
@@ -234,12 +237,12 @@ class EveryCauseIT {
     }
 
     /** The client gets the last answer of the upstream, which has no {@code Proxy-Status} of ours. */
-    private void retryLimit(Cause cause) throws Exception {
+    private void unavailable(Cause cause, String policy) throws Exception {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     stream.receiveBody();
                     stream.send(Head.response(503, "content-length", "0"), true);
                 });
-                Rig rig = start(Rig.to(origin.port()).rule("retry: {attempts: 1, codes: [503], backoff: 1ms}"));
+                Rig rig = start(Rig.to(origin.port()).rule(policy));
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             Head answer = send(client).receiveFinal();
             assertThat(answer.status()).isEqualTo(503);

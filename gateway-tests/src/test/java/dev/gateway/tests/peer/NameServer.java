@@ -33,6 +33,7 @@ public final class NameServer implements AutoCloseable {
     private static final int TRUNCATED = 0x0200;
     private static final int NO_SUCH_NAME = 3;
     private static final int MOST_BYTES = 4096;
+    private static final int MOST_IN_DATAGRAM = 200;
 
     /** What every question is answered. */
     public enum Mood {
@@ -72,6 +73,7 @@ public final class NameServer implements AutoCloseable {
     private final Map<String, String> aliases = new ConcurrentHashMap<>();
     private final Set<String> truncated = ConcurrentHashMap.newKeySet();
     private volatile boolean wholeChains = true;
+    private final Map<String, List<InetAddress>> sets = new ConcurrentHashMap<>();
     private final Map<String, List<InetAddress>> ipv4 = new ConcurrentHashMap<>();
     private final Map<String, List<InetAddress>> ipv6 = new ConcurrentHashMap<>();
 
@@ -113,6 +115,16 @@ public final class NameServer implements AutoCloseable {
     /** Answers for an alias with its target alone, as servers do that do not know the target's addresses. */
     public NameServer breaksChains() {
         wholeChains = false;
+        return this;
+    }
+
+    /** Gives a name these addresses, of IPv4, all at a time from now on. */
+    public NameServer has(String name, List<String> addresses) throws IOException {
+        List<InetAddress> all = new ArrayList<>();
+        for (String address : addresses) {
+            all.add(InetAddress.getByName(address));
+        }
+        sets.put(name, all);
         return this;
     }
 
@@ -230,7 +242,11 @@ public final class NameServer implements AutoCloseable {
                     .array();
         }
         ByteBuffer out = ByteBuffer.allocate(MOST_BYTES);
-        if (datagram && truncated.contains(asked)) {
+        List<InetAddress> set = sets.get(asked);
+        if (set != null && !(datagram && set.size() > MOST_IN_DATAGRAM)) {
+            return set(id, query.slice(12, questionEnd - 12), type == TYPE_A ? set : List.of());
+        }
+        if (datagram && (set != null || truncated.contains(asked))) {
             out.putShort(id).putShort((short) (0x8180 | TRUNCATED)).putShort((short) 1);
             out.putShort((short) 0).putInt(0).put(query.slice(12, questionEnd - 12));
             return bytes(out);
@@ -285,6 +301,17 @@ public final class NameServer implements AutoCloseable {
         byte[] bytes = new byte[out.position()];
         out.flip().get(bytes);
         return bytes;
+    }
+
+    private static byte[] set(short id, ByteBuffer question, List<InetAddress> addresses) {
+        ByteBuffer out = ByteBuffer.allocate(Short.MAX_VALUE);
+        out.putShort(id).putShort((short) 0x8180).putShort((short) 1).putShort((short) addresses.size());
+        out.putInt(0).put(question);
+        for (InetAddress address : addresses) {
+            out.putShort((short) 0xC00C).putShort((short) TYPE_A).putShort((short) 1);
+            out.putInt(0).putShort((short) 4).put(address.getAddress());
+        }
+        return bytes(out);
     }
 
     private byte[] filled(short id, ByteBuffer question) {

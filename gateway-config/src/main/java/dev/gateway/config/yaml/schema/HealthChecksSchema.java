@@ -1,99 +1,61 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.UpstreamConfig.ActiveCheck;
 import dev.gateway.config.UpstreamConfig.HealthChecks;
 import dev.gateway.config.UpstreamConfig.OutlierDetection;
-import dev.gateway.config.UpstreamConfig.StatusRange;
-import dev.gateway.config.yaml.type.InvalidException;
-import dev.gateway.config.yaml.type.ListType;
-import dev.gateway.config.yaml.type.MessageText;
+import dev.gateway.config.UpstreamConfig.SuccessRate;
 import dev.gateway.config.yaml.type.ObjectType;
-import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.format.Durations;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** What takes endpoints of an upstream out of service, key by key. */
 final class HealthChecksSchema {
-    private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
-    private static final Pattern STATUSES = Pattern.compile("([2-5][0-9]{2})(-([2-5][0-9]{2}))?");
+    private static final Duration MIN_RATE_INTERVAL = Duration.ofSeconds(1);
+    private static final int STDEV_UNIT = 1000;
 
-    private static final ScalarType<StatusRange> STATUS_RANGE = new ScalarType<>(
-                    ScalarType.Form.TEXT,
-                    Map.of(
-                            "anyOf",
-                            List.of(
-                                    Map.of("type", "integer", "minimum", 200, "maximum", 599),
-                                    Map.of("type", "string", "pattern", "^" + STATUSES.pattern() + "$"))),
-                    new StatusRange(200, 200),
-                    (text, site) -> statuses(text),
-                    range -> range.first() == range.last() ? range.first() : range.toString())
-            .named("status range", "A status such as 200, or the first and the last of several, such as 200-299.");
-
-    private static final ObjectType<ActiveCheck> ACTIVE =
-            ObjectType.of("active section", "The gateway sends a GET request to each endpoint at an interval.", o -> {
-                var path = o.required(
-                        "path",
-                        Types.text("/[!-~]*", "a path that begins with '/', without spaces or non-ASCII characters"),
-                        ActiveCheck::path,
-                        "Path of the request.");
-                var host = o.optional(
-                        "host",
-                        Types.EXACT_HOSTNAME,
-                        ActiveCheck::host,
-                        "Host header of the request, instead of the endpoint's host.");
+    private static final ObjectType<SuccessRate> SUCCESS_RATE = ObjectType.of(
+            "successRate section",
+            "The gateway ejects endpoints whose success rate is far below the average of all endpoints.",
+            o -> {
                 var interval = o.defaulted(
                         "interval",
                         Types.DURATION,
-                        Duration.ofSeconds(5),
-                        ActiveCheck::interval,
-                        "Time between an answer and the next request, at least 100ms. The gateway varies it "
-                                + "at random.");
-                var timeout = o.defaulted(
-                        "timeout",
-                        Types.DURATION,
-                        Duration.ofSeconds(2),
-                        ActiveCheck::timeout,
-                        "Time for the whole check, connecting included.");
-                var healthy = o.defaulted(
-                        "healthyThreshold",
-                        Types.integer(1, 1000),
-                        2,
-                        ActiveCheck::healthyThreshold,
-                        "Number of successes in a row that make an endpoint healthy again.");
-                var unhealthy = o.defaulted(
-                        "unhealthyThreshold",
-                        Types.integer(1, 1000),
-                        3,
-                        ActiveCheck::unhealthyThreshold,
-                        "Number of failures in a row that make an endpoint unhealthy. A failure of the very "
-                                + "first check is enough.");
-                var expected = o.defaulted(
-                        "expectedStatuses",
-                        new ListType<>(STATUS_RANGE, 1),
-                        List.of(new StatusRange(200, 399)),
-                        ActiveCheck::expectedStatuses,
-                        "Statuses of a success.");
+                        Duration.ofSeconds(10),
+                        SuccessRate::interval,
+                        "Time over which the gateway counts requests, at least 1s.");
+                var hosts = o.defaulted(
+                        "minimumHosts",
+                        Types.integer(2, 1_000_000),
+                        5,
+                        SuccessRate::minimumHosts,
+                        "Number of endpoints with enough requests that the comparison needs.");
+                var volume = o.defaulted(
+                        "requestVolume",
+                        Types.integer(1, 100_000_000),
+                        100,
+                        SuccessRate::requestVolume,
+                        "Number of requests in the interval that are enough for an endpoint to be compared.");
+                var factor = o.defaulted(
+                        "stdevFactor",
+                        Types.integer(1, 1_000_000),
+                        1900,
+                        SuccessRate::stdevFactor,
+                        "How far below the average a success rate is too low, in thousandths of the standard "
+                                + "deviation. A difference of less than 5 percentage points never ejects.");
                 return v -> {
-                    if (v.get(interval).compareTo(MIN_INTERVAL) < 0) {
-                        v.error(v.at("interval"), "interval: expected 100ms or more");
+                    if (v.get(interval).compareTo(MIN_RATE_INTERVAL) < 0) {
+                        v.error(v.at("interval"), "interval: expected 1s or more");
                     }
-                    if (v.get(timeout).isZero()) {
-                        v.error(v.at("timeout"), "timeout: expected more than 0s");
+                    // One bad endpoint of n is sqrt(n - 1) standard deviations below the average, whatever it does.
+                    int most = (int) (STDEV_UNIT * Math.sqrt(v.get(hosts) - 1.0));
+                    if (v.get(factor) >= most) {
+                        v.warning(
+                                v.at(v.has("stdevFactor") ? "stdevFactor" : "minimumHosts"),
+                                "with " + v.get(hosts) + " endpoints none can be so far below the average: write "
+                                        + "stdevFactor: " + most * 9 / 10 + ", or raise minimumHosts");
                     }
-                    return new ActiveCheck(
-                            v.position(),
-                            v.get(path),
-                            v.find(host),
-                            v.get(interval),
-                            v.get(timeout),
-                            v.get(healthy),
-                            v.get(unhealthy),
-                            v.get(expected));
+                    return new SuccessRate(v.get(interval), v.get(hosts), v.get(volume), v.get(factor));
                 };
             });
 
@@ -128,6 +90,11 @@ final class HealthChecksSchema {
                         OutlierDetection::maxEjectionPercent,
                         "Maximum percentage of endpoints that are ejected at the same time, rounded up. "
                                 + "Unreachable endpoints do not count. The last endpoint in service is never ejected.");
+                var rate = o.optional(
+                        "successRate",
+                        SUCCESS_RATE,
+                        OutlierDetection::successRate,
+                        "Also ejects endpoints that succeed less often than the others. {} takes the defaults.");
                 return v -> {
                     if (v.get(base).isZero()) {
                         v.error(v.at("baseEjectionTime"), "baseEjectionTime: expected more than 0s");
@@ -139,7 +106,12 @@ final class HealthChecksSchema {
                                         + "): make it at least as long");
                     }
                     return new OutlierDetection(
-                            v.position(), v.get(consecutive), v.get(base), v.get(longest), v.get(percent));
+                            v.position(),
+                            v.get(consecutive),
+                            v.get(base),
+                            v.get(longest),
+                            v.get(percent),
+                            v.find(rate));
                 };
             });
 
@@ -148,7 +120,8 @@ final class HealthChecksSchema {
             "healthChecks section",
             "What takes endpoints out of service. At least one of the two keys is required.",
             o -> {
-                var active = o.optional("active", ACTIVE, HealthChecks::active, "Checks by requests of the gateway.");
+                var active = o.optional(
+                        "active", ActiveCheckSchema.ACTIVE, HealthChecks::active, "Checks by requests of the gateway.");
                 var outliers = o.optional(
                         "outlierDetection",
                         OUTLIER_DETECTION,
@@ -167,19 +140,4 @@ final class HealthChecksSchema {
             });
 
     private HealthChecksSchema() {}
-
-    private static StatusRange statuses(String text) throws InvalidException {
-        Matcher statuses = STATUSES.matcher(text);
-        if (statuses.matches()) {
-            int first = Integer.parseInt(statuses.group(1));
-            int last = statuses.group(3) == null ? first : Integer.parseInt(statuses.group(3));
-            if (first <= last) {
-                return new StatusRange(first, last);
-            }
-            throw new InvalidException(
-                    "the last status comes before the first: did you mean '" + last + "-" + first + "'?");
-        }
-        throw new InvalidException(
-                "expected a status such as 200, or two with a dash such as 200-299, not " + MessageText.quote(text));
-    }
 }

@@ -4,6 +4,7 @@ import static java.util.Map.entry;
 
 import dev.gateway.config.BindConfig;
 import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.ListenerConfig.Clients;
 import dev.gateway.config.ListenerConfig.ForwardedHeaders;
 import dev.gateway.config.ListenerConfig.HalfClose;
 import dev.gateway.config.ListenerConfig.HeadersWithUnderscores;
@@ -95,10 +96,37 @@ final class ListenerSchema {
                         .optional(
                                 "maxConnections",
                                 COUNT,
-                                Limits::maxConnections,
+                                l -> l.clients().maxConnections(),
                                 "Maximum number of open connections of this listener; 0 means no limit. The default "
                                         + "is half of the open files that the process may have (ulimit -n), at most 50000. A "
                                         + "connection that is forwarded needs two.");
+                var perClient = o.onReload(ReloadEffect.AT_ONCE)
+                        .defaulted(
+                                "maxConnectionsPerClient",
+                                COUNT,
+                                0,
+                                l -> l.clients().maxConnectionsPerClient(),
+                                "Maximum number of open connections of one client; 0 means no limit. A client is an "
+                                        + "IPv4 address, or an IPv6 network of 64 bits. The gateway closes more at once. The "
+                                        + "limit does not apply to trustedProxies, nor to clients without an address.");
+                var acceptRate = o.onReload(ReloadEffect.AT_ONCE)
+                        .defaulted(
+                                "maxAcceptRate",
+                                COUNT,
+                                0,
+                                l -> l.clients().maxAcceptRate(),
+                                "Maximum number of connections accepted in a second; 0 means no limit. As many may "
+                                        + "come at once after a quiet second. More wait in the kernel.");
+                var bodyRate = o.onReload(ReloadEffect.AT_ONCE)
+                        .defaulted(
+                                "minBodyRate",
+                                Types.SIZE,
+                                100L,
+                                l -> l.clients().minBodyRate(),
+                                "Minimum size of a request body that a client must send per second, on average; 0 "
+                                        + "means no limit. A client may be late by requestBodyIdle, 60s if that is 0s. Then "
+                                        + "the gateway answers 408. The limit ends when the response begins. It does not apply "
+                                        + "to tunnels, WebSockets and gRPC.");
                 var streams = o.defaulted(
                         "maxConcurrentStreams",
                         POSITIVE,
@@ -126,7 +154,7 @@ final class ListenerSchema {
                             v.get(headerBytes),
                             v.get(headers),
                             v.get(body),
-                            written,
+                            new Clients(written, v.get(perClient), v.get(acceptRate), v.get(bodyRate)),
                             v.get(streams));
                 };
             });
@@ -332,6 +360,11 @@ final class ListenerSchema {
         changed(v, limits, "maxHeaderBytes", limits.maxHeaderBytes() != none.maxHeaderBytes());
         changed(v, limits, "maxHeaders", limits.maxHeaders() != none.maxHeaders());
         changed(v, limits, "maxBody", limits.maxBody() != none.maxBody());
+        changed(
+                v,
+                limits,
+                "minBodyRate",
+                limits.clients().minBodyRate() != none.clients().minBodyRate());
         changed(v, limits, "maxConcurrentStreams", limits.maxConcurrentStreams() != none.maxConcurrentStreams());
     }
 

@@ -101,6 +101,12 @@ public final class RootSchema {
                         OtlpSchema.OTLP,
                         config -> OtlpChecks.exports(config) ? config.otlp() : null,
                         "The OTLP receiver (OpenTelemetry, over HTTP) for spans and metrics.");
+                var overload = o.onReload(ReloadEffect.AT_ONCE)
+                        .section(
+                                "overload",
+                                OverloadSchema.OVERLOAD,
+                                GatewayConfig::overload,
+                                "When the gateway refuses new work because the process runs short.");
                 var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
                 var resolver = o.onReload(ReloadEffect.RESTART)
                         .section("resolver", RESOLVER, GatewayConfig::resolver, "How the gateway looks up host names.");
@@ -141,6 +147,7 @@ public final class RootSchema {
                         v.get(tracing),
                         v.get(metrics),
                         v.get(otlp),
+                        v.get(overload),
                         v.get(drain),
                         v.get(resolver),
                         v.get(workers),

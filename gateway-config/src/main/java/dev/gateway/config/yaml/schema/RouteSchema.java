@@ -8,14 +8,12 @@ import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
-import dev.gateway.config.RuleConfig.Retry;
 import dev.gateway.config.RuleConfig.Timeouts;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -84,33 +82,6 @@ final class RouteSchema {
                 };
             });
 
-    private static final ObjectType<Retry> RETRY = ObjectType.of(
-            "retry section",
-            "When the gateway sends a request again. It always retries once a request that "
-                    + "provably reached no server.",
-            o -> {
-                var attempts = o.defaulted(
-                        "attempts", Types.integer(0, 10), 0, Retry::attempts, "Maximum number of further attempts.");
-                var codes = o.defaulted(
-                        "codes",
-                        new ListType<>(Types.integer(400, 599), 0),
-                        List.<Integer>of(),
-                        retry -> retry.codes().stream().sorted().toList(),
-                        "Response statuses that count as failures.");
-                var backoff = o.defaulted(
-                        "backoff",
-                        Types.DURATION,
-                        Duration.ofMillis(25),
-                        Retry::backoff,
-                        "Minimum wait before a further attempt.");
-                return v -> {
-                    if (v.get(attempts) == 0 && v.has("codes") && !v.has("attempts")) {
-                        v.warning(v.atKey("codes"), "codes has no effect without 'attempts'");
-                    }
-                    return new Retry(v.position(), v.get(attempts), new LinkedHashSet<>(v.get(codes)), v.get(backoff));
-                };
-            });
-
     private static final ObjectType<RuleConfig> RULE =
             ObjectType.of("rule", "What happens to requests that match.", o -> {
                 var name = o.optional(
@@ -144,7 +115,7 @@ final class RouteSchema {
                         o.section("timeouts", TIMEOUTS, RuleConfig::timeouts, "Time limits of exchanges and tunnels.");
                 var retry = o.section(
                         "retry",
-                        RETRY,
+                        RetrySchema.RETRY,
                         rule -> ifRequests(rule.timeouts(), rule.forwarding().retry()),
                         "When the gateway sends a request again.");
                 var preserveHost = o.defaulted(

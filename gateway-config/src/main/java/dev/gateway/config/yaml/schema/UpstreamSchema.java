@@ -4,10 +4,13 @@ import static java.util.Map.entry;
 
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.UpstreamConfig.ActiveCheck;
 import dev.gateway.config.UpstreamConfig.CircuitBreaker;
+import dev.gateway.config.UpstreamConfig.GrpcCheck;
 import dev.gateway.config.UpstreamConfig.HealthChecks;
 import dev.gateway.config.UpstreamConfig.Protocol;
 import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
+import dev.gateway.config.UpstreamConfig.TcpCheck;
 import dev.gateway.config.UpstreamConfig.Timeouts;
 import dev.gateway.config.UpstreamConfig.Tls;
 import dev.gateway.config.yaml.type.ListType;
@@ -35,18 +38,53 @@ final class UpstreamSchema {
             entry("v1", SendProxyProtocol.V1),
             entry("v2", SendProxyProtocol.V2));
 
+    private static final String ONE_PLACE = "an endpoint needs exactly one of 'host', 'dns' and 'unix'";
+
+    private static final Map<String, Object> PLACES = Map.of(
+            "oneOf",
+            List.of(ObjectType.requires("host"), ObjectType.requires("dns"), ObjectType.requires("unix")),
+            "dependentRequired",
+            Map.of("host", List.of("port"), "dns", List.of("port")),
+            "not",
+            Map.of("required", List.of("unix", "port")));
+
+    /** An endpoint is in one place: a host and its port, a name and its port, or a socket file. */
+    private static ObjectType.@Nullable Finding place(Values v) {
+        String first = v.has("host") ? "host" : v.has("dns") ? "dns" : "unix";
+        for (String other : List.of("dns", "unix")) {
+            if (!first.equals(other) && v.has(other)) {
+                return new ObjectType.Finding(other, ONE_PLACE);
+            }
+        }
+        if (!v.has(first)) {
+            return new ObjectType.Finding("unix", ONE_PLACE);
+        }
+        if (first.equals("unix") == v.has("port")) {
+            return v.has("port")
+                    ? new ObjectType.Finding("port", "'port' belongs to 'host' or 'dns': remove it")
+                    : new ObjectType.Finding(first, "'" + first + "' and 'port' belong together: add 'port'");
+        }
+        return null;
+    }
+
     private static final ObjectType<EndpointConfig> ENDPOINT =
-            ObjectType.of("endpoint", "One address of an upstream.", o -> {
+            ObjectType.of("endpoint", "An address of an upstream, or all addresses of a name.", o -> {
                 var host = o.optional(
                         "host",
                         Types.HOST,
                         EndpointConfig::host,
                         "Host name or IP address. The gateway looks a name up again when its DNS records " + "expire.");
+                var dns = o.optional(
+                        "dns",
+                        Types.EXACT_HOSTNAME,
+                        EndpointConfig::dns,
+                        "Host name whose addresses are an endpoint each. The gateway asks again when its DNS records "
+                                + "expire.");
                 var port = o.optional(
                         "port",
                         Types.integer(1, 65535),
                         e -> e.unix() == null ? e.port() : null,
-                        "TCP port. A host needs it.");
+                        "TCP port. host and dns need it.");
                 var unix = o.optional(
                         "unix", Types.PATH, EndpointConfig::unix, "Unix-domain socket, instead of host and port.");
                 var weight = o.defaulted(
@@ -54,13 +92,13 @@ final class UpstreamSchema {
                         Types.integer(1, 1_000_000),
                         1,
                         EndpointConfig::weight,
-                        "Share of requests relative to the other endpoints.");
-                o.exactlyOneOf("host", "unix");
-                o.together("host", "port");
+                        "Share of requests relative to the other endpoints. All addresses of a dns name have it "
+                                + "together.");
+                o.constraint(UpstreamSchema::place, PLACES);
                 return v -> {
                     Integer at = v.find(port);
                     return new EndpointConfig(
-                            v.position(), v.find(host), at == null ? 0 : at, v.find(unix), v.get(weight));
+                            v.position(), v.find(host), v.find(dns), at == null ? 0 : at, v.find(unix), v.get(weight));
                 };
             });
 
@@ -235,7 +273,21 @@ final class UpstreamSchema {
                         HealthChecksSchema.HEALTH_CHECKS,
                         UpstreamConfig::healthChecks,
                         "How the gateway detects endpoints that fail.");
-                o.reserve("slowStart", "warming up of new endpoints");
+                var panicThreshold = o.defaulted(
+                        "panicThreshold",
+                        Types.integer(0, 100),
+                        0,
+                        UpstreamConfig::panicThreshold,
+                        "Percentage of endpoints. If fewer are in service, the gateway uses all that do not drain, "
+                                + "so that the rest is not overloaded. 0 means never.");
+                var slowStart = o.defaulted(
+                        "slowStart",
+                        Types.DURATION,
+                        Duration.ZERO,
+                        UpstreamConfig::slowStart,
+                        "Time in which the share of an endpoint rises from a tenth to all of it. It holds for new "
+                                + "endpoints, and for those that are healthy again or no longer ejected. 0s means "
+                                + "none.");
                 o.constraint(
                         UpstreamSchema::tlsProblem,
                         Map.of(
@@ -244,26 +296,46 @@ final class UpstreamSchema {
                                         ifProtocol("h2", ObjectType.requires("tls")),
                                         ifProtocol("h2c", Map.of("not", ObjectType.requires("tls"))))));
                 return v -> {
-                    refuseUnheardChecks(v, v.find(health), v.get(proxyProtocol));
+                    UpstreamConfig.Protocols protocols =
+                            new UpstreamConfig.Protocols(v.get(protocol), v.find(tls), v.get(proxyProtocol));
+                    refuseUselessChecks(v, v.find(health), protocols);
                     return new UpstreamConfig(
                             v.position(),
                             v.get(name),
                             v.get(endpoints),
-                            new UpstreamConfig.Protocols(v.get(protocol), v.find(tls), v.get(proxyProtocol)),
+                            protocols,
                             v.get(balancer),
                             v.get(breaker),
                             v.get(timeouts),
-                            v.find(health));
+                            v.find(health),
+                            v.get(panicThreshold),
+                            v.get(slowStart));
                 };
             });
 
     private UpstreamSchema() {}
 
-    private static void refuseUnheardChecks(Values v, @Nullable HealthChecks checks, SendProxyProtocol proxyProtocol) {
-        if (checks != null && checks.active() != null && proxyProtocol != SendProxyProtocol.NONE) {
+    /** Checks whose questions endpoints would not understand. */
+    private static void refuseUselessChecks(
+            Values v, @Nullable HealthChecks checks, UpstreamConfig.Protocols protocols) {
+        ActiveCheck active = checks == null ? null : checks.active();
+        if (active == null) {
+            return;
+        }
+        boolean connects = active.request() instanceof TcpCheck && protocols.tls() == null;
+        if (protocols.sendProxyProtocol() != SendProxyProtocol.NONE && !connects) {
             v.error(
                     v.at("sendProxyProtocol"),
-                    "checks of healthChecks.active do not send the PROXY protocol and would fail: remove one of the two");
+                    "checks of healthChecks.active do not send the PROXY protocol and would fail: remove one of the two"
+                            + (protocols.tls() == null ? ", or write type: TCP in active" : ""));
+        }
+        boolean http2 = protocols.protocol() == Protocol.H2
+                || protocols.protocol() == Protocol.H2C
+                || (protocols.protocol() == Protocol.AUTO && protocols.tls() != null);
+        if (active.request() instanceof GrpcCheck && !http2) {
+            v.error(
+                    v.at(active, "type"),
+                    "type: GRPC needs HTTP/2: write protocol: h2c (cleartext) or protocol: h2 (with tls) in the upstream");
         }
     }
 

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What can be told of destinations without resolving a name. */
+/** What can be said about destinations without resolving a name. */
 public final class Destinations {
     /** What nobody means when they speak of the internet. */
     private static final List<Cidr> PRIVATE = Stream.of(

@@ -1,0 +1,58 @@
+package dev.gateway.exchange;
+
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
+import dev.gateway.upstream.Upstream;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Chooses the endpoints of attempts: the balancer's choice, and for further attempts one that was not tried. */
+final class EndpointChoice {
+    private static final int MAX_CHOICES = 8;
+
+    private EndpointChoice() {}
+
+    /** Returns what the balancer chooses, null if no endpoint may be used. */
+    static @Nullable Endpoint choose(Upstream upstream, BalancerContext request) {
+        Endpoint chosen = upstream.balancer().choose(request);
+        if (chosen == null || request.previous() == null) {
+            return chosen;
+        }
+        for (int i = 0; chosen != null && !isFresh(upstream, request, chosen) && i < MAX_CHOICES; i++) {
+            chosen = upstream.balancer().choose(request);
+        }
+        if (chosen != null && isFresh(upstream, request, chosen)) {
+            return chosen;
+        }
+        Endpoint other = untried(upstream, request);
+        return other == null ? chosen : other;
+    }
+
+    private static boolean isFresh(Upstream upstream, BalancerContext request, Endpoint endpoint) {
+        return !request.isTried(endpoint) && !upstream.host(endpoint).isFailing();
+    }
+
+    /** Whether an endpoint that may be chosen was not tried. */
+    static boolean hasUntried(Upstream upstream, BalancerContext request) {
+        return untried(upstream, request) != null;
+    }
+
+    /** Returns an endpoint that may be chosen and was not tried, rather one whose last request did not fail. */
+    private static @Nullable Endpoint untried(Upstream upstream, BalancerContext request) {
+        List<Host> hosts = upstream.hosts();
+        Endpoint previous = request.previous();
+        int start = previous == null ? 0 : previous.index() + 1;
+        Endpoint failing = null;
+        for (int i = 0; i < hosts.size(); i++) {
+            Host host = hosts.get(Math.floorMod(start + i, hosts.size()));
+            if (host.isChosen() && !request.isTried(host.endpoint())) {
+                if (!host.isFailing()) {
+                    return host.endpoint();
+                }
+                failing = failing == null ? host.endpoint() : failing;
+            }
+        }
+        return failing;
+    }
+}

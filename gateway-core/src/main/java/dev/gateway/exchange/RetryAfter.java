@@ -1,0 +1,42 @@
+package dev.gateway.exchange;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import io.netty.util.AsciiString;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+
+/** The Retry-After field (RFC 9110, section 10.2.3): for how long a server asks to be left alone. */
+final class RetryAfter {
+    private static final int MAX_DIGITS = 9;
+    private static final long MILLIS = 1000;
+
+    private RetryAfter() {}
+
+    /**
+     * Returns milliseconds from now; 0 if the field is missing, wrong, or over.
+     *
+     * @param nowMillis the time of day, to which a date is compared
+     */
+    static long millis(Fields fields, long nowMillis) {
+        AsciiString value = fields.first(FieldName.RETRY_AFTER);
+        if (value == null || value.isEmpty()) {
+            return 0;
+        }
+        boolean digits = value.length() <= MAX_DIGITS;
+        for (int i = 0; digits && i < value.length(); i++) {
+            digits = value.charAt(i) >= '0' && value.charAt(i) <= '9';
+        }
+        return digits ? value.parseLong() * MILLIS : Math.max(0, date(value) - nowMillis);
+    }
+
+    private static long date(AsciiString value) {
+        try {
+            return Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(value))
+                    .toEpochMilli();
+        } catch (DateTimeException e) {
+            return 0;
+        }
+    }
+}

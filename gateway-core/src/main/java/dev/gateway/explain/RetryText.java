@@ -1,0 +1,45 @@
+package dev.gateway.explain;
+
+import dev.gateway.config.RetryConfig;
+import dev.gateway.format.Durations;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Says in a line when requests are sent again. */
+final class RetryText {
+    private static final String GATEWAY_ERRORS = "502, 503, 504";
+
+    private RetryText() {}
+
+    static String of(RetryConfig retry) {
+        if (retry.attempts() == 0) {
+            return "only what no endpoint has processed";
+        }
+        RetryConfig.When when = retry.when();
+        List<String> events = new ArrayList<>();
+        for (RetryConfig.On on : when.on()) {
+            events.add(
+                    switch (on) {
+                        case CONNECT_FAILURE -> "connectFailure";
+                        case RESET -> "reset";
+                        case REFUSED_STREAM -> "refusedStream";
+                        case GATEWAY_ERROR -> GATEWAY_ERRORS;
+                        case RETRIABLE_STATUS ->
+                            String.join(
+                                    ", ",
+                                    when.codes().stream()
+                                            .sorted()
+                                            .map(String::valueOf)
+                                            .toList());
+                    });
+        }
+        RetryConfig.Budget budget = retry.budget();
+        String silent = retry.waiting().silentAfter().isZero()
+                ? ""
+                : "; at another endpoint after "
+                        + Durations.print(retry.waiting().silentAfter()) + " of silence";
+        return "up to " + retry.attempts() + " for " + String.join("/", when.methods()) + " after "
+                + String.join(", ", events) + silent + "; budget " + budget.percent() + " % of requests, at least "
+                + budget.minRetriesPerSecond() + "/s";
+    }
+}

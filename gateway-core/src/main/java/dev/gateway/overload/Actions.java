@@ -1,0 +1,38 @@
+package dev.gateway.overload;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts what was done because of which resource. Safe from any thread; touched only when something is done. */
+public final class Actions {
+    private final Map<Resource, Map<Action, LongAdder>> counts = new EnumMap<>(Resource.class); // not changed any more
+
+    Actions() {
+        for (Resource each : Resource.values()) {
+            Map<Action, LongAdder> ofResource = new EnumMap<>(Action.class);
+            for (Action action : Action.values()) {
+                ofResource.put(action, new LongAdder());
+            }
+            counts.put(each, ofResource);
+        }
+    }
+
+    /** Something was done. */
+    void count(Resource because, Action action) {
+        of(because, action).increment();
+    }
+
+    /** Returns how often that was done. */
+    public long count(Action action, Resource because) {
+        return because == Resource.DIRECT_MEMORY && action == Action.CUT
+                ? DirectMemory.cuts()
+                : of(because, action).sum();
+    }
+
+    private LongAdder of(Resource because, Action action) {
+        return Objects.requireNonNull(
+                Objects.requireNonNull(counts.get(because)).get(action));
+    }
+}

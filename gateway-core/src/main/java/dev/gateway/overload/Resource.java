@@ -1,0 +1,28 @@
+package dev.gateway.overload;
+
+/** Something that the process may run out of, by its word in logs, statistics and metrics. */
+public enum Resource {
+    /** Heap, as garbage collections leave it. */
+    HEAP("heap"),
+    /** Direct memory that buffers hold. */
+    DIRECT_MEMORY("directMemory"),
+    /** File descriptors for clients. */
+    OPEN_FILES("openFiles"),
+    /** Time of event loops. */
+    LAG("lag"),
+    /** Exchanges in flight. */
+    REQUESTS_IN_FLIGHT("requestsInFlight"),
+    /** Heap that is charged for clients. */
+    CLIENT_HEAP("clientHeap");
+
+    private final String label;
+
+    Resource(String label) {
+        this.label = label;
+    }
+
+    /** Returns its word. */
+    public String label() {
+        return label;
+    }
+}

@@ -1,0 +1,126 @@
+package dev.gateway.pool;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.net.tls.ClientTls.Alpn;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.CloseCause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.StreamOpener;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A check of whether a connection to an endpoint can be made: it is made, and closed. It counts against no limit, for it is
+ * over in a moment, and who hangs may have taken all connections that there are. Confined to its event loop.
+ */
+final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, ClientStream {
+    private static final int OK = 200;
+
+    private final UpstreamContext context;
+    private final DialTarget target;
+    private final ResponseEvents events;
+    private final StreamOpener.Callback callback;
+    private final Dial dial;
+    private final long begunNanos;
+    private boolean answered;
+    private @Nullable Channel channel;
+
+    ConnectionCheck(UpstreamContext context, DialTarget target, ResponseEvents events, StreamOpener.Callback callback) {
+        this.context = context;
+        this.target = target;
+        this.events = events;
+        this.callback = callback;
+        this.begunNanos = context.now();
+        // No protocol is offered: TLS alone is what counts, whatever is spoken over it.
+        this.dial = new Dial(context, target, Alpn.NONE, null, false, this);
+    }
+
+    /** Begins; the turn says which of several addresses is tried first. */
+    void start(int turn) {
+        dial.start(turn);
+    }
+
+    @Override
+    public void onDialed(Channel established, @Nullable String protocol) {
+        answered = true;
+        channel = established;
+        boolean secure = context.shared.isSecured();
+        context.shared.upstream.health().onTried(target.endpoint(), true);
+        context.observer.onOpened(HttpVersion.TCP, secure);
+        established
+                .closeFuture()
+                .addListener(closed -> context.observer.onClosed(HttpVersion.TCP, secure, CloseCause.HEALTH_CHECK));
+        callback.onDialed(context.now() - begunNanos);
+        callback.onOpened(this, target.peer(established));
+    }
+
+    @Override
+    public void onDialFailed(Failure failure) {
+        if (answered) {
+            return;
+        }
+        answered = true;
+        if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
+            context.shared.upstream.health().onTried(target.endpoint(), false);
+        }
+        context.observer.onConnectFailed(failure.cause());
+        callback.onOpenFailed(failure);
+    }
+
+    @Override
+    public boolean isClosed() {
+        return false; // who checks gives it up
+    }
+
+    @Override
+    public void cancel() {
+        if (!answered) {
+            answered = true;
+            dial.cancel();
+        }
+    }
+
+    // The stream: its head is answered by the connection
+
+    @Override
+    public void head(RequestHead head, boolean last) {
+        close();
+        events.onHead(new ResponseHead(OK, null, Fields.none(), RequestHead.UNKNOWN_LENGTH), true);
+    }
+
+    @Override
+    public void reset(Failure failure) {
+        close();
+    }
+
+    private void close() {
+        if (channel != null) {
+            channel.close(); // and not by a reset, which servers log
+        }
+    }
+
+    @Override
+    public void data(ByteBuf data, boolean last) {
+        data.release();
+    }
+
+    @Override
+    public void trailers(Fields trailers) {}
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public void consumed(int bytes) {}
+}

@@ -1,0 +1,104 @@
+package dev.gateway.runtime;
+
+import dev.gateway.net.FailureText;
+import dev.gateway.net.dns.Resolver;
+import dev.gateway.upstream.EndpointSource;
+import io.netty.channel.EventLoop;
+import io.netty.util.NetUtil;
+import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * DNS discovery: asks for the addresses of a name as often as their time to live says. While DNS fails, what it has said
+ * last stands. Works on one event loop, whose resolver it asks.
+ */
+final class DnsSource implements EndpointSource {
+    private static final Logger log = LoggerFactory.getLogger(DnsSource.class);
+    private static final double JITTER = 0.1;
+
+    private final String name;
+    private final Resolver resolver;
+    private final EventLoop loop;
+    private Consumer<List<String>> listener = hosts -> {};
+    private @Nullable List<String> told;
+    private boolean failing;
+    private boolean stopped;
+
+    DnsSource(String name, Resolver resolver, EventLoop loop) {
+        this.name = name;
+        this.resolver = resolver;
+        this.loop = loop;
+    }
+
+    @Override
+    public void start(Consumer<List<String>> toBeTold) {
+        loop.execute(() -> {
+            listener = toBeTold;
+            ask();
+        });
+    }
+
+    @Override
+    public void stop() {
+        loop.execute(() -> stopped = true);
+    }
+
+    private void ask() {
+        if (stopped) {
+            return;
+        }
+        Resolver.Answers answers = resolver.resolve(loop, name);
+        answers.ipv6().addListener((Future<List<InetAddress>> ipv6) -> answers.ipv4()
+                .addListener((Future<List<InetAddress>> ipv4) -> onAnswered(ipv6, ipv4)));
+    }
+
+    private void onAnswered(Future<List<InetAddress>> ipv6, Future<List<InetAddress>> ipv4) {
+        if (stopped) {
+            return;
+        }
+        List<String> hosts = hosts(addresses(ipv6), addresses(ipv4));
+        if (hosts != null && !hosts.equals(told)) {
+            told = hosts;
+            listener.accept(hosts);
+        }
+        if (hosts == null && !failing) {
+            Throwable why = ipv4.cause() != null ? ipv4.cause() : ipv6.cause();
+            log.warn(
+                    "DNS has no addresses for the endpoints of {}: {}; {}",
+                    name,
+                    why == null ? "the answer is empty" : FailureText.of(why),
+                    told == null ? "the gateway asks again" : "the gateway keeps those that it knows");
+        }
+        failing = hosts == null;
+        double factor = 1 + JITTER * ThreadLocalRandom.current().nextDouble(); // not all names at the same time
+        loop.schedule(this::ask, (long) (resolver.holdsMillis(name, false) * factor), TimeUnit.MILLISECONDS);
+    }
+
+    private static List<InetAddress> addresses(Future<List<InetAddress>> answer) {
+        return answer.isSuccess() ? answer.getNow() : List.of();
+    }
+
+    /**
+     * Returns the hosts that addresses stand for. A machine usually has an address of each family, and is not to count
+     * twice: IPv4 is taken where there is any. With one of each they are one machine, reached at whichever answers first.
+     *
+     * @return null if there are no addresses
+     */
+    static @Nullable List<String> hosts(List<InetAddress> ipv6, List<InetAddress> ipv4) {
+        if (ipv6.isEmpty() && ipv4.isEmpty()) {
+            return null;
+        }
+        if (ipv6.size() == 1 && ipv4.size() == 1) {
+            return List.of();
+        }
+        return (ipv4.isEmpty() ? ipv6 : ipv4)
+                .stream().map(NetUtil::toAddressString).distinct().sorted().toList();
+    }
+}

@@ -1,0 +1,30 @@
+package dev.gateway.upstream;
+
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * Which endpoints get requests, of all that an upstream has: those in service; if there are too few, all that do not drain
+ * (panic mode).
+ *
+ * @param panic whether there are too few
+ */
+record Selection(List<Host> hosts, boolean panic) {
+    private static final int ALL = 100;
+
+    static Selection of(List<Host> all, int panicThreshold) {
+        List<Host> inService = those(all, Host::isInService);
+        List<Host> candidates = those(all, host -> !host.draining);
+        if ((long) inService.size() * ALL < (long) candidates.size() * panicThreshold) {
+            return new Selection(candidates, true);
+        } else if (!inService.isEmpty()) {
+            return new Selection(inService, false);
+        }
+        List<Host> well = those(all, Host::isWell); // who answers its checks may have recovered
+        return new Selection(well.isEmpty() ? candidates : well, false); // or the checks may be wrong
+    }
+
+    private static List<Host> those(List<Host> all, Predicate<Host> wanted) {
+        return all.stream().filter(wanted).toList();
+    }
+}

@@ -1,0 +1,143 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.Method;
+import dev.gateway.route.Route.Retry;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.StreamEvents;
+import dev.gateway.upstream.OutlierDetection;
+import dev.gateway.upstream.Upstream;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** An endpoint that takes requests and answers none. */
+class SilentEndpointTest extends ExchangeRig {
+    private static final int SILENT_MILLIS = 1000;
+
+    @BeforeEach
+    void setPolicy() {
+        retry = policy(new Retry.Budget(20, 10));
+        responseHeadersMillis = 5000;
+        outliers = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 5, 1000, 1000, 100);
+    }
+
+    private static Retry policy(Retry.Budget budget) {
+        return new Retry(
+                1,
+                new Retry.When(Set.of(Retry.After.values()), Set.of(503), Set.of(Method.GET)),
+                new Retry.Waiting(0, true, SILENT_MILLIS),
+                1024,
+                budget);
+    }
+
+    private Upstream app() {
+        return Objects.requireNonNull(app);
+    }
+
+    @Test
+    void isLeftForAnother() {
+        get();
+        opener.last().succeed();
+        pass(990);
+        assertThat(opener.openings).hasSize(1);
+        pass(30);
+        assertThat(opener.openings.get(0).stream.reset).isNotNull();
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().cause).isNull();
+        assertThat(records.attempts).containsExactly("upstream_timeout again", "200");
+        assertThat(app().health().report(FIRST).failures()).isEqualTo(1);
+    }
+
+    @Test
+    void isWaitedForIfThereIsNoOther() {
+        endpoints = List.of(FIRST);
+        get();
+        opener.last().succeed();
+        pass(4900);
+        assertThat(opener.openings).hasSize(1);
+        pass(200);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(record().attempts).isEqualTo(1);
+    }
+
+    @Test
+    void isWaitedForIfAllHaveBeenTried() {
+        get();
+        opener.last().succeed();
+        pass(1020);
+        opener.last().succeed();
+        pass(4900);
+        assertThat(opener.openings).hasSize(2);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+
+    @Test
+    void isNotSilentIfItAnswersOthers() {
+        get();
+        opener.last().succeed();
+        pass(500);
+        app().hosts().get(0).onHeard(now);
+        pass(4000);
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+
+    @Test
+    void isNotSilentIfItSaysThatItWorksOnTheRequest() {
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(103), false);
+        pass(4000);
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
+    void keepsARequestThatMayActTwice() {
+        request("POST", "/", true);
+        opener.last().succeed();
+        pass(4000);
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
+    void waitsForTheClientsBody() {
+        StreamEvents events = request("GET", "/", false);
+        opener.last().succeed();
+        pass(4000);
+        assertThat(opener.openings).hasSize(1);
+        events.onData(bytes("x"), true);
+        pass(1100);
+        assertThat(opener.openings).hasSize(2);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+    }
+
+    /** The attempt is still good for an answer, which the client gets later, if at all. */
+    @Test
+    void isLeftLaterIfTheBudgetIsUsedUp() {
+        retry = policy(new Retry.Budget(0, 1));
+        get();
+        assertThat(records.begun).isEqualTo(1);
+        opener.last().succeed();
+        pass(500);
+        assertThat(app().retryBudget().tryTake(now, 0, 1)).isTrue();
+        pass(510);
+        assertThat(app().retryBudget().tryTake(now, 0, 1)).isFalse();
+        assertThat(opener.openings).hasSize(1);
+        pass(1010);
+        assertThat(opener.openings).hasSize(2);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+}

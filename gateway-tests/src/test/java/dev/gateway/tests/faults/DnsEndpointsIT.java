@@ -1,0 +1,131 @@
+package dev.gateway.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.gateway.tests.peer.Behaviors;
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.NameServer;
+import dev.gateway.tests.peer.NameServer.Mood;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.Rig;
+import dev.gateway.tests.support.SteadyLoad;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every address of a name is an endpoint, as DNS says at the time. */
+@Timeout(120)
+class DnsEndpointsIT {
+    private static Rig start(NameServer names, String protocol, int port) throws Exception {
+        return Rig.start(
+                """
+                listeners:
+                  - {name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}
+                  - {name: secure, address: 127.0.0.1, port: 0, protocol: HTTPS, tls: {selfSigned: true, selfSignedDirectory: tls}}
+                routes: [{name: all, rules: [{backendRefs: [{name: app}]}]}]
+                upstreams:
+                  - {name: app, protocol: %s, endpoints: [{dns: app.test, port: %d}]}
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {format: "off"}
+                resolver: {nameServers: ["127.0.0.1:%d"]}
+                drain: {timeout: 2s}
+                """
+                        .formatted(protocol, port, names.port()));
+    }
+
+    private static List<String> addresses(int first, int count) {
+        return IntStream.range(first, first + count)
+                .mapToObj(i -> "127.0." + i / 200 + "." + (1 + i % 200))
+                .toList();
+    }
+
+    /** Returns the endpoints that the gateway shows, and that have an idle connection if that is asked for. */
+    private static Set<String> endpoints(Rig rig, boolean used) throws Exception {
+        Set<String> hosts = new TreeSet<>();
+        for (JsonNode each :
+                new ObjectMapper().readTree(rig.admin("/upstreams")).at("/upstreams/0/endpoints")) {
+            if (!used || each.get("idle").asInt() > 0) {
+                hosts.add(each.get("endpoint").asText().replaceAll(":.*", ""));
+            }
+        }
+        return hosts;
+    }
+
+    private static void await(Rig rig, List<String> wanted) throws Exception {
+        while (!endpoints(rig, false).equals(new TreeSet<>(wanted))) {
+            Thread.onSpinWait(); // the test's timeout ends this
+        }
+    }
+
+    private static int ask(Peer client) throws Exception {
+        PeerStream stream = client.open();
+        stream.send(Head.request("GET", "/"), true);
+        Head head = stream.receiveFinal();
+        stream.receiveBody();
+        return head.status();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"http1, 3", "h2c, 3", "http1, 50", "h2c, 50"})
+    void requestsReachAllAddresses(String protocol, int count) throws Exception {
+        try (Origin origin = Origin.startAt("0.0.0.0", 0).on("/", Behaviors.text("ok"));
+                NameServer names = new NameServer().has("app.test", addresses(0, count));
+                Rig rig = start(names, protocol, origin.port());
+                Peer client = rig.connect(Peers.HTTP1)) {
+            await(rig, addresses(0, count));
+            for (int i = 0; i < 2 * count; i++) {
+                assertThat(ask(client)).isEqualTo(200);
+            }
+            assertThat(endpoints(rig, true)).hasSize(count);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http1", "h2c"})
+    void addressesComeAndGoUnderLoadAndNoRequestFails(String protocol) throws Exception {
+        try (Origin origin = Origin.startAt("0.0.0.0", 0).otherwise(Behaviors.text("ok"));
+                NameServer names = new NameServer().has("app.test", addresses(0, 3));
+                Rig rig = start(names, protocol, origin.port());
+                SteadyLoad load = new SteadyLoad(rig)) {
+            await(rig, addresses(0, 3));
+            load.goOnFor(50);
+            names.has("app.test", addresses(2, 3)); // one stays
+            await(rig, addresses(2, 3));
+            load.goOnFor(50);
+            names.be(Mood.SERVER_FAILURE);
+            load.goOnFor(200);
+            names.has("app.test", addresses(10, 2));
+            load.goOnFor(50);
+            assertThat(endpoints(rig, false)).containsExactlyInAnyOrderElementsOf(addresses(2, 3));
+            names.be(Mood.WELL);
+            await(rig, addresses(10, 2));
+            load.goOnFor(50);
+            load.stop();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {300})
+    void manyAddressesAreManyEndpoints(int count) throws Exception {
+        try (Origin origin = Origin.startAt("0.0.0.0", 0).on("/", Behaviors.text("ok"));
+                NameServer names = new NameServer().has("app.test", addresses(0, count));
+                Rig rig = start(names, "http1", origin.port());
+                Peer client = rig.connect(Peers.HTTP1)) {
+            await(rig, addresses(0, count));
+            for (int i = 0; i < count; i++) {
+                assertThat(ask(client)).isEqualTo(200);
+            }
+            assertThat(endpoints(rig, true)).hasSize(count);
+        }
+    }
+}
