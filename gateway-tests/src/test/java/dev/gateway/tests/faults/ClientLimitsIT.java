@@ -23,9 +23,9 @@ class ClientLimitsIT {
         try {
             PeerStream stream = client.open();
             stream.send(Head.request("GET", "/"), true);
-            int status = stream.receiveFinal().status();
+            boolean served = stream.receiveFinal().status() == 200;
             stream.receiveBody();
-            return status == 200;
+            return served;
         } catch (IOException e) {
             return false;
         }
@@ -46,7 +46,7 @@ class ClientLimitsIT {
                 }
                 assertThat(isServed(first)).isTrue();
             }
-            rig.awaitIdle();
+            rig.awaitNoConnection();
             try (Http1Peer again = Http1Peer.connect(rig.port())) {
                 assertThat(isServed(again)).isTrue();
             }
@@ -57,8 +57,7 @@ class ClientLimitsIT {
     void trustedProxiesMayHaveMore() throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
-                        .listener("limits: {maxConnectionsPerClient: 1}")
-                        .listener("trustedProxies: [127.0.0.0/8]")
+                        .listener("limits: {maxConnectionsPerClient: 1}, trustedProxies: [127.0.0.0/8]")
                         .start();
                 Http1Peer first = Http1Peer.connect(rig.port());
                 Http1Peer second = Http1Peer.connect(rig.port())) {
@@ -75,7 +74,6 @@ class ClientLimitsIT {
                         .listener("limits: {maxAcceptRate: 20}")
                         .start()) {
             List<Http1Peer> clients = new ArrayList<>();
-            long began = System.nanoTime();
             try {
                 for (int i = 0; i < 30; i++) {
                     clients.add(Http1Peer.connect(rig.port()));
@@ -83,7 +81,8 @@ class ClientLimitsIT {
                 for (Http1Peer each : clients) {
                     assertThat(isServed(each)).isTrue();
                 }
-                assertThat(System.nanoTime() - began).isGreaterThan(400_000_000L);
+                assertThat(rig.metric("gateway_downstream_accept_pauses_total", "listener", "clear"))
+                        .isPositive();
             } finally {
                 for (Http1Peer each : clients) {
                     each.close();
@@ -95,10 +94,12 @@ class ClientLimitsIT {
     @ParameterizedTest
     @EnumSource
     void aBodyThatTricklesIs408AndItsNeighborIsServed(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviors.echo());
+        try (Origin origin = Origin.start().on("/", (stream, head) -> {
+                    stream.receiveBody(); // the limit ends with the response's head
+                    stream.send(Head.response(200, "content-length", "0"), true);
+                });
                 Rig rig = Rig.to(origin, pairing)
-                        .listener("limits: {minBodyRate: 1KiB}")
-                        .listener("timeouts: {requestBodyIdle: 1s}")
+                        .listener("limits: {minBodyRate: 1KiB}, timeouts: {requestBodyIdle: 1s}")
                         .start();
                 Peer client = rig.connect(pairing);
                 Peer neighbor = rig.connect(pairing)) {
