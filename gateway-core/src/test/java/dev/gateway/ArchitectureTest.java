@@ -112,7 +112,7 @@ class ArchitectureTest {
     static final ArchRule overloadKnowsNobody = mayUse("overload");
 
     @ArchTest
-    static final ArchRule streamUses = mayUse("stream", "message", "overload");
+    static final ArchRule streamUses = mayUse("stream", "format", "message", "overload");
 
     @ArchTest
     static final ArchRule netUses = mayUse("net", "files", "format", "stream", "message", "time", "overload");
@@ -158,7 +158,7 @@ class ArchitectureTest {
     static final ArchRule tcpUses = mayUse("tcp", "message", "stream", "net", "time");
 
     @ArchTest
-    static final ArchRule socksUses = mayUse("socks", "stream", "net");
+    static final ArchRule socksUses = mayUse("socks", "format", "stream", "net");
 
     @ArchTest
     static final ArchRule poolUses =

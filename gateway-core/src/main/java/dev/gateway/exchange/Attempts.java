@@ -321,7 +321,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
     /** An endpoint speaks for itself, except of too many requests: these are the client's. */
     private long retryAfterMillis(ResponseHead head) {
         return head.status() == TOO_MANY_REQUESTS || !isElsewhere()
-                ? RetryAfter.millis(head.fields(), System.currentTimeMillis())
+                ? RetryAfter.millis(head.fields(), exchange.loop.wheel.wallMillis())
                 : 0;
     }
 
@@ -337,7 +337,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
         long delay = isReplayable() ? delayAfter(failure) : Retries.NONE;
         if (delay != Retries.NONE) {
             again(delay, failure);
-        } else if (retries.refusal() == Cause.RETRY_BUDGET) {
+        } else if (retries.refusal() == Cause.RETRY_BUDGET && failure.retry() != RetrySafety.ALWAYS) {
             tellEnd(0, failure, false);
             owner.fail(new Failure(
                     Cause.RETRY_BUDGET,

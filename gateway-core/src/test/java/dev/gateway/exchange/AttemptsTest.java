@@ -6,9 +6,11 @@ import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -268,6 +270,63 @@ class AttemptsTest extends ExchangeRig {
         opener.last().events.onHead(response(503), true);
         assertThat(client.status()).isEqualTo(503);
         assertThat(record().cause).isEqualTo(Cause.RETRY_LIMIT);
+    }
+
+    private static Route.Retry withoutBudget() {
+        Route.Retry usual = new Route.Retry(1, Set.of(503), 0);
+        return new Route.Retry(1, usual.when(), usual.waiting(), 1024, new Route.Retry.Budget(0, 0));
+    }
+
+    @Test
+    void whatTheBudgetForbidsIsTheExchangesCause() {
+        retry = withoutBudget();
+        get();
+        opener.last().succeed();
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
+        assertAnswered(502, Cause.RETRY_BUDGET);
+        assertThat(record().detail).contains("upstream_reset_before_headers: made by the test");
+        assertThat(records.attempts).containsExactly("upstream_reset_before_headers");
+    }
+
+    @Test
+    void aResponseAfterWhichTheBudgetForbidsAnotherAttemptIsForwarded() {
+        retry = withoutBudget();
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(503), true);
+        assertThat(client.status()).isEqualTo(503);
+        assertThat(record().cause).isEqualTo(Cause.RETRY_BUDGET);
+    }
+
+    @Test
+    void anEndpointThatCannotBeReachedKeepsItsCauseWhateverTheBudget() {
+        retry = withoutBudget();
+        endpoints = List.of(FIRST);
+        get();
+        opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
+        assertAnswered(502, Cause.CONNECT_FAILED);
+    }
+
+    @Test
+    void anEndpointMayAskToBeLeftAloneForAWhile() {
+        retry = new Route.Retry(
+                1,
+                new Route.Retry(1, Set.of(503), 0).when(),
+                new Route.Retry.Waiting(0, true, 0),
+                1024,
+                Route.Retry.Budget.UNLIMITED);
+        endpoints = List.of(FIRST);
+        get();
+        opener.last().succeed();
+        ResponseHead busy = response(503);
+        busy.fields().add(FieldName.RETRY_AFTER, new AsciiString("1"));
+        opener.last().events.onHead(busy, true);
+        pass(990);
+        assertThat(opener.openings).hasSize(1);
+        pass(30);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().attempts).isEqualTo(2);
     }
 
     @Test
