@@ -46,9 +46,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * try (Gateway gateway = Gateway.start(loaded.config())) {
  *     use(gateway.port("web"));
- *     gateway.reload(next); // cuts nothing that runs
+ *     gateway.reload(next); // keeps running exchanges
  *     use(gateway.port("web"));
- *     gateway.drain(); // finishes what runs; close alone ends it
+ *     gateway.drain(); // finishes running exchanges; close alone ends them
  * }
  * }</pre>
  *
