@@ -142,7 +142,7 @@ public record UpstreamConfig(
     /**
      * A GET request.
      *
-     * @param path what is asked for
+     * @param path the path that the check requests
      * @param host that the request names, null for the endpoint's own
      * @param expectedStatuses of good answers, at least one
      */
@@ -156,7 +156,7 @@ public record UpstreamConfig(
     /**
      * A call of {@code grpc.health.v1.Health/Check}.
      *
-     * @param service whose health is asked for, empty for that of the whole server
+     * @param service the service whose health the check requests, empty for the whole server
      */
     public record GrpcCheck(String service) implements CheckRequest {}
 

@@ -20,8 +20,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Service discovery: keeps the endpoints of each upstream in force as its entries and their sources say. A source is asked
- * once, however many entries want to know. Used by the thread that reloads.
+ * Service discovery: keeps the endpoints of each active upstream as its entries and their sources say. Asks a source
+ * once, however many entries name it. Used by the thread that reloads.
  */
 final class EndpointFeeds {
     private final EndpointUpdates updates;
