@@ -3,6 +3,9 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.testing.Race;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 class LimitTest {
@@ -27,6 +30,41 @@ class LimitTest {
         Limit limit = new Limit(1);
         Race.assertOneWinner(limit::tryAcquire, limit::tryAcquire, limit::release);
         assertThat(limit.taken()).isZero();
+    }
+
+    @Test
+    void whatTwoEventLoopsTakeAndGiveBackAtTheSameTimeIsCounted() throws InterruptedException {
+        int each = 1_000_000;
+        Limit limit = new Limit(2 * each);
+        assertThat(bothAtOnce(each, limit::tryAcquire)).isEqualTo(2L * each);
+        assertThat(limit.taken()).isEqualTo(2 * each);
+        bothAtOnce(each, () -> {
+            limit.release();
+            return true;
+        });
+        assertThat(limit.taken()).isZero();
+    }
+
+    /** Two threads do the same many times, neither waiting for the other; returns how often it succeeded. */
+    private static long bothAtOnce(int times, BooleanSupplier what) throws InterruptedException {
+        LongAdder successes = new LongAdder();
+        CountDownLatch start = new CountDownLatch(2);
+        Runnable loop = () -> {
+            start.countDown();
+            while (start.getCount() > 0) {
+                Thread.onSpinWait();
+            }
+            for (int i = 0; i < times; i++) {
+                if (what.getAsBoolean()) {
+                    successes.increment();
+                }
+            }
+        };
+        Thread other = new Thread(loop);
+        other.start();
+        loop.run();
+        other.join();
+        return successes.sum();
     }
 
     @Test
