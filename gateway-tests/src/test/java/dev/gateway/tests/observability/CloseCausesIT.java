@@ -33,6 +33,7 @@ class CloseCausesIT {
             "tunnel",
             "address",
             "limit",
+            "health_check",
             "drain");
 
     private static String yaml(int port) {
