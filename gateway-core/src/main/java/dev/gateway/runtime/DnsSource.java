@@ -4,6 +4,9 @@ import dev.gateway.net.FailureText;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.upstream.EndpointSource;
 import io.netty.channel.EventLoop;
+import io.netty.handler.codec.dns.DnsResponseCode;
+import io.netty.resolver.dns.DnsErrorCauseException;
+import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
@@ -17,17 +20,20 @@ import org.slf4j.LoggerFactory;
 
 /**
  * DNS discovery: asks for the addresses of a name as often as their time to live says. While DNS fails, what it has said
- * last stands. Works on one event loop, whose resolver it asks.
+ * last stands, of each family (A, AAAA) for itself. Works on one event loop, whose resolver it asks.
  */
 final class DnsSource implements EndpointSource {
     private static final Logger log = LoggerFactory.getLogger(DnsSource.class);
     private static final double JITTER = 0.1;
+    private static final long FAILED_MILLIS = 2000;
 
     private final String name;
     private final Resolver resolver;
     private final EventLoop loop;
     private Consumer<List<String>> listener = hosts -> {};
     private @Nullable List<String> told;
+    private List<InetAddress> lastIpv6 = List.of();
+    private List<InetAddress> lastIpv4 = List.of();
     private boolean failing;
     private boolean stopped;
 
@@ -63,26 +69,50 @@ final class DnsSource implements EndpointSource {
         if (stopped) {
             return;
         }
-        List<String> hosts = hosts(addresses(ipv6), addresses(ipv4));
+        boolean silent = isSilent(ipv6, lastIpv6) || isSilent(ipv4, lastIpv4);
+        lastIpv6 = addresses(ipv6, lastIpv6);
+        lastIpv4 = addresses(ipv4, lastIpv4);
+        List<String> hosts = hosts(lastIpv6, lastIpv4);
         if (hosts != null && !hosts.equals(told)) {
             told = hosts;
             listener.accept(hosts);
         }
-        if (hosts == null && !failing) {
-            Throwable why = ipv4.cause() != null ? ipv4.cause() : ipv6.cause();
+        boolean fails = hosts == null || silent;
+        if (fails && !failing) {
+            Throwable why = isSilent(ipv6, lastIpv6) || ipv4.cause() == null ? ipv6.cause() : ipv4.cause();
             log.warn(
                     "DNS has no addresses for the endpoints of {}: {}; {}",
                     name,
                     why == null ? "the answer is empty" : FailureText.of(why),
                     told == null ? "the gateway asks again" : "the gateway keeps those that it knows");
         }
-        failing = hosts == null;
+        failing = fails;
+        long holds = resolver.holdsMillis(name, false);
         double factor = 1 + JITTER * ThreadLocalRandom.current().nextDouble(); // not all names at the same time
-        loop.schedule(this::ask, (long) (resolver.holdsMillis(name, false) * factor), TimeUnit.MILLISECONDS);
+        loop.schedule(
+                this::ask, (long) ((fails ? Math.min(holds, FAILED_MILLIS) : holds) * factor), TimeUnit.MILLISECONDS);
     }
 
-    private static List<InetAddress> addresses(Future<List<InetAddress>> answer) {
-        return answer.isSuccess() ? answer.getNow() : List.of();
+    /** Returns the addresses of a family: those that it had if DNS does not say whether it has any now. */
+    static List<InetAddress> addresses(Future<List<InetAddress>> answer, List<InetAddress> last) {
+        return answer.isSuccess() ? answer.getNow() : isSilent(answer, last) ? last : List.of();
+    }
+
+    /**
+     * Whether DNS has failed to say which addresses of a family there are, which had some. (A server that always fails
+     * for IPv6, as some do, is not missed.) Netty does not tell REFUSED from an answer without addresses.
+     */
+    private static boolean isSilent(Future<List<InetAddress>> answer, List<InetAddress> last) {
+        return !last.isEmpty() && answer.cause() != null && isFailure(answer.cause());
+    }
+
+    private static boolean isFailure(Throwable why) {
+        for (Throwable each = why; each != null; each = each.getCause()) {
+            if (each instanceof DnsErrorCauseException answer && answer.getCode().equals(DnsResponseCode.SERVFAIL)) {
+                return true;
+            }
+        }
+        return DnsNameResolver.isTransportOrTimeoutError(why);
     }
 
     /**

@@ -14,10 +14,12 @@ import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.SteadyLoad;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -111,6 +113,28 @@ class DnsEndpointsIT {
             await(rig, addresses(10, 2));
             load.goOnFor(50);
             load.stop();
+        }
+    }
+
+    @Test
+    void endpointsOfOneFamilyStayWhileDnsAnswersForTheOtherAlone() throws Exception {
+        List<String> addresses = new ArrayList<>(addresses(0, 3));
+        addresses.addAll(List.of("2001:db8::1", "2001:db8::2"));
+        try (Origin origin = Origin.startAt("0.0.0.0", 0).on("/", Behaviors.text("ok"));
+                NameServer names = new NameServer().has("app.test", addresses);
+                Rig rig = start(names, "http1", origin.port());
+                Peer client = rig.connect(Peers.HTTP1)) {
+            await(rig, addresses(0, 3));
+            names.failForIpv4(true);
+            int before = names.answered();
+            while (names.answered() < before + 6) { // both families, three times
+                Thread.onSpinWait(); // the test's timeout ends this
+            }
+            assertThat(endpoints(rig, false)).containsExactlyInAnyOrderElementsOf(addresses(0, 3));
+            assertThat(ask(client)).isEqualTo(200);
+            names.has("app.test", addresses(1, 3));
+            names.failForIpv4(false);
+            await(rig, addresses(1, 3));
         }
     }
 

@@ -62,6 +62,7 @@ public final class NameServer implements AutoCloseable {
     }
 
     private volatile Mood mood = Mood.WELL;
+    private volatile boolean ipv4Fails;
     private volatile String zone = "."; // no name ends so
     private volatile int zoneAddresses;
 
@@ -118,7 +119,7 @@ public final class NameServer implements AutoCloseable {
         return this;
     }
 
-    /** Gives a name these addresses, of IPv4, all at a time from now on. */
+    /** Gives a name these addresses, all at a time from now on. */
     public NameServer has(String name, List<String> addresses) throws IOException {
         List<InetAddress> all = new ArrayList<>();
         for (String address : addresses) {
@@ -143,6 +144,11 @@ public final class NameServer implements AutoCloseable {
     public NameServer moves(String name, String address) throws IOException {
         ipv4.put(name, List.of(InetAddress.getByName(address)));
         return this;
+    }
+
+    /** Fails to answer for IPv4 addresses, or does no longer. */
+    public void failForIpv4(boolean fails) {
+        ipv4Fails = fails;
     }
 
     /** Answers all questions in some way from now on. */
@@ -231,7 +237,7 @@ public final class NameServer implements AutoCloseable {
         if (type == TYPE_A && asked.endsWith(zone)) {
             return filled(id, query.slice(12, questionEnd - 12));
         }
-        if (mood != Mood.WELL) {
+        if (mood != Mood.WELL || (ipv4Fails && type == TYPE_A)) {
             return ByteBuffer.allocate(questionEnd)
                     .putShort(id)
                     .putShort((short) (0x8180 | (mood == Mood.NO_SUCH_NAME ? NO_SUCH_NAME : 2)))
@@ -244,7 +250,9 @@ public final class NameServer implements AutoCloseable {
         ByteBuffer out = ByteBuffer.allocate(MOST_BYTES);
         List<InetAddress> set = sets.get(asked);
         if (set != null && !(datagram && set.size() > MOST_IN_DATAGRAM)) {
-            return set(id, query.slice(12, questionEnd - 12), type == TYPE_A ? set : List.of());
+            int bytes = type == TYPE_A ? 4 : type == TYPE_AAAA ? 16 : 0;
+            List<InetAddress> ofType = set.stream().filter(each -> each.getAddress().length == bytes).toList();
+            return set(id, query.slice(12, questionEnd - 12), type, ofType);
         }
         if (datagram && (set != null || truncated.contains(asked))) {
             out.putShort(id).putShort((short) (0x8180 | TRUNCATED)).putShort((short) 1);
@@ -303,13 +311,14 @@ public final class NameServer implements AutoCloseable {
         return bytes;
     }
 
-    private static byte[] set(short id, ByteBuffer question, List<InetAddress> addresses) {
+    private static byte[] set(short id, ByteBuffer question, int type, List<InetAddress> addresses) {
         ByteBuffer out = ByteBuffer.allocate(Short.MAX_VALUE);
         out.putShort(id).putShort((short) 0x8180).putShort((short) 1).putShort((short) addresses.size());
         out.putInt(0).put(question);
         for (InetAddress address : addresses) {
-            out.putShort((short) 0xC00C).putShort((short) TYPE_A).putShort((short) 1);
-            out.putInt(0).putShort((short) 4).put(address.getAddress());
+            byte[] bytes = address.getAddress();
+            out.putShort((short) 0xC00C).putShort((short) type).putShort((short) 1);
+            out.putInt(0).putShort((short) bytes.length).put(bytes);
         }
         return bytes(out);
     }
