@@ -43,6 +43,7 @@ final class LoopPools implements StreamOpener {
         LoopUpstream added = new LoopUpstream(new UpstreamContext(resources, shared, observer));
         upstreams.put(shared.upstream, added);
         shared.add(added);
+        added.onChoice(); // endpoints may have come before it was there to be told
     }
 
     void retire(Upstream upstream) {

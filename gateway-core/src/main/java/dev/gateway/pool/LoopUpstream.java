@@ -45,7 +45,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     LoopUpstream(UpstreamContext context) {
         this.context = context;
         this.shared = context.shared;
-        this.siblings = new Siblings(shared.permits);
+        this.siblings = new Siblings(shared.permits, this::pool);
         follow();
     }
 
@@ -172,7 +172,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         for (EndpointPool pool : pools) {
             if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
                 others = others.plus(pool.counts());
-            } else {
+            } else if (!pool.endpoint.host.isGone()) {
                 LoopView.EndpointView before = own.get(pool.endpoint.target.endpoint());
                 PoolCounts counts =
                         before == null ? pool.counts() : before.counts().plus(pool.counts());

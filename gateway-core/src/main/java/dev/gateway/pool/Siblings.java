@@ -3,6 +3,7 @@ package dev.gateway.pool;
 import dev.gateway.upstream.Host;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,12 +12,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class Siblings implements EndpointPool.Others {
     private final Permits permits;
+    private final Function<Host, EndpointPool> poolOf;
     private final List<EndpointPool> pools = new ArrayList<>();
     private int turn; // of who is asked first
     private int pending; // requests that nothing is being made for
 
-    Siblings(Permits permits) {
+    /**
+     * Makes it without pools.
+     *
+     * @param poolOf returns the pool of an endpoint, which it makes if this loop has not been told of the endpoint yet
+     */
+    Siblings(Permits permits, Function<Host, EndpointPool> poolOf) {
         this.permits = permits;
+        this.poolOf = poolOf;
     }
 
     void add(EndpointPool pool) {
@@ -149,9 +157,10 @@ final class Siblings implements EndpointPool.Others {
     @Override
     public void onPermit(EndpointPool from, Host granted) {
         Waiter waiter = from.pending.first();
-        for (EndpointPool to : pools) {
-            if (to.endpoint.host == granted && waiter != null && to.takesFromOthers()) {
-                to.endpoint.host.requests().acquireBeyond(); // who has waited is not sent away again
+        if (waiter != null && !granted.isGone()) {
+            EndpointPool to = poolOf.apply(granted);
+            if (to.takesFromOthers()) {
+                granted.requests().acquireBeyond(); // who has waited is not sent away again
                 to.opener.reserved();
                 to.pending.receive(waiter);
                 from.opener.openNeeded();

@@ -39,6 +39,7 @@ public final class Host {
 
     /** Whether it is no endpoint of its upstream any more. */
     private volatile boolean gone;
+
     /** What became of requests since the last review of success rates; counted only where there are such reviews. */
     private final LongAdder served = new LongAdder();
 
@@ -82,6 +83,7 @@ public final class Host {
     /** It is no endpoint of its upstream any more; what leads to it does not count against limits, as it gets nothing new. */
     void leave() {
         chosen = false;
+        alone = false;
         gone = true;
         draining = true;
         connections.leave();

@@ -104,6 +104,27 @@ class LiveEndpointsTest extends PoolFixture {
     }
 
     @Test
+    void whoWaitsForOneThatStaysTakesOneThatHasCome() throws Exception {
+        settings.maxConnections = 2;
+        FakeUpstream a = http1();
+        FakeUpstream b = http1();
+        to(a);
+        Reply held = getFrom(endpoint(0), "/hold");
+        Runnable answer = heldBy(a);
+        Reply alsoHeld = getFrom(endpoint(0), "/hold");
+        Runnable alsoAnswer = heldBy(a);
+        Reply waits = getFrom(endpoint(0), "/");
+        assertThat(counted().pending()).isEqualTo(1);
+        upstream.update(List.of(spec(a.port()), spec(b.port())));
+        waits.connection();
+        assertThat(b.connections).hasSize(1);
+        answer.run();
+        alsoAnswer.run();
+        held.connection();
+        alsoHeld.connection();
+    }
+
+    @Test
     void whatIsLeftOfOneThatHasGoneCanBeEnded() throws Exception {
         FakeUpstream a = http1();
         FakeUpstream b = http1();
