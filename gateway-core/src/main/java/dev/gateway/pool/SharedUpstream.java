@@ -52,8 +52,8 @@ final class SharedUpstream {
         this.settings = upstream.settings();
         this.permits = new Permits(upstream, loops);
         this.tls = UpstreamTls.of(settings);
+        upstream.health().onChoice(chosen -> onChoice()); // forgets endpoints that the upstream does not have
         predecessors.forEach(predecessor -> predecessor.idleTimeouts.forEach(idleTimeouts::putIfAbsent));
-        upstream.health().onChoice(chosen -> onChoice());
     }
 
     /** Returns what is known of an endpoint's idle timeout; of one that requests name, nothing that others know. */
