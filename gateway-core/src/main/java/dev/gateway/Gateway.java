@@ -136,7 +136,7 @@ public final class Gateway implements Operations, AutoCloseable {
 
     private void startAll(GatewayConfig config, @Nullable MeterRegistry registry) throws StartException {
         loops.openDoors();
-        generations.advance(config);
+        thread.run(() -> generations.advance(config));
         systemd.sockets().reportUnwanted();
         UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), this::activeConfig);
         metrics.watchUpstreams(upstreams::states);

@@ -79,17 +79,26 @@ final class EndpointFeeds {
             }
             return unused;
         });
-        wanted.forEach(name -> sources.computeIfAbsent(name, this::start));
+        wanted.forEach(this::start);
+    }
+
+    /** Asks no source any more. */
+    void stop() {
+        entries = Map.of();
+        sources.values().forEach(known -> known.source.stop());
+        sources.clear();
     }
 
     private static Stream<String> dnsNames(List<EndpointConfig> entries) {
         return entries.stream().map(EndpointConfig::dns).filter(Objects::nonNull);
     }
 
-    private Known start(String name) {
-        Known known = new Known(names.apply(name));
-        known.source.start(hosts -> thread.execute(() -> onHosts(name, known, hosts)));
-        return known;
+    private void start(String name) {
+        if (!sources.containsKey(name)) {
+            Known known = new Known(names.apply(name));
+            sources.put(name, known);
+            known.source.start(hosts -> thread.execute(() -> onHosts(name, known, hosts)));
+        }
     }
 
     private void onHosts(String name, Known known, List<String> hosts) {

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -151,6 +152,11 @@ public final class Generations {
         }
         metrics.onGeneration(number, alive.size() - 1);
         telemetry.finish();
+    }
+
+    /** Asks for endpoints no more. */
+    void stop() {
+        CompletableFuture.runAsync(endpoints::stop, thread).join();
     }
 
     private void retire(ActiveConfig before, long drainNanos) {

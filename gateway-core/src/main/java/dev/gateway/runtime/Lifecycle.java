@@ -113,6 +113,7 @@ public final class Lifecycle {
         }
         listeners.stop();
         meters.close();
+        generations.stop();
         loops.stop();
         thread.stop();
         metrics.close();
