@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Upstream (cluster, backend): a named group of endpoints with one policy.
  *
  * @param endpoints at least one
- * @param healthChecks what takes endpoints out of service, null for nothing
+ * @param healthChecks what takes endpoints out of service, null for what protects every upstream: failures in a row
  * @param panicThreshold the least percentage of endpoints in service, with fewer all are used; 0 for none
  * @param slowStart for how long an endpoint that joins others gets less than its share; zero for not at all
  */

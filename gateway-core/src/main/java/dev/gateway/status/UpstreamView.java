@@ -147,7 +147,7 @@ final class UpstreamView {
             json.put("failuresInARow", health.failures());
             json.put("ejections", health.ejections());
         }
-        putLive(json, upstream.host(endpoint));
+        putLive(json, host);
         if (health.failedCheck() != null) {
             json.put("failedCheck", health.failedCheck());
         }
