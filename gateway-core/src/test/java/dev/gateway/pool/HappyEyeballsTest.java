@@ -67,6 +67,17 @@ class HappyEyeballsTest {
     }
 
     @Test
+    void connectionsTakeTurnsAtTheAddressesOfAFamily() throws Exception {
+        int port = listen("127.77.0.2", listen("127.77.0.1", 0));
+        dns.answers(HOST, "127.77.0.1", "127.77.0.2");
+        for (int turn = 0; turn < 4; turn++) {
+            Outcome outcome = new Outcome(null);
+            start(outcome, HOST, port, 0, turn);
+            assertThat(outcome.address()).isEqualTo(turn % 2 == 0 ? "127.77.0.1" : "127.77.0.2");
+        }
+    }
+
+    @Test
     void anIpv4AnswerWaitsAMomentForTheIpv6Answer() throws Exception {
         int port = listen("127.77.0.1", listen("::1", 0));
         dns.answers(HOST, "127.77.0.1", "::1");
@@ -233,7 +244,7 @@ class HappyEyeballsTest {
         dns.answers(HOST, "127.77.0.1");
         Outcome outcome = new Outcome(null);
         loop.submit(() -> {
-                    HappyEyeballs race = outcome.race(HOST, port, 0);
+                    HappyEyeballs race = outcome.race(HOST, port, 0, 0);
                     race.start();
                     race.cancel();
                 })
@@ -285,7 +296,11 @@ class HappyEyeballsTest {
     }
 
     private void start(Outcome outcome, String host, int port, long connectMillis) throws Exception {
-        loop.submit(() -> outcome.race(host, port, connectMillis).start()).sync();
+        start(outcome, host, port, connectMillis, 0);
+    }
+
+    private void start(Outcome outcome, String host, int port, long connectMillis, int turn) throws Exception {
+        loop.submit(() -> outcome.race(host, port, connectMillis, turn).start()).sync();
     }
 
     private void pass(long millis) {
@@ -317,9 +332,9 @@ class HappyEyeballsTest {
             this.policy = policy;
         }
 
-        HappyEyeballs race(String host, int port, long connectMillis) {
+        HappyEyeballs race(String host, int port, long connectMillis, int turn) {
             return new HappyEyeballs(
-                    resources, new HappyEyeballs.ConnectTarget(host, port, false, this, 0, connectMillis), this);
+                    resources, new HappyEyeballs.ConnectTarget(host, port, false, this, turn, connectMillis), this);
         }
 
         @Override
