@@ -73,8 +73,7 @@ class HangingEndpointIT {
             for (int i = 0; i < 20; i++) {
                 statuses.add(get(gateway).statusCode());
             }
-            assertThat(statuses).filteredOn(each -> each == 504).hasSize(5);
-            assertThat(statuses).filteredOn(each -> each == 200).hasSize(15);
+            assertThat(statuses).as("asked again elsewhere").containsOnly(200);
             assertThat(gateway.log())
                     .contains(
                             "127.0.0.1:" + silent.port() + " of upstream app has failed too often and is ejected for");

@@ -81,8 +81,8 @@ class OddResponsesIT {
                         listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
                         routes:
                           - rules:
-                              - {matches: [{path: {type: PathPrefix, value: /http1}}], backendRefs: [{name: http1}]}
-                              - {matches: [{path: {type: PathPrefix, value: /h2c}}], backendRefs: [{name: h2c}]}
+                              - {matches: [{path: {type: PathPrefix, value: /http1}}], backendRefs: [{name: http1}], retry: {attempts: 0}}
+                              - {matches: [{path: {type: PathPrefix, value: /h2c}}], backendRefs: [{name: h2c}], retry: {attempts: 0}}
                         upstreams:
                           - name: http1
                             endpoints: [{host: 127.0.0.1, port: %1$d}]
