@@ -96,6 +96,28 @@ class FaultsIT {
                 .isLessThan(0.45);
     }
 
+    /**
+     * As long as one endpoint is well, GET requests succeed, and no POST request is processed twice. Of endpoints that answer
+     * nothing but a reset, a request bears one ({@code retry.attempts}); all of them are ejected soon.
+     */
+    @Test
+    void requestsReachTheEndpointThatIsLeft() throws Exception {
+        List<CompletableFuture<JsonNode>> results = new ArrayList<>();
+        for (String fault : LONG
+                ? List.of("4-of-5-killed", "4-of-5-stopped", "4-of-5-black-hole", "1-of-5-resetting")
+                : List.of("4-of-5-killed", "1-of-5-stopped", "4-of-5-black-hole", "1-of-5-resetting")) {
+            results.add(start(fault));
+        }
+        for (CompletableFuture<JsonNode> each : results) {
+            JsonNode result = each.get();
+            assertAlive(result);
+            assertThat(result.get("errors").asInt()).as("errors: %s", result).isZero();
+            assertThat(result.get("duplicates").asInt())
+                    .as("processed twice: %s", result)
+                    .isZero();
+        }
+    }
+
     /** Those that need little of the machine run at the same time. */
     private static void assertServed(String... faults) throws Exception {
         List<CompletableFuture<JsonNode>> results = new ArrayList<>();
