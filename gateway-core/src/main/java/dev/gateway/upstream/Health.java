@@ -177,6 +177,7 @@ public final class Health {
         if (outliers == null || host == null) {
             return false;
         }
+        host.setUnanswered(false);
         boolean failed = outliers.isFailure(status);
         if (failed) {
             onFailed(host);
@@ -202,14 +203,16 @@ public final class Health {
     public void onUnanswered(Endpoint endpoint) {
         Host host = host(endpoint);
         if (host != null) {
+            host.setUnanswered(true);
             onFailed(host);
         }
     }
 
     /** An endpoint did not answer a request as it should. */
     public void onAnsweredBadly(Endpoint endpoint) {
-        if (outliers != null && outliers.counts() == OutlierDetection.Counts.ANY_FAILURE) {
-            onUnanswered(endpoint);
+        Host host = host(endpoint);
+        if (host != null && outliers != null && outliers.counts() == OutlierDetection.Counts.ANY_FAILURE) {
+            onFailed(host);
         }
     }
 
@@ -254,7 +257,7 @@ public final class Health {
         int left;
         synchronized (this) {
             left = inService();
-            boolean allowed = host.isUnreached() || ejected() < policy.most(set.hosts.size());
+            boolean allowed = host.isUnresponsive() || ejected() < policy.most(set.hosts.size());
             if (!host.isInService() || left == 1 || !allowed) {
                 return;
             }
@@ -345,9 +348,9 @@ public final class Health {
         return those(Host::isInService).size();
     }
 
-    /** Counts those that could be reached: requests to the others would gain nothing. */
+    /** Counts those that answered, if badly: requests to the others would gain nothing. */
     private int ejected() {
-        return those(host -> host.ejection.isLasting() && !host.isUnreached()).size();
+        return those(host -> host.ejection.isLasting() && !host.isUnresponsive()).size();
     }
 
     /** Chooses, in the same way as before unless who is chosen has changed, or their weights may have. */

@@ -28,7 +28,10 @@ public final class Host {
     /** Whether the last connection tried could not be made. */
     private volatile boolean unreached;
 
-    /** When that was; of use while it is unreached. */
+    /** Whether it gave the last request that it took no answer. */
+    private volatile boolean unanswered;
+
+    /** When the last connection tried could not be made; of use while it is unreached. */
     private volatile long unreachedNanos;
 
     /** Whether the balancer chooses it at present. */
@@ -155,6 +158,18 @@ public final class Host {
     /** Whether the last connection tried could not be made. */
     public boolean isUnreached() {
         return unreached;
+    }
+
+    /** The endpoint took a request and answered it, or did not. Written only if it is new, as with connections. */
+    void setUnanswered(boolean now) {
+        if (unanswered != now) {
+            unanswered = now;
+        }
+    }
+
+    /** Whether nothing came back the last time: neither a connection nor an answer. */
+    boolean isUnresponsive() {
+        return unreached || unanswered;
     }
 
     /** Whether a connection could not be made lately, and none could since. */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param baseEjectionMillis how long the first time, at least 1; longer by as much each time that it is ejected soon again
  * @param maxEjectionMillis how long at most
  * @param maxEjectionPercent how many of the endpoints at the same time; one may be in any case, and so may all but one that
- *     cannot be reached
+ *     cannot be reached or do not answer
  * @param successRate when those are, too, that succeed less often than others; null for never
  */
 public record OutlierDetection(

@@ -187,19 +187,19 @@ class HealthTest {
     @Test
     void noMoreAreEjectedThanTheShareAllowsButOneIs() {
         Health few = health(3, new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 3, 10_000, 40_000, 10));
-        fail(few, 0);
-        fail(few, 1);
+        answerBadly(few, 0);
+        answerBadly(few, 1);
         assertThat(chosen(few)).containsExactly(1, 2);
 
         Health many = health(5, POLICY);
         for (int i = 0; i < 5; i++) {
-            fail(many, i);
+            answerBadly(many, i);
         }
         assertThat(chosen(many)).as("half of five is three").containsExactly(3, 4);
         pass(10_000);
         many.review();
         assertThat(many.report(endpoint(4)).failures()).isEqualTo(3);
-        fail(many, 4); // what had failed too often before goes as soon as there is room
+        answerBadly(many, 4); // what had failed too often before goes as soon as there is room
         assertThat(chosen(many)).containsExactly(0, 1, 2, 3);
     }
 
@@ -214,11 +214,22 @@ class HealthTest {
         assertThat(states(health)).containsExactly(State.EJECTED, State.EJECTED, State.EJECTED, State.UNREACHABLE);
         assertThat(chosen(health)).containsExactly(3);
 
+        Health silent = health(4, new OutlierDetection(OutlierDetection.Counts.ABSENCE, 3, 10_000, 40_000, 10));
+        for (int i = 0; i < 4; i++) {
+            fail(silent, i);
+        }
+        assertThat(chosen(silent)).as("who does not answer is as good as gone").containsExactly(3);
+        pass(10_000);
+        silent.review();
+        answerBadly(silent, 0);
+        answerBadly(silent, 1);
+        assertThat(chosen(silent)).as("who answers is not any more").containsExactly(1, 2, 3);
+
         Health mixed = health(3, new OutlierDetection(OutlierDetection.Counts.ABSENCE, 3, 10_000, 40_000, 10));
         for (int times = 0; times < 3; times++) {
             mixed.onTried(endpoint(0), false);
         }
-        fail(mixed, 1);
+        answerBadly(mixed, 1);
         assertThat(chosen(mixed))
                 .as("it does not use up the share of those that can be reached")
                 .containsExactly(2);
@@ -488,6 +499,12 @@ class HealthTest {
 
     private static Endpoint endpoint(int index) {
         return new Endpoint(index, "192.0.2." + index, 80, 1);
+    }
+
+    private static void answerBadly(Health health, int index) {
+        for (int times = 0; times < 3; times++) {
+            health.onAnswered(endpoint(index), 503);
+        }
     }
 
     private static void fail(Health health, int index) {

@@ -89,7 +89,8 @@ final class HealthChecksSchema {
                         50,
                         OutlierDetection::maxEjectionPercent,
                         "Maximum percentage of endpoints that are ejected at the same time, rounded up. "
-                                + "Unreachable endpoints do not count. The last endpoint in service is never ejected.");
+                                + "Endpoints that cannot be reached or do not answer do not count. "
+                                + "The last endpoint in service is never ejected.");
                 var rate = o.optional(
                         "successRate",
                         SUCCESS_RATE,
