@@ -57,7 +57,7 @@ public final class UpstreamAssembly {
                 config.weight(),
                 endpoint.name(),
                 endpoint.zone(),
-                config.dns() == null ? EndpointSpec.STATIC : "dns:" + config.dns());
+                config.dns() == null ? EndpointSpec.STATIC : EndpointSpec.DNS + config.dns());
     }
 
     private static UpstreamSettings.Protocol protocol(UpstreamConfig.Protocol protocol) {

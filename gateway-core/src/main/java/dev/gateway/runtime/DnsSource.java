@@ -72,7 +72,7 @@ final class DnsSource implements EndpointSource {
         boolean silent = isSilent(ipv6, lastIpv6) || isSilent(ipv4, lastIpv4);
         lastIpv6 = addresses(ipv6, lastIpv6);
         lastIpv4 = addresses(ipv4, lastIpv4);
-        List<String> hosts = hosts(lastIpv6, lastIpv4);
+        List<String> hosts = hosts(lastIpv6, lastIpv4, resolver.needsIpv6());
         if (hosts != null && !hosts.equals(told)) {
             told = hosts;
             listener.accept(hosts);
@@ -119,16 +119,18 @@ final class DnsSource implements EndpointSource {
      * Returns the hosts that addresses stand for. A machine usually has an address of each family, and is not to count
      * twice: IPv4 is taken where there is any. With one of each they are one machine, reached at whichever answers first.
      *
+     * @param needsIpv6 whether only IPv6 addresses can be reached
      * @return null if there are no addresses
      */
-    static @Nullable List<String> hosts(List<InetAddress> ipv6, List<InetAddress> ipv4) {
+    static @Nullable List<String> hosts(List<InetAddress> ipv6, List<InetAddress> ipv4, boolean needsIpv6) {
         if (ipv6.isEmpty() && ipv4.isEmpty()) {
             return null;
         }
         if (ipv6.size() == 1 && ipv4.size() == 1) {
             return List.of();
         }
-        return (ipv4.isEmpty() ? ipv6 : ipv4)
+        boolean isIpv6 = ipv4.isEmpty() || (needsIpv6 && !ipv6.isEmpty());
+        return (isIpv6 ? ipv6 : ipv4)
                 .stream().map(NetUtil::toAddressString).distinct().sorted().toList();
     }
 }

@@ -5,6 +5,7 @@ import dev.gateway.assembly.UpstreamAssembly;
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.net.dns.Resolver;
 import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Upstream;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Service discovery: keeps the endpoints of each active upstream as its entries and their sources say. Asks a source
@@ -63,11 +65,11 @@ final class EndpointFeeds {
         }
         entries = next;
         Set<String> wanted = new HashSet<>();
-        next.values().stream().flatMap(EndpointFeeds::dnsNames).forEach(wanted::add);
+        next.values().stream().flatMap(EndpointFeeds::names).forEach(wanted::add);
         next.forEach((upstream, now) -> {
             List<EndpointConfig> former = before.get(upstream);
             boolean changed = former != null && !ConfigEquality.isSame(former, now);
-            boolean known = former == null && dnsNames(now).anyMatch(sources::containsKey);
+            boolean known = former == null && names(now).anyMatch(sources::containsKey);
             if (changed || known) { // or it has them already
                 update(upstream, now);
             }
@@ -89,8 +91,14 @@ final class EndpointFeeds {
         sources.clear();
     }
 
-    private static Stream<String> dnsNames(List<EndpointConfig> entries) {
-        return entries.stream().map(EndpointConfig::dns).filter(Objects::nonNull);
+    private static Stream<String> names(List<EndpointConfig> entries) {
+        return entries.stream().map(EndpointFeeds::name).filter(Objects::nonNull);
+    }
+
+    /** Returns the name whose addresses an entry stands for, null if it is an address or a socket. */
+    private static @Nullable String name(EndpointConfig entry) {
+        String host = entry.host();
+        return host == null || Resolver.literal(host) != null ? entry.dns() : host;
     }
 
     private void start(String name) {
@@ -107,7 +115,7 @@ final class EndpointFeeds {
             return; // nobody wants to know any more
         }
         entries.forEach((upstream, of) -> {
-            if (dnsNames(of).anyMatch(name::equals)) {
+            if (names(of).anyMatch(name::equals)) {
                 update(upstream, of);
             }
         });
@@ -119,9 +127,10 @@ final class EndpointFeeds {
 
     private Stream<EndpointSpec> specs(EndpointConfig entry) {
         EndpointSpec whole = UpstreamAssembly.spec(entry);
-        Known known = entry.dns() == null ? null : sources.get(entry.dns());
-        if (known == null || known.hosts.isEmpty()) {
-            return Stream.of(whole);
+        String name = name(entry);
+        Known known = name == null ? null : sources.get(name);
+        if (known == null || known.hosts.isEmpty() || (known.hosts.size() == 1 && entry.dns() == null)) {
+            return Stream.of(whole); // a host that is one machine is called by its name
         }
         List<EndpointSpec> specs = new ArrayList<>();
         for (String host : known.hosts) {
@@ -131,7 +140,7 @@ final class EndpointFeeds {
                     whole.weight() / known.hosts.size(),
                     whole.name(),
                     whole.zone(),
-                    whole.source()));
+                    EndpointSpec.DNS + name));
         }
         return specs.stream();
     }

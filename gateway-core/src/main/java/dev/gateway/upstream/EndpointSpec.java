@@ -16,6 +16,9 @@ public record EndpointSpec(String host, int port, double weight, String name, @N
     /** The source of what the configuration lists. */
     public static final String STATIC = "static";
 
+    /** The source of the addresses of a name, which follows it. */
+    public static final String DNS = "dns:";
+
     /** Makes that of an endpoint that the configuration lists. */
     static EndpointSpec of(Endpoint endpoint) {
         return new EndpointSpec(

@@ -13,6 +13,7 @@ import io.netty.resolver.dns.NoopDnsCnameCache;
 import io.netty.resolver.dns.SequentialDnsServerAddressStreamProvider;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
+import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -45,7 +46,8 @@ public final class Resolver implements AutoCloseable {
 
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv6 = new IdentityHashMap<>();
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv4 = new IdentityHashMap<>();
-    private final boolean asksIpv6 = isIpv6Connected();
+    private final boolean asksIpv6 = isConnected(Inet6Address.class);
+    private final boolean needsIpv6 = asksIpv6 && !isConnected(Inet4Address.class);
     private final NameCache configuredNames = new NameCache(MAX_CONFIGURED, MAX_CONFIGURED_ADDRESSES);
     private final NameCache requestedNames = new NameCache(MAX_REQUESTED, MAX_REQUESTED_ADDRESSES);
     private volatile Set<String> configured = Set.of();
@@ -89,13 +91,17 @@ public final class Resolver implements AutoCloseable {
                 builder.resolvedAddressTypes(types).resolveCache(times).build(), times);
     }
 
-    /** Whether IPv6 leads anywhere from here; if not, name servers are not asked for it. */
-    private static boolean isIpv6Connected() {
+    /** Whether a family leads anywhere from here; if IPv6 does not, name servers are not asked for it. */
+    private static boolean isConnected(Class<? extends InetAddress> family) {
         return NetUtil.NETWORK_INTERFACES.stream()
                 .flatMap(NetworkInterface::inetAddresses)
-                .anyMatch(address -> address instanceof Inet6Address
-                        && !address.isLoopbackAddress()
-                        && !address.isLinkLocalAddress());
+                .anyMatch(address ->
+                        family.isInstance(address) && !address.isLoopbackAddress() && !address.isLinkLocalAddress());
+    }
+
+    /** Whether only IPv6 addresses can be reached from here. */
+    public boolean needsIpv6() {
+        return needsIpv6;
     }
 
     /**

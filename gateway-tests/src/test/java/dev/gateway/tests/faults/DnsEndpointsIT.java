@@ -29,6 +29,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class DnsEndpointsIT {
     private static Rig start(NameServer names, String protocol, int port) throws Exception {
+        return start(names, "dns", protocol, port);
+    }
+
+    private static Rig start(NameServer names, String key, String protocol, int port) throws Exception {
         return Rig.start(
                 """
                 listeners:
@@ -36,13 +40,13 @@ class DnsEndpointsIT {
                   - {name: secure, address: 127.0.0.1, port: 0, protocol: HTTPS, tls: {selfSigned: true, selfSignedDirectory: tls}}
                 routes: [{name: all, rules: [{backendRefs: [{name: app}]}]}]
                 upstreams:
-                  - {name: app, protocol: %s, endpoints: [{dns: app.test, port: %d}]}
+                  - {name: app, protocol: %s, endpoints: [{%s: app.test, port: %d}]}
                 admin: {address: 127.0.0.1, port: 0}
                 accessLog: {format: "off"}
                 resolver: {nameServers: ["127.0.0.1:%d"]}
                 drain: {timeout: 2s}
                 """
-                        .formatted(protocol, port, names.port()));
+                        .formatted(protocol, key, port, names.port()));
     }
 
     private static List<String> addresses(int first, int count) {
@@ -78,11 +82,11 @@ class DnsEndpointsIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"http1, 3", "h2c, 3", "http1, 50", "h2c, 50"})
-    void requestsReachAllAddresses(String protocol, int count) throws Exception {
+    @CsvSource({"dns, http1, 3", "dns, h2c, 3", "dns, http1, 50", "dns, h2c, 50", "host, http1, 3", "host, h2c, 3"})
+    void requestsReachAllAddresses(String key, String protocol, int count) throws Exception {
         try (Origin origin = Origin.startAt("0.0.0.0", 0).on("/", Behaviors.text("ok"));
                 NameServer names = new NameServer().has("app.test", addresses(0, count));
-                Rig rig = start(names, protocol, origin.port());
+                Rig rig = start(names, key, protocol, origin.port());
                 Peer client = rig.connect(Peers.HTTP1)) {
             await(rig, addresses(0, count));
             for (int i = 0; i < 2 * count; i++) {
@@ -113,6 +117,19 @@ class DnsEndpointsIT {
             await(rig, addresses(10, 2));
             load.goOnFor(50);
             load.stop();
+        }
+    }
+
+    @Test
+    void aHostWithOneAddressIsCalledByItsName() throws Exception {
+        try (Origin origin = Origin.startAt("0.0.0.0", 0).on("/", Behaviors.text("ok"));
+                NameServer names = new NameServer().has("app.test", addresses(0, 2));
+                Rig rig = start(names, "host", "http1", origin.port());
+                Peer client = rig.connect(Peers.HTTP1)) {
+            await(rig, addresses(0, 2));
+            names.has("app.test", addresses(1, 1));
+            await(rig, List.of("app.test"));
+            assertThat(ask(client)).isEqualTo(200);
         }
     }
 
