@@ -93,7 +93,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
         HopByHop.stripCredentials(head.fields());
         record.upstream = upstream.name();
         if (policy.attempts() > 0) {
-            upstream.retryBudget().onRequest();
+            upstream.retryBudget().onRequest(record.startNanos);
         }
     }
 

@@ -20,15 +20,22 @@ public final class RetryBudget {
     private final LongAdder requests = new LongAdder();
     private final AtomicReference<@Nullable Window> window = new AtomicReference<>();
 
-    /** A request begins that may be sent again. */
-    public void onRequest() {
+    /**
+     * A request begins that may be sent again.
+     *
+     * @param nanos now, on any clock of which a user never uses another
+     */
+    public void onRequest(long nanos) {
+        if (window.get() == null) { // or the first retry would find the requests of all days before it
+            window.compareAndSet(null, new Window(nanos, new long[SLOTS], new int[SLOTS]));
+        }
         requests.increment();
     }
 
     /**
      * Takes one retry if there may be another.
      *
-     * @param nanos now, on any clock of which a user never uses another
+     * @param nanos now, by the same clock
      */
     public boolean tryTake(long nanos, int percent, int minPerSecond) {
         Window now = window(nanos);

@@ -28,8 +28,12 @@ class SilentEndpointTest extends ExchangeRig {
     private static Retry policy(Retry.Budget budget) {
         return new Retry(
                 1,
+        return policy(budget, SILENT_MILLIS);
+    }
+
+    private static Retry policy(Retry.Budget budget, long silentMillis) {
                 new Retry.When(Set.of(Retry.After.values()), Set.of(503), Set.of(Method.GET)),
-                new Retry.Waiting(0, true, SILENT_MILLIS),
+                new Retry.Waiting(0, true, silentMillis),
                 1024,
                 budget);
     }
@@ -125,13 +129,13 @@ class SilentEndpointTest extends ExchangeRig {
     /** The attempt is still good for an answer, which the client gets later, if at all. */
     @Test
     void isLeftLaterIfTheBudgetIsUsedUp() {
-        retry = policy(new Retry.Budget(0, 1));
+        retry = policy(new Retry.Budget(0, 1), 1500);
         get();
         assertThat(records.begun).isEqualTo(1);
         opener.last().succeed();
-        pass(500);
+        pass(1200); // into the second of which one retry is left
         assertThat(app().retryBudget().tryTake(now, 0, 1)).isTrue();
-        pass(510);
+        pass(310);
         assertThat(app().retryBudget().tryTake(now, 0, 1)).isFalse();
         assertThat(opener.openings).hasSize(1);
         pass(1010);

@@ -15,7 +15,7 @@ class RetryBudgetTest {
 
     private void requests(int count) {
         for (int i = 0; i < count; i++) {
-            budget.onRequest();
+            budget.onRequest(now);
         }
     }
 
@@ -37,6 +37,20 @@ class RetryBudgetTest {
         assertThat(taken(20, 0)).isEqualTo(200);
         requests(10);
         assertThat(taken(20, 0)).isEqualTo(2);
+    }
+
+    @Test
+    void theFirstRetryFindsNoMoreThanTheLastTenSeconds() {
+        for (int i = 0; i < 1000; i++) {
+            requests(100);
+            pass(1);
+        }
+        assertThat(taken(20, 10)).isBetween(180, 200);
+        for (int i = 0; i < 5; i++) {
+            requests(100);
+            pass(1);
+            assertThat(taken(20, 10)).as("after %d s more", i + 1).isLessThanOrEqualTo(20);
+        }
     }
 
     @Test
