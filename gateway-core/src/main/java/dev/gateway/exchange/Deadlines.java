@@ -164,8 +164,8 @@ final class Deadlines extends Timer {
 
     /** Bytes moved. */
     void touch() {
-        if ((idleMillis | headMillis) != 0) {
-            idleSince = headSince = wheel.nanoTime();
+        if ((idleMillis | headMillis | silentMillis) != 0) {
+            idleSince = headSince = silentSince = wheel.nanoTime();
         }
     }
 
@@ -218,10 +218,11 @@ final class Deadlines extends Timer {
                 arm(now);
             }
         } else if (left(silentMillis, silentSince, now) <= 0) {
+            boolean silent = owner.owesHead(); // else it is the client's turn, and the time begins anew
             silentSince = now;
-            silentMillis = Math.min(silentMillis, AGAIN_MILLIS);
+            silentMillis = silent ? Math.min(silentMillis, AGAIN_MILLIS) : silentMillis;
             arm(now);
-            if (owner.owesHead()) {
+            if (silent) {
                 owner.onSilent();
             }
         } else if (left(idleMillis, idleSince, now) <= 0) {

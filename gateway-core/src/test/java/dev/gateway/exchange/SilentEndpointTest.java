@@ -120,7 +120,9 @@ class SilentEndpointTest extends ExchangeRig {
         pass(4000);
         assertThat(opener.openings).hasSize(1);
         events.onData(bytes("x"), true);
-        pass(1100);
+        pass(2900);
+        assertThat(opener.openings).hasSize(1);
+        pass(200);
         assertThat(opener.openings).hasSize(2);
         opener.last().succeed();
         opener.last().events.onHead(response(200), true);
@@ -137,7 +139,8 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(app().retryBudget().tryTake(now, 0, 1)).isTrue();
         pass(310);
         assertThat(app().retryBudget().tryTake(now, 0, 1)).isFalse();
-        assertThat(opener.openings).hasSize(1);
+        events.onData(bytes("x"), false);
+        pass(1000);
         pass(1010);
         assertThat(opener.openings).hasSize(2);
         opener.last().succeed();
@@ -145,3 +148,4 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(record().status).isEqualTo(200);
     }
 }
+        retry = policy(new Retry.Budget(20, 10), 3000);
