@@ -334,10 +334,11 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
 
     /** Another attempt is made, or the exchange fails; the endpoint is judged already, as that decides who is next. */
     private void retryOrFail(Failure failure) {
-        long delay = isReplayable() ? delayAfter(failure) : Retries.NONE;
+        boolean replayable = isReplayable();
+        long delay = replayable ? delayAfter(failure) : Retries.NONE;
         if (delay != Retries.NONE) {
             again(delay, failure);
-        } else if (retries.refusal() == Cause.RETRY_BUDGET && failure.retry() != RetrySafety.ALWAYS) {
+        } else if (replayable && retries.refusal() == Cause.RETRY_BUDGET && failure.retry() != RetrySafety.ALWAYS) {
             tellEnd(0, failure, false);
             owner.fail(new Failure(
                     Cause.RETRY_BUDGET,

@@ -299,6 +299,20 @@ class AttemptsTest extends ExchangeRig {
     }
 
     @Test
+    void aForwardedResponseThatBreaksOffHasTheCauseOfThat() {
+        retry = withoutBudget();
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(503), false);
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_IN_BODY, RetrySafety.IF_IDEMPOTENT));
+        assertThat(client.reset).isNotNull();
+        assertThat(record().status).isEqualTo(503);
+        assertThat(record().cause).isEqualTo(Cause.UPSTREAM_RESET_IN_BODY);
+        assertThat(records.attempts).containsExactly("upstream_reset_in_body");
+        assertThat(records.statuses).containsExactly(503);
+    }
+
+    @Test
     void anEndpointThatCannotBeReachedKeepsItsCauseWhateverTheBudget() {
         retry = withoutBudget();
         endpoints = List.of(FIRST);

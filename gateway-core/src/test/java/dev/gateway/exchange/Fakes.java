@@ -366,6 +366,7 @@ final class Fakes {
     static final class Records implements ExchangeObserver {
         final List<ExchangeRecord> completed = new ArrayList<>();
         final List<String> attempts = new ArrayList<>();
+        final List<Integer> statuses = new ArrayList<>(); // of ended attempts
         final List<String> tunnels = new ArrayList<>();
         long tunnelReceived;
         long tunnelSent;
@@ -384,6 +385,7 @@ final class Fakes {
 
         @Override
         public void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {
+            statuses.add(status);
             attempts.add((failure == null
                             ? Integer.toString(status)
                             : failure.cause().label())
