@@ -165,6 +165,11 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
     }
 
     @Override
+    public long leftMillis() {
+        return owner.deadlines().leftMillis(exchange.state.isRequestEnded());
+    }
+
+    @Override
     public long random(long most) {
         return exchange.loop.jitter.applyAsLong(most);
     }
@@ -309,8 +314,11 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
         }
         long delay = retries.afterStatus(retryAfterMillis(head));
         if (delay == Retries.NONE) {
-            exchange.record.cause = retries.refusal();
-            exchange.record.detail = "the last attempt was answered with " + status;
+            Cause refusal = retries.refusal();
+            if (refusal != null) {
+                exchange.record.cause = refusal;
+                exchange.record.detail = "the last attempt was answered with " + status;
+            }
             return false;
         }
         tellEnd(status, null, true);

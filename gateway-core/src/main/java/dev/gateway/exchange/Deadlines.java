@@ -180,6 +180,16 @@ final class Deadlines extends Timer {
         return left(limit, since, now) <= 0 && moved;
     }
 
+    /**
+     * Returns how much time the exchange has, whatever its attempts have.
+     *
+     * @param quiet whether nothing moves until then
+     */
+    long leftMillis(boolean quiet) {
+        long now = wheel.nanoTime();
+        return Math.min(left(requestMillis, requestSince, now), left(quiet ? idleMillis : 0, idleSince, now));
+    }
+
     private void arm(long now) {
         long left = Long.MAX_VALUE;
         left = Math.min(left, left(requestMillis, requestSince, now));

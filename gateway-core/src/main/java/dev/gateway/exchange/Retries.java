@@ -6,6 +6,7 @@ import dev.gateway.route.Route.Retry.After;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether a failed attempt of one exchange is made again.
@@ -23,7 +24,8 @@ import dev.gateway.stream.RetrySafety;
  * </ul>
  *
  * When nothing is left, the last failure is the exchange's, unless it was the budget that forbade another attempt. A
- * response with one of the statuses is then forwarded as it is, and the exchange's cause is {@link #refusal}.
+ * response with one of the statuses is then forwarded as it is, and the exchange's cause is {@link #refusal}. Nobody waits
+ * for an attempt that the exchange has no time for.
  */
 final class Retries {
     /** No further attempt. */
@@ -42,12 +44,15 @@ final class Retries {
     private int free = MAX_FREE; // attempts left for which the policy is not asked
     private int others; // endpoints left to be tried after one that is to blame, not the request
     private int used;
-    private Cause refusal = Cause.RETRY_LIMIT;
+    private @Nullable Cause refusal;
 
     /** Whose attempts they are. */
     interface Owner {
         /** Takes one retry of the upstream's budget; returns false if there is none left. */
         boolean tryTakeRetry(Route.Retry.Budget budget);
+
+        /** Returns how many milliseconds are left for the whole exchange. */
+        long leftMillis();
 
         /** Returns a random number from 0 to this one. */
         long random(long most);
@@ -72,6 +77,7 @@ final class Retries {
 
     /** Returns milliseconds to wait before the next attempt after a failure, or {@link #NONE}. */
     long afterFailure(Failure failure, Tried tried) {
+        refusal = null;
         if (!isSafe(failure)) {
             return NONE;
         }
@@ -145,18 +151,26 @@ final class Retries {
     }
 
     private long byPolicy(long leastMillis) {
-        if (used == policy.attempts() || leastMillis > MAX_RETRY_AFTER_MILLIS) {
+        refusal = null;
+        if (used == policy.attempts()) {
+            refusal = Cause.RETRY_LIMIT;
+            return NONE;
+        }
+        long most = policy.waiting().backoffMillis() << Math.min(used, MAX_DOUBLINGS);
+        long delay = Math.max(leastMillis, owner.random(most));
+        if (leastMillis > MAX_RETRY_AFTER_MILLIS || delay >= owner.leftMillis()) {
             return NONE;
         }
         if (!owner.tryTakeRetry(policy.budget())) {
             refusal = Cause.RETRY_BUDGET;
             return NONE;
         }
-        long most = policy.waiting().backoffMillis() << Math.min(used++, MAX_DOUBLINGS);
-        return Math.max(leastMillis, owner.random(most));
+        used++;
+        return delay;
     }
 
-    /** Returns why there was no further attempt that the policy was asked for. */
+    /** Returns why there was no further attempt when the policy was asked last; null if for want of time. */
+    @Nullable
     Cause refusal() {
         return refusal;
     }

@@ -15,7 +15,7 @@ final class RetryAfter {
     private RetryAfter() {}
 
     /**
-     * Returns milliseconds from now; 0 if the field is missing, wrong, or over.
+     * Returns milliseconds from now, {@link Long#MAX_VALUE} for decades; 0 if the field is missing, wrong, or over.
      *
      * @param nowMillis the time of day, to which a date is compared
      */
@@ -24,11 +24,18 @@ final class RetryAfter {
         if (value == null || value.isEmpty()) {
             return 0;
         }
-        boolean digits = value.length() <= MAX_DIGITS;
+        if (!isNumber(value)) {
+            return Math.max(0, date(value) - nowMillis);
+        }
+        return value.length() <= MAX_DIGITS ? value.parseLong() * MILLIS : Long.MAX_VALUE;
+    }
+
+    private static boolean isNumber(AsciiString value) {
+        boolean digits = true;
         for (int i = 0; digits && i < value.length(); i++) {
             digits = value.charAt(i) >= '0' && value.charAt(i) <= '9';
         }
-        return digits ? value.parseLong() * MILLIS : Math.max(0, date(value) - nowMillis);
+        return digits;
     }
 
     private static long date(AsciiString value) {

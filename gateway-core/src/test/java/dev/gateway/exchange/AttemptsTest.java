@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Attempts that fail, and whether another one is made, where, and when. */
@@ -332,15 +333,50 @@ class AttemptsTest extends ExchangeRig {
         endpoints = List.of(FIRST);
         get();
         opener.last().succeed();
-        ResponseHead busy = response(503);
-        busy.fields().add(FieldName.RETRY_AFTER, new AsciiString("1"));
-        opener.last().events.onHead(busy, true);
+        opener.last().events.onHead(busy("1"), true);
         pass(990);
         assertThat(opener.openings).hasSize(1);
         pass(30);
         opener.last().succeed();
         opener.last().events.onHead(response(200), true);
         assertThat(record().attempts).isEqualTo(2);
+    }
+
+    private static ResponseHead busy(String retryAfter) {
+        ResponseHead busy = response(503);
+        busy.fields().add(FieldName.RETRY_AFTER, new AsciiString(retryAfter));
+        return busy;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"11, 0, 0", "1000000000, 0, 0", "8, 5000, 0", "8, 0, 5000"})
+    void aResponseIsForwardedIfTheRequestCannotWaitAsLongAsTheEndpointAsks(
+            String retryAfter, long requestMillis, long idleMillis) {
+        timeouts = new Route.Timeouts(requestMillis, 0, idleMillis, Route.TunnelTimeouts.NONE);
+        retry = new Route.Retry(
+                1,
+                new Route.Retry(1, Set.of(503), 0).when(),
+                new Route.Retry.Waiting(0, true, 0),
+                1024,
+                Route.Retry.Budget.UNLIMITED);
+        endpoints = List.of(FIRST);
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(busy(retryAfter), true);
+        assertThat(client.status()).isEqualTo(503);
+        assertThat(record().attempts).isOne();
+        assertThat(record().cause).as("no limit of retries was reached").isNull();
+    }
+
+    /** To fail when that time is over would tell less. */
+    @Test
+    void anAttemptThatFailsTooLateForAnotherIsTheLast() {
+        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        retry = new Route.Retry(1, Set.of(), 200);
+        get();
+        opener.last().succeed();
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
+        assertAnswered(502, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
     }
 
     @Test

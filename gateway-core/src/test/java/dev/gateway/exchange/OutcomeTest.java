@@ -304,9 +304,9 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void aTimeThatRunsOutBetweenTwoAttemptsIsNobodysFault() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(503), 10_000);
-        get();
+        request("PUT", "/", false);
         answer(503);
         pass(150);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);

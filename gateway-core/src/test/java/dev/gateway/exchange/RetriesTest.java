@@ -25,10 +25,16 @@ class RetriesTest implements Retries.Owner {
     private static final Tried SENT_TO_FAILING = new Tried(true, true, true);
 
     private int budget = Integer.MAX_VALUE;
+    private long left = Long.MAX_VALUE;
 
     @Override
     public boolean tryTakeRetry(Retry.Budget asked) {
         return budget-- > 0;
+    }
+
+    @Override
+    public long leftMillis() {
+        return left;
     }
 
     @Override
@@ -126,7 +132,7 @@ class RetriesTest implements Retries.Owner {
         for (int i = 0; i < 4; i++) {
             assertThat(retries.afterFailure(UNREACHED, UNSENT)).isZero();
         }
-        assertThat(retries.refusal()).isEqualTo(Cause.RETRY_LIMIT);
+        assertThat(retries.refusal()).isNull();
         assertThat(retries.afterFailure(UNREACHED, UNSENT)).isEqualTo(Retries.NONE);
         assertThat(retries.refusal()).isEqualTo(Cause.RETRY_BUDGET);
     }
@@ -152,6 +158,20 @@ class RetriesTest implements Retries.Owner {
         assertThat(retries.leavesSilent()).isFalse(); // of five, four others have been tried
         assertThat(retries.afterFailure(TIMED_OUT, SENT)).isEqualTo(10);
         assertThat(retries.afterFailure(TIMED_OUT, SENT)).isEqualTo(Retries.NONE);
+    }
+
+    @Test
+    void nobodyWaitsForWhatThereIsNoTimeFor() {
+        left = 10;
+        Retries retries = retries("GET", 3, 10);
+        assertThat(retries.afterStatus(0)).isEqualTo(Retries.NONE);
+        assertThat(retries.refusal()).isNull();
+        assertThat(budget).as("retries not taken").isEqualTo(Integer.MAX_VALUE);
+        left = 11;
+        assertThat(retries.afterStatus(0)).isEqualTo(10);
+        assertThat(retries.afterStatus(0)).isEqualTo(Retries.NONE);
+        left = 21;
+        assertThat(retries.afterStatus(0)).isEqualTo(20);
     }
 
     @Test
