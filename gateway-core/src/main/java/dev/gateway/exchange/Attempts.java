@@ -249,7 +249,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
             onAnswered(head, last);
             if (!isRepeated(head)) {
                 owner.response().onHead(head, last);
-                onHeard();
+                onHeard(exchange.record.respondedNanos);
             }
         }
     }
@@ -272,9 +272,10 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
         }
     }
 
-    private void onHeard() {
-        if (endpoint != null && policy.waiting().silentMillis() > 0 && exchange.record.respondedNanos != 0) {
-            upstream.host(endpoint).onHeard(exchange.record.respondedNanos);
+    /** Also where nobody is left for silence: other routes may lead to the endpoint. */
+    private void onHeard(long nanos) {
+        if (endpoint != null && nanos != 0) {
+            upstream.host(endpoint).onHeard(nanos);
         }
     }
 
@@ -321,6 +322,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
             }
             return false;
         }
+        onHeard(exchange.loop.wheel.nanoTime());
         tellEnd(status, null, true);
         retry(delay, Attempt.ABANDONED);
         return true;

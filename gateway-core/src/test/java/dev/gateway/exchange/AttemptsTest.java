@@ -18,11 +18,13 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.util.AsciiString;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -377,6 +379,22 @@ class AttemptsTest extends ExchangeRig {
         opener.last().succeed();
         opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
         assertAnswered(502, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
+    }
+
+    @Test
+    void anAnswerThatIsNotForwardedIsHeardToo() {
+        retry = new Route.Retry(1, Set.of(503), 0);
+        get();
+        opener.last().succeed();
+        long sent = now;
+        pass(10);
+        opener.last().events.onHead(response(503), true);
+        List<Host> hosts = Objects.requireNonNull(app).hosts();
+        assertThat(hosts.get(0).isHeardSince(sent)).isTrue();
+        assertThat(hosts.get(1).isHeardSince(sent)).isFalse();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(hosts.get(1).isHeardSince(sent)).isTrue();
     }
 
     @Test
