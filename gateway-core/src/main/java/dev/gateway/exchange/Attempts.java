@@ -45,7 +45,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
     private final Retries retries;
     private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not the client's
     private @Nullable Endpoint endpoint;
-    private long tried; // endpoints, by their position, as far as there are bits
+    private long tried; // endpoints, by their index, as far as there are bits
     private @Nullable Attempt current;
     private boolean endUnreported; // the observer does not know yet that this attempt has ended
     private boolean failedByStatus; // the endpoint answered this attempt with an error
@@ -191,7 +191,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
 
     @Override
     public boolean isTried(Endpoint asked) {
-        return (tried & bit(asked)) != 0;
+        return (tried & bit(asked)) != 0 || asked.equals(endpoint); // which may be one too many for the bits
     }
 
     private static long bit(Endpoint endpoint) {

@@ -19,8 +19,11 @@ final class EndpointChoice {
         if (chosen == null || request.previous() == null) {
             return chosen;
         }
-        for (int i = 0; chosen != null && !isFresh(upstream, request, chosen) && i < MAX_CHOICES; i++) {
-            chosen = upstream.balancer().choose(request);
+        boolean repeated = false; // as where a hash decides, which will not choose another
+        for (int i = 0; !repeated && chosen != null && !isFresh(upstream, request, chosen) && i < MAX_CHOICES; i++) {
+            Endpoint next = upstream.balancer().choose(request);
+            repeated = chosen.equals(next);
+            chosen = next;
         }
         if (chosen != null && isFresh(upstream, request, chosen)) {
             return chosen;
@@ -42,7 +45,7 @@ final class EndpointChoice {
     private static @Nullable Endpoint untried(Upstream upstream, BalancerContext request) {
         List<Host> hosts = upstream.hosts();
         Endpoint previous = request.previous();
-        int start = previous == null ? 0 : previous.index() + 1;
+        int start = previous == null ? 0 : previous.index() + 1; // any place does that differs with the endpoint
         Endpoint failing = null;
         for (int i = 0; i < hosts.size(); i++) {
             Host host = hosts.get(Math.floorMod(start + i, hosts.size()));

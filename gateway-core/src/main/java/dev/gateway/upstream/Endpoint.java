@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Endpoint: one address of an upstream. A host that is a name is resolved when a connection is made, by the pool.
  *
- * @param index its position in its upstream, or {@link NamedByRequest#INDEX}
+ * @param index a small number that no other of its upstream has now, though one had it before that has gone; or {@link
+ *     NamedByRequest#INDEX}
  * @param host a name, an IPv4 or IPv6 literal without brackets, or {@code unix:/path} with port 0
  * @param port 1 to 65535, 0 for a Unix-domain socket
  * @param weight its share of requests relative to its siblings, at least 1

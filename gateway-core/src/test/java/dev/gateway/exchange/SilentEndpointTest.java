@@ -6,8 +6,10 @@ import dev.gateway.message.Method;
 import dev.gateway.route.Route.Retry;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -26,12 +28,12 @@ class SilentEndpointTest extends ExchangeRig {
     }
 
     private static Retry policy(Retry.Budget budget) {
-        return new Retry(
-                1,
         return policy(budget, SILENT_MILLIS);
     }
 
     private static Retry policy(Retry.Budget budget, long silentMillis) {
+        return new Retry(
+                1,
                 new Retry.When(Set.of(Retry.After.values()), Set.of(503), Set.of(Method.GET)),
                 new Retry.Waiting(0, true, silentMillis),
                 1024,
@@ -82,6 +84,26 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(record().status).isEqualTo(200);
     }
 
+    /** Of so many endpoints some have no bit among those that were tried. */
+    @Test
+    void isWaitedForIfItIsTheOnlyOneOfManyThatMayBeUsed() {
+        List<Endpoint> all = new ArrayList<>();
+        for (int i = 0; i <= Long.SIZE; i++) {
+            all.add(new Endpoint(i, "app" + i + ".test", 9000, 1));
+        }
+        endpoints = all;
+        Endpoint last = all.get(Long.SIZE);
+        balancer = request -> last;
+        route();
+        all.subList(0, Long.SIZE).forEach(each -> app().health().drain(each.toString(), true));
+        handler().onRequest(client, head("GET", "/"), true);
+        opener.last().succeed();
+        pass(4000);
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+
     @Test
     void isNotSilentIfItAnswersOthers() {
         get();
@@ -115,10 +137,12 @@ class SilentEndpointTest extends ExchangeRig {
 
     @Test
     void waitsForTheClientsBody() {
+        retry = policy(new Retry.Budget(20, 10), 3000);
         StreamEvents events = request("GET", "/", false);
         opener.last().succeed();
         pass(4000);
-        assertThat(opener.openings).hasSize(1);
+        events.onData(bytes("x"), false);
+        pass(1000);
         events.onData(bytes("x"), true);
         pass(2900);
         assertThat(opener.openings).hasSize(1);
@@ -139,8 +163,7 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(app().retryBudget().tryTake(now, 0, 1)).isTrue();
         pass(310);
         assertThat(app().retryBudget().tryTake(now, 0, 1)).isFalse();
-        events.onData(bytes("x"), false);
-        pass(1000);
+        assertThat(opener.openings).hasSize(1);
         pass(1010);
         assertThat(opener.openings).hasSize(2);
         opener.last().succeed();
@@ -148,4 +171,3 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(record().status).isEqualTo(200);
     }
 }
-        retry = policy(new Retry.Budget(20, 10), 3000);
