@@ -376,8 +376,11 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
                 || exchange.state.phase() != Phase.REQUESTED
                 || upstream.host(asked).isHeardSince(exchange.record.requestedNanos)
                 || !isReplayable()
-                || !EndpointChoice.hasUntried(upstream, this)
-                || !retries.leavesSilent()) {
+                || !EndpointChoice.hasUntried(upstream, this)) {
+            return;
+        }
+        long delay = retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos));
+        if (delay == Retries.NONE) {
             return;
         }
         Failure failure = Failure.of(
@@ -386,7 +389,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
                 "no answer to any request in " + policy.waiting().silentMillis() + " ms");
         judge(failure);
         abandon(failure);
-        again(0, failure);
+        again(delay, failure);
     }
 
     /** The current attempt must not go on. */

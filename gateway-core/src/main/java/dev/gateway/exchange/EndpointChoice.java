@@ -41,6 +41,16 @@ final class EndpointChoice {
         return untried(upstream, request) != null;
     }
 
+    /** Whether an endpoint has answered a request after that time. */
+    static boolean isAnyHeardSince(Upstream upstream, long nanos) {
+        for (Host host : upstream.hosts()) {
+            if (host.isHeardSince(nanos)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns an endpoint that may be chosen and was not tried, rather one whose last request did not fail. */
     private static @Nullable Endpoint untried(Upstream upstream, BalancerContext request) {
         List<Host> hosts = upstream.hosts();

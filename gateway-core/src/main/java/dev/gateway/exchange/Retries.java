@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  *       pool has dropped those that are as old.
  *   <li>Further, for methods of the route's policy and for what was never acted on, as often as the policy says and the
  *       upstream's budget allows, after failures and after responses with one of its statuses. An endpoint that had failed
- *       already when the attempt began, and one that answers nobody, do not count: that is not the request's doing.
+ *       already when the attempt began, and one that answers nobody while others answer, do not count: that is not the
+ *       request's doing.
  * </ul>
  *
  * When nothing is left, the last failure is the exchange's, unless it was the budget that forbade another attempt. A
@@ -122,9 +123,17 @@ final class Retries {
         return true;
     }
 
-    /** Whether the endpoint is left, which has answered nobody for the time of the policy; another has not been tried. */
-    boolean leavesSilent() {
-        return isListed() && policy.when().failures().contains(After.RESET) && tryOther();
+    /**
+     * Decides whether an endpoint is left that has answered nobody for the time of the policy; another has not been tried.
+     *
+     * @param othersAnswer whether others have answered meanwhile: else the request may be slow wherever it goes
+     * @return milliseconds to wait before the next attempt, or {@link #NONE}
+     */
+    long afterSilence(boolean othersAnswer) {
+        if (!isListed() || !policy.when().failures().contains(After.RESET)) {
+            return NONE;
+        }
+        return othersAnswer && tryOther() ? 0 : byPolicy(0);
     }
 
     private boolean tryOther() {

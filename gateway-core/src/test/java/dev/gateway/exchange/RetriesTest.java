@@ -84,7 +84,8 @@ class RetriesTest implements Retries.Owner {
     void aMethodThatMayActTwiceIsNotSentAgain() {
         assertThat(retries("POST", 3, 10).afterFailure(TIMED_OUT, SENT)).isEqualTo(Retries.NONE);
         assertThat(retries("POST", 3, 10).afterFailure(STALE, SENT)).isEqualTo(Retries.NONE);
-        assertThat(retries("POST", 3, 10).leavesSilent()).isFalse();
+        assertThat(retries("POST", 3, 10).afterSilence(true)).isEqualTo(Retries.NONE);
+        assertThat(retries("POST", 3, 10).afterSilence(false)).isEqualTo(Retries.NONE);
         assertThat(retries("POST", 3, 10).isFailure(503)).isFalse();
         assertThat(retries("GET", 3, 10).isFailure(503)).isTrue();
         assertThat(retries("GET", 3, 10).isFailure(502)).isFalse();
@@ -109,7 +110,7 @@ class RetriesTest implements Retries.Owner {
         Retry reach = policy(Set.of(After.CONNECT_FAILURE), Set.of(Method.GET), false);
         assertThat(retries("GET", reach).afterFailure(UNREACHED, alone)).isEqualTo(10);
         assertThat(retries("GET", reach).afterFailure(TIMED_OUT, SENT)).isEqualTo(Retries.NONE);
-        assertThat(retries("GET", reach).leavesSilent()).isFalse();
+        assertThat(retries("GET", reach).afterSilence(true)).isEqualTo(Retries.NONE);
     }
 
     @Test
@@ -144,7 +145,10 @@ class RetriesTest implements Retries.Owner {
         assertThat(retries.afterStatus(0)).isEqualTo(10);
         assertThat(retries.afterStatus(0)).isEqualTo(Retries.NONE);
         assertThat(retries.refusal()).isEqualTo(Cause.RETRY_BUDGET);
-        assertThat(retries.leavesSilent()).isFalse();
+        assertThat(retries.afterSilence(true)).isEqualTo(Retries.NONE);
+        assertThat(retries.refusal()).isEqualTo(Cause.RETRY_BUDGET);
+        assertThat(retries.afterFailure(UNREACHED, UNSENT)).as("free").isZero();
+        assertThat(retries.refusal()).as("of what was asked last").isNull();
     }
 
     /** A request that kills who gets it must not go through all of them, but a dead endpoint is not the request's doing. */
@@ -154,10 +158,18 @@ class RetriesTest implements Retries.Owner {
         for (int i = 0; i < 3; i++) {
             assertThat(retries.afterFailure(TIMED_OUT, SENT_TO_FAILING)).isZero();
         }
-        assertThat(retries.leavesSilent()).isTrue();
-        assertThat(retries.leavesSilent()).isFalse(); // of five, four others have been tried
-        assertThat(retries.afterFailure(TIMED_OUT, SENT)).isEqualTo(10);
+        assertThat(retries.afterSilence(true)).isZero();
+        assertThat(retries.afterSilence(true)).isEqualTo(10); // of five, four others have been tried
         assertThat(retries.afterFailure(TIMED_OUT, SENT)).isEqualTo(Retries.NONE);
+    }
+
+    /** A request that is slow everywhere must not run on every endpoint. */
+    @Test
+    void endpointsOfWhichNoneAnswersCount() {
+        Retries retries = retries("GET", 1, 10);
+        assertThat(retries.afterSilence(false)).isEqualTo(10);
+        assertThat(retries.afterSilence(false)).isEqualTo(Retries.NONE);
+        assertThat(retries.afterSilence(true)).isZero();
     }
 
     @Test

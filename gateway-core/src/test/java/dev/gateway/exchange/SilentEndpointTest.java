@@ -104,6 +104,40 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(record().status).isEqualTo(200);
     }
 
+    /** It may be the request that is slow, and not all of them dead. */
+    @Test
+    void isLeftAsOftenAsThePolicySaysIfNobodyAnswers() {
+        endpoints = List.of(FIRST, SECOND, new Endpoint(2, "app3.test", 9000, 1));
+        get();
+        opener.last().succeed();
+        pass(1020);
+        assertThat(opener.openings).hasSize(2);
+        opener.last().succeed();
+        pass(4900);
+        assertThat(opener.openings).hasSize(2);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+        assertThat(app().health().report(SECOND).failures()).isZero();
+    }
+
+    @Test
+    void isLeftWheneverAnotherAnswers() {
+        Endpoint third = new Endpoint(2, "app3.test", 9000, 1);
+        endpoints = List.of(FIRST, SECOND, third);
+        get();
+        opener.last().succeed();
+        pass(1020);
+        opener.last().succeed();
+        pass(500);
+        app().hosts().get(2).onHeard(now);
+        pass(520);
+        assertThat(opener.openings).hasSize(3);
+        assertThat(opener.last().endpoint).isEqualTo(third);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(records.attempts).containsExactly("upstream_timeout again", "upstream_timeout again", "200");
+    }
+
     @Test
     void isNotSilentIfItAnswersOthers() {
         get();
