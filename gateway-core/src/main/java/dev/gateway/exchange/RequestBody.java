@@ -302,7 +302,7 @@ final class RequestBody {
     private void keep(ByteBuf data) {
         SentBody kept = sent;
         if (kept == null) {
-            kept = new SentBody(exchange.record.connection.account(), mostKept);
+            kept = new SentBody(exchange.record.connection.account().waitingBodies(), mostKept);
             sent = kept;
         }
         if (exchange.head.isConnect()) {

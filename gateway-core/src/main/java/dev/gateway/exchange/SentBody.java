@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of a request's body went upstream, kept so that another attempt can send it if the upstream says that it did not
- * look at it. Nothing is kept beyond the route's limit, nor where the process or the connection holds much already; then
- * there is no other attempt. A piece is kept without a copy, unless most of the buffer that it lies in is something else's.
+ * What of a request's body went upstream, kept so that another attempt can send it: after a refusal, a reset, a status or
+ * silence, as {@link Retries} allows. Nothing is kept beyond the route's limit, nor where the process or the connection
+ * holds much already; then there is no other attempt. A piece is kept without a copy, unless most of the buffer that it lies in is something else's.
  * Charged with the buffers that it keeps from reuse. Owns what it keeps until {@link #forget}. Makes no object before there
  * is a piece.
  */
@@ -32,7 +32,7 @@ final class SentBody {
     /**
      * Makes one that keeps nothing yet.
      *
-     * @param account of the connection that the request came by
+     * @param account what the connection holds of direct memory for bodies
      * @param most bytes that are kept
      */
     SentBody(Account account, int most) {

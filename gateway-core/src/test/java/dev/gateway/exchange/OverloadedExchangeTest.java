@@ -166,6 +166,8 @@ class OverloadedExchangeTest extends ExchangeRig {
         upload.onData(bytes("y".repeat(8000)), false);
         assertThat(bodies.held()).isEqualTo(8000);
         opener.last().succeed();
+        assertThat(bodies.held()).as("kept for another attempt").isPositive();
+        opener.last().events.onHead(response(200), false);
         assertThat(bodies.held()).as("it was passed on").isZero();
         upload.onReset(GONE);
     }

@@ -55,6 +55,17 @@ class RequestBodyTest extends PartRig {
     }
 
     @Test
+    void whatIsKeptForAnotherAttemptIsChargedAsDirectMemory() {
+        send();
+        long heap = budget.held();
+        body.onData(bytes("ab"), false);
+        assertThat(bodies.held()).isPositive();
+        assertThat(budget.held()).isEqualTo(heap);
+        body.onResponse();
+        assertThat(bodies.held()).isZero();
+    }
+
+    @Test
     void whatComesBeforeThereIsAStreamIsHeldAndThenSent() {
         body.onData(bytes("ab"), false);
         body.onData(bytes("c"), true);

@@ -175,7 +175,8 @@ final class ProcessMeters implements Exposition.Source {
         if (bodies != null) {
             out.gauge(
                     "gateway_waiting_bodies_used_bytes",
-                    "Direct memory charged for bodies of requests that wait for an upstream or an inspector.",
+                    "Direct memory charged for bodies of requests that wait for an upstream or an inspector, or are kept for "
+                            + "another attempt.",
                     bodies.granted());
             out.gauge(
                     "gateway_waiting_bodies_max_bytes",
