@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** When requests are sent again, key by key. */
 final class RetrySchema {
     private static final long DEFAULT_BUFFER = 64 * 1024;
-    private static final long MAX_BUFFER = 16 * 1024 * 1024;
+    private static final long MAX_BUFFER = 1024 * 1024; // another attempt gets all of it at once
     private static final int DEFAULT_PERCENT = 20;
     private static final int DEFAULT_PER_SECOND = 10;
 
@@ -90,7 +90,7 @@ final class RetrySchema {
                         Types.SIZE,
                         DEFAULT_BUFFER,
                         RetryConfig::bufferLimit,
-                        "How much of the body of a request the gateway keeps for another attempt, at most 16MiB. A "
+                        "How much of the body of a request the gateway keeps for another attempt, at most 1MiB. A "
                                 + "request that has sent more is not sent again.");
                 var budget = o.section(
                         "budget",
@@ -100,7 +100,7 @@ final class RetrySchema {
                 return v -> {
                     checkUse(v, v.get(attempts), v.get(codes), v.find(on));
                     if (v.get(buffer) > MAX_BUFFER) {
-                        v.error(v.at("bufferLimit"), "expected a size of at most 16MiB");
+                        v.error(v.at("bufferLimit"), "expected a size of at most 1MiB");
                     }
                     List<On> written = v.find(on);
                     return new RetryConfig(
