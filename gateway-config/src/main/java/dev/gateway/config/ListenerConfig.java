@@ -20,9 +20,20 @@ public record ListenerConfig(
         Http http,
         Limits limits,
         Timeouts timeouts) {
+    private static final long DEFAULT_BODY_RATE = 100;
+
     /** Whether connections carry requests, or else are tunnels themselves. */
     public boolean isHttp() {
         return protocols.protocol().isHttp();
+    }
+
+    /**
+     * Returns how many bytes of a request's body a client must send in a second, on average, 0 for any number. Who lets
+     * clients be silent for as long as they like has to ask for a rate.
+     */
+    public long minBodyRate() {
+        Long written = limits.clients().minBodyRate();
+        return written != null ? written : timeouts.requestBodyIdle().isZero() ? 0 : DEFAULT_BODY_RATE;
     }
 
     /**
@@ -131,10 +142,14 @@ public record ListenerConfig(
      * @param maxConnections at once on this listener; null if nothing is said, see {@link #connections()}
      * @param maxConnectionsPerClient of one address, or of one IPv6 network of 64 bits, at once
      * @param maxAcceptRate connections that are accepted in a second
-     * @param minBodyRate bytes of a request's body that a client must send in a second, on average
+     * @param minBodyRate bytes of a request's body that a client must send in a second, on average; null if nothing is said,
+     *     see {@link ListenerConfig#minBodyRate}
      */
     public record Clients(
-            @Nullable Integer maxConnections, int maxConnectionsPerClient, int maxAcceptRate, long minBodyRate) {
+            @Nullable Integer maxConnections,
+            int maxConnectionsPerClient,
+            int maxAcceptRate,
+            @Nullable Long minBodyRate) {
         /** Returns how many connections there may be at once, 0 for no limit. */
         public int connections() {
             return maxConnections == null ? OpenFiles.forClients() : maxConnections;

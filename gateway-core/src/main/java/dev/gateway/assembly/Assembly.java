@@ -87,7 +87,7 @@ public final class Assembly {
     }
 
     private static @Nullable BodyRate bodyRate(ListenerConfig listener) {
-        long rate = listener.limits().clients().minBodyRate();
+        long rate = listener.minBodyRate();
         long idle = Conversions.millis(listener.timeouts().requestBodyIdle());
         return rate == 0 ? null : new BodyRate(rate, idle == 0 ? DEFAULT_GRACE_MILLIS : idle);
     }

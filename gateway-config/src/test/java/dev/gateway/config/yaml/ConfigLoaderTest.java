@@ -57,6 +57,22 @@ class ConfigLoaderTest {
         assertThat(config.listeners().get(0).timeouts().requestHeaders()).isEqualTo(Duration.ofMillis(500));
     }
 
+    /** Who says that clients may pause does not mean a rate that nobody has written. */
+    @Test
+    void bodiesHaveARateUnlessTheyMayPauseForAsLongAsTheyLike() {
+        assertThat(bodyRate("")).isEqualTo(100);
+        assertThat(bodyRate(", timeouts: {requestBodyIdle: 10s}")).isEqualTo(100);
+        assertThat(bodyRate(", timeouts: {requestBodyIdle: 0s}")).isZero();
+        assertThat(bodyRate(", timeouts: {requestBodyIdle: 0s}, limits: {minBodyRate: 1KiB}"))
+                .isEqualTo(1024);
+        assertThat(bodyRate(", limits: {minBodyRate: 0}")).isZero();
+    }
+
+    private static long bodyRate(String settings) {
+        String listener = "listeners: [{name: web, port: 8080, protocol: HTTP" + settings + "}]\n";
+        return valid(listener + ROUTE + UPSTREAM, Map.of()).listeners().get(0).minBodyRate();
+    }
+
     @Test
     void variablesAreReplacedInTextsAndNumbers() {
         GatewayConfig config = valid(

@@ -118,15 +118,15 @@ final class ListenerSchema {
                                 "Maximum number of connections accepted in a second; 0 means no limit. As many may "
                                         + "come at once after a quiet second. More wait in the kernel.");
                 var bodyRate = o.onReload(ReloadEffect.AT_ONCE)
-                        .defaulted(
+                        .optional(
                                 "minBodyRate",
                                 Types.SIZE,
-                                100L,
                                 l -> l.clients().minBodyRate(),
                                 "Minimum size of a request body that a client must send per second, on average; 0 "
-                                        + "means no limit. A client may be late by requestBodyIdle, 60s if that is 0s. Then "
-                                        + "the gateway answers 408. The limit ends when the response begins. It does not apply "
-                                        + "to tunnels, WebSockets and gRPC.");
+                                        + "means no limit. The default is 100, or no limit if requestBodyIdle is 0s. A client "
+                                        + "may be late by requestBodyIdle, 60s if that is 0s. Then the gateway answers 408. "
+                                        + "The limit ends when the response begins. It does not apply to tunnels, WebSockets "
+                                        + "and gRPC.");
                 var streams = o.defaulted(
                         "maxConcurrentStreams",
                         POSITIVE,
@@ -154,7 +154,7 @@ final class ListenerSchema {
                             v.get(headerBytes),
                             v.get(headers),
                             v.get(body),
-                            new Clients(written, v.get(perClient), v.get(acceptRate), v.get(bodyRate)),
+                            new Clients(written, v.get(perClient), v.get(acceptRate), v.find(bodyRate)),
                             v.get(streams));
                 };
             });
@@ -360,11 +360,7 @@ final class ListenerSchema {
         changed(v, limits, "maxHeaderBytes", limits.maxHeaderBytes() != none.maxHeaderBytes());
         changed(v, limits, "maxHeaders", limits.maxHeaders() != none.maxHeaders());
         changed(v, limits, "maxBody", limits.maxBody() != none.maxBody());
-        changed(
-                v,
-                limits,
-                "minBodyRate",
-                limits.clients().minBodyRate() != none.clients().minBodyRate());
+        changed(v, limits, "minBodyRate", limits.clients().minBodyRate() != null);
         changed(v, limits, "maxConcurrentStreams", limits.maxConcurrentStreams() != none.maxConcurrentStreams());
     }
 
