@@ -11,11 +11,14 @@ import org.jspecify.annotations.Nullable;
  * Heap pressure: how full the old generation of the heap was when it was last collected. Garbage does not count. A
  * collection that is long ago tells nothing of what has been freed since. So this class asks for another one now and then
  * while new work is refused, and seldom while connections do not stay open; without that an idle process would stay
- * overloaded. Below that it asks for none. Used by one thread.
+ * overloaded. It asks more and more seldom if that changes nothing. Below that it asks for none. Used by one thread.
  */
 public final class HeapPressure implements Pressure {
     private static final long FRESH_NANOS = 5_000_000_000L;
     private static final long SELDOM_NANOS = 60_000_000_000L;
+
+    /** Where so much lives on for long, a collection that finds it once more is of little use. */
+    private static final long MOST_SELDOM_NANOS = 30 * SELDOM_NANOS;
 
     /** A collection that takes long is repeated less often: at most this part of the time goes into collections. */
     private static final int PART = 20;
@@ -27,6 +30,7 @@ public final class HeapPressure implements Pressure {
     private boolean closing; // connections do not stay open because of it
     private long endedNanos; // the last collection that was asked for
     private long tookNanos;
+    private long seldomNanos = SELDOM_NANOS; // twice as long after each collection, until connections stay open again
     private boolean asked;
 
     /** What the JVM tells of its heap. */
@@ -63,11 +67,13 @@ public final class HeapPressure implements Pressure {
         double level = heap.livedOn();
         decide(level);
         if (!closing) {
+            seldomNanos = SELDOM_NANOS;
             return level;
         }
         long began = nanoTime.getAsLong();
-        long wait = Math.max(full ? FRESH_NANOS : SELDOM_NANOS, PART * tookNanos);
+        long wait = Math.max(full ? FRESH_NANOS : seldomNanos, PART * tookNanos);
         if (!asked || began - endedNanos > wait) {
+            seldomNanos = full ? seldomNanos : Math.min(2 * seldomNanos, MOST_SELDOM_NANOS);
             asked = true;
             heap.collect();
             endedNanos = nanoTime.getAsLong();

@@ -36,17 +36,33 @@ class HeapPressureTest {
     @Test
     void asksSeldomWhileNothingIsRefusedButConnectionsDoNotStayOpen() {
         livedOn = lives = 0.82;
-        for (int i = 0; i < 1300; i++) { // 130 seconds
-            pressure.level();
-            nanos += 100_000_000L;
-        }
-        assertThat(collections).isEqualTo(3);
+        passSeconds(130);
+        assertThat(collections).isEqualTo(2);
         lives = 0.5;
-        for (int i = 0; i < 600; i++) {
+        passSeconds(250);
+        assertThat(pressure.level()).isEqualTo(0.5);
+        assertThat(collections).isEqualTo(3);
+    }
+
+    private void passSeconds(int seconds) {
+        for (int i = 0; i < 10 * seconds; i++) {
             pressure.level();
             nanos += 100_000_000L;
         }
-        assertThat(pressure.level()).isEqualTo(0.5);
+    }
+
+    /** Where so much is needed for long, or the process would collect all of it every minute for ever. */
+    @Test
+    void asksMoreAndMoreSeldomWhereThatChangesNothing() {
+        livedOn = lives = 0.82;
+        passSeconds(24 * 3600);
+        assertThat(collections).isBetween(48, 54);
+        livedOn = 0.5;
+        passSeconds(61);
+        collections = 0;
+        livedOn = lives = 0.82;
+        passSeconds(130);
+        assertThat(collections).as("anew").isEqualTo(2);
     }
 
     @Test
