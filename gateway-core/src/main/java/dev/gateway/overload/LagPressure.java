@@ -23,6 +23,7 @@ public final class LagPressure implements Pressure {
 
     private final List<Probe> probes;
     private final LongSupplier nanoTime;
+    private long lagMillis; // at the last look
     private volatile long limitMillis = OverloadSettings.DEFAULT.lagMillis();
 
     /** Makes one that looks at these event loops. */
@@ -56,11 +57,19 @@ public final class LagPressure implements Pressure {
         if (limit == 0) {
             return 0;
         }
-        double times = 0;
+        double lag = 0;
         for (Probe each : probes) {
-            times = Math.max(times, each.lag() / NANOS_PER_MILLI / limit);
+            lag = Math.max(lag, each.lag() / NANOS_PER_MILLI);
         }
+        lagMillis = Math.round(lag);
+        double times = lag / limit;
         return times <= 1 ? LIMIT * times : Math.min(1, LIMIT + STEP * (times - 1));
+    }
+
+    /** The level has a scale of its own, which tells nobody anything. */
+    @Override
+    public String text(double level) {
+        return lagMillis + " ms";
     }
 
     /** Asks one loop. */

@@ -168,8 +168,10 @@ public final class Overload {
         }
         if (next.compareTo(before) > 0 && worst != null) {
             log.warn(
-                    "Overload: {} is {} % in use; new {} are refused",
-                    worst.source.resource().label(), Math.round(100 * worst.level), name(next));
+                    "Overload: {} is {}; new {} are refused",
+                    worst.source.resource().label(),
+                    worst.source.text(worst.level),
+                    name(next));
         } else {
             log.info("No more overload: accepting {} again", next == Refusing.CONNECTIONS ? "requests" : name(before));
         }

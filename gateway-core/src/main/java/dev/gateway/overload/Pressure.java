@@ -11,6 +11,11 @@ public interface Pressure {
     /** Returns which part of it is in use: 0 for nothing, 1 for all. */
     double level();
 
+    /** Returns for people what {@link #level} found last. */
+    default String text(double level) {
+        return Math.round(100 * level) + " % in use";
+    }
+
     /** Whether there is more of it when connections close that nobody uses. */
     default boolean isEasedByClosing() {
         return true;

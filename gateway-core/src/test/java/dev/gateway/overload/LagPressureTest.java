@@ -61,6 +61,7 @@ class LagPressureTest {
             assertThat(look(1500 - 100L * i, true)).isZero();
         }
         assertThat(look(0, true)).isEqualTo(0.85 + 0.07 * 0.1, within(1e-9));
+        assertThat(pressure.text(0.857)).as("for people").isEqualTo("1100 ms");
     }
 
     @Test
