@@ -5,9 +5,10 @@ import dev.gateway.overload.LoopGate;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,17 +38,18 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     private final @Nullable DescriptorShare share;
     private final AcceptTrouble trouble;
     private final AcceptRate rate;
+    private final Map<EventLoop, AcceptTarget> targets; // of all event loops
     private boolean paused;
     private boolean crowded; // it is looked again and again whether a connection gives way
     private long lastNanos; // when something was accepted
     private int accepted; // since the last look
 
-    /** What the gates of a listener's sockets share. */
-    record Shared(AcceptTrouble trouble, AcceptRate rate) {
-        Shared(LongSupplier clock) {
-            this(new AcceptTrouble(clock), new AcceptRate(clock.getAsLong()));
-        }
-    }
+    /**
+     * What the gates of a listener's sockets share.
+     *
+     * @param targets who takes the connections of each event loop
+     */
+    record Shared(AcceptTrouble trouble, AcceptRate rate, Map<EventLoop, AcceptTarget> targets) {}
 
     /**
      * Makes the gate of one socket.
@@ -60,6 +62,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
         this.share = share;
         this.trouble = shared.trouble();
         this.rate = shared.rate();
+        this.targets = shared.targets();
     }
 
     @Override
@@ -97,11 +100,18 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
         pauseFor(Math.max(wait, gate.accepted(lastNanos)));
     }
 
-    /** Has connections give way that are not in use, again and again while clients may wait for a file descriptor. */
+    /**
+     * Has connections give way that are not in use, again and again while clients may wait for a file descriptor. They may
+     * be on any event loop, as one socket may accept for all.
+     */
     private void makeRoom(DescriptorShare from) {
         crowded = from.isFull() && paused && socket.isOpen();
         if (crowded) {
-            target.owner.loop().gate().onFilesFull();
+            targets.forEach((loop, each) -> loop.execute(() -> {
+                if (from.isFull()) {
+                    each.owner.loop().gate().onFilesFull();
+                }
+            }));
             socket.eventLoop().schedule(() -> makeRoom(from), CROWDED_MILLIS, TimeUnit.MILLISECONDS);
         }
     }

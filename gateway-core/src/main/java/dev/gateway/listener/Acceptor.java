@@ -35,8 +35,7 @@ final class Acceptor {
     private final ConnectionInitializer initializer;
     private final List<Channel> sockets = new ArrayList<>();
     private final List<AcceptGate> gates = new ArrayList<>();
-    private final AcceptTrouble trouble = new AcceptTrouble(System::nanoTime);
-    private final AcceptRate rate = new AcceptRate(System.nanoTime());
+    private final AcceptGate.Shared gating;
     private boolean accepting;
     private boolean inherited; // the sockets are somebody else's, too
     private boolean closed;
@@ -50,6 +49,8 @@ final class Acceptor {
         owners.forEach(owner -> targets.put(owner.loop().eventLoop(), new AcceptTarget(owner)));
         this.loops = owners.stream().map(owner -> owner.loop().eventLoop()).toList();
         this.initializer = new ConnectionInitializer(targets);
+        this.gating =
+                new AcceptGate.Shared(new AcceptTrouble(System::nanoTime), new AcceptRate(System.nanoTime()), targets);
     }
 
     /**
@@ -151,7 +152,7 @@ final class Acceptor {
         sockets.add(socket);
         DescriptorShare share =
                 settings.isAdmin() ? null : transport.descriptors().clients();
-        AcceptGate gate = new AcceptGate(socket, initializer.target(loop), share, new AcceptGate.Shared(trouble, rate));
+        AcceptGate gate = new AcceptGate(socket, initializer.target(loop), share, gating);
         gates.add(gate);
         loop.submit(() -> socket.pipeline().addFirst(gate)).syncUninterruptibly();
     }

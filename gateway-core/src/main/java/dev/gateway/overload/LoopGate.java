@@ -165,13 +165,9 @@ public final class LoopGate {
                 || makeRoom(Resource.CLIENT_HEAP);
     }
 
-    /**
-     * Clients have all file descriptors that are for them.
-     *
-     * @return whether a connection that was not in use has given way
-     */
-    public boolean onFilesFull() {
-        return makeRoom(Resource.OPEN_FILES);
+    /** Clients have all file descriptors that are for them: connections that are not in use give way. */
+    public void onFilesFull() {
+        makeRoom(Resource.OPEN_FILES);
     }
 
     /** A connection was refused because {@link #refusesConnections}. */

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -35,8 +36,11 @@ import org.slf4j.LoggerFactory;
 class AcceptGateTest {
     private final EmbeddedChannel socket = new EmbeddedChannel();
     private final List<String> observed = new ArrayList<>();
-    private final AcceptGate gate =
-            new AcceptGate(socket, new AcceptTarget(owner()), null, new AcceptGate.Shared(System::nanoTime));
+    private final AcceptGate gate = new AcceptGate(
+            socket,
+            new AcceptTarget(owner()),
+            null,
+            new AcceptGate.Shared(new AcceptTrouble(System::nanoTime), new AcceptRate(System.nanoTime()), Map.of()));
 
     private LoopConnections owner() {
         ListenerSettings settings = new ListenerSettings(

@@ -12,6 +12,7 @@ import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
+import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HandshakeFailure;
@@ -34,6 +35,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +65,7 @@ final class ListenerRig {
     boolean h2cUpgrade;
     long idleMillis;
     long requestHeadersMillis;
+    IntFunction<LoopGate> gates = loop -> LoopGate.OPEN;
 
     ListenerRig() {
         this(2);
@@ -113,7 +116,8 @@ final class ListenerRig {
     List<ListenerLoop> loops() {
         List<ListenerLoop> loops = new ArrayList<>();
         for (EventLoop loop : transport.loops()) {
-            loops.add(new ListenerLoop(loop, new TimerWheel(loop), new Core(loop), new Recorder()));
+            LoopGate gate = gates.apply(loops.size());
+            loops.add(new ListenerLoop(loop, new TimerWheel(loop), new Core(loop), new Recorder(), gate));
         }
         return loops;
     }

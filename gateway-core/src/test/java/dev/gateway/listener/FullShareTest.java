@@ -1,0 +1,58 @@
+package dev.gateway.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.net.transport.DescriptorShare;
+import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.LoopGate;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
+import io.netty.channel.EventLoop;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a listener with one socket does while clients have all file descriptors that are for them. */
+@Timeout(60)
+class FullShareTest {
+    private final ListenerRig rig = new ListenerRig(2);
+
+    @AfterEach
+    void stop() throws Exception {
+        rig.stop();
+    }
+
+    @Test
+    void connectionsOfEveryEventLoopAreAskedToGiveWay() throws Exception {
+        MemoryBudget memory = new MemoryBudget(1 << 30, 2);
+        List<CompletableFuture<Boolean>> asked = new ArrayList<>();
+        List<LoopGate> gates = new ArrayList<>();
+        for (EventLoop loop : rig.transport.loops()) {
+            CompletableFuture<Boolean> onItsLoop = new CompletableFuture<>();
+            LoopGate gate = new LoopGate(new Overload(), new LoopBudget(memory), null);
+            gate.enter(() -> {
+                onItsLoop.complete(loop.inEventLoop());
+                return false;
+            });
+            asked.add(onItsLoop);
+            gates.add(gate);
+        }
+        rig.gates = gates::get;
+        DescriptorShare share = rig.transport.descriptors().clients();
+        while (share.max() - share.taken() > 1) {
+            share.take();
+        }
+        try (Socket client = ListenerRig.connect(rig.listen())) {
+            assertThat(client.isConnected()).isTrue();
+            for (CompletableFuture<Boolean> each : asked) {
+                assertThat(each.get(ListenerRig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+                        .isTrue();
+            }
+        }
+    }
+}
