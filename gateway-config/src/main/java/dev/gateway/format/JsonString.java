@@ -2,8 +2,9 @@ package dev.gateway.format;
 
 /**
  * JSON string writer: the one place that quotes texts, for JSON on one line, for indented JSON and for YAML, which reads
- * such a string alike. Letters of all languages stay readable. What cannot be seen is escaped, so that no text can break a
- * line, hide a part of itself or turn its direction.
+ * such a string alike, except that not every reader of YAML joins the two halves of an escaped character beyond U+FFFF.
+ * Letters of all languages stay readable. What cannot be seen is escaped, so that no text can break a line, hide a part of
+ * itself or turn its direction.
  */
 public final class JsonString {
     private static final String HEX = "0123456789abcdef";
@@ -23,11 +24,10 @@ public final class JsonString {
                 case '\r' -> out.append("\\r");
                 case '\t' -> out.append("\\t");
                 default -> {
-                    // YAML has no escape in two halves, so what takes two stays as it is.
-                    if (length == 2 || isSeen((char) c)) {
+                    if (isSeen(c)) {
                         out.appendCodePoint(c);
                     } else {
-                        escape(out, (char) c);
+                        text.substring(i, i + length).chars().forEach(half -> escape(out, half));
                     }
                 }
             }
@@ -35,7 +35,7 @@ public final class JsonString {
         out.append('"');
     }
 
-    private static boolean isSeen(char c) {
+    private static boolean isSeen(int c) {
         return c < 0x7f
                 ? c >= ' '
                 : switch (Character.getType(c)) {
@@ -49,7 +49,7 @@ public final class JsonString {
                 };
     }
 
-    private static void escape(StringBuilder out, char c) {
+    private static void escape(StringBuilder out, int c) {
         out.append("\\u");
         for (int shift = 12; shift >= 0; shift -= 4) {
             out.append(HEX.charAt(c >>> shift & 0xf));

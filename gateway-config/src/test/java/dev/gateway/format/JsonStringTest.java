@@ -38,6 +38,15 @@ class JsonStringTest {
         assertThat(quoted("a" + (char) Integer.parseInt(code, 16) + "b")).isEqualTo("\"a" + escaped + "b\"");
     }
 
+    @ParameterizedTest
+    @CsvSource({"e0001, db40, dc01", "e0020, db40, dc20", "e007f, db40, dc7f", "1d173, d834, dd73"})
+    void whatCannotBeSeenBeyondTheFirstPlaneIsEscapedInHalves(String code, String first, String second) {
+        String text = "a" + Character.toString(Integer.parseInt(code, 16)) + "b";
+        assertThat(quoted(text)).isEqualTo("\"a\\u" + first + "\\u" + second + "b\"");
+        assertThat(new Load(LoadSettings.builder().build()).loadFromString(quoted(text)))
+                .isEqualTo(text);
+    }
+
     @Test
     void eachTextIsReadAsItWasWritten() {
         Random random = new Random(25);
