@@ -76,7 +76,10 @@ public class LeaseBenchmark {
         UpstreamContext context = new UpstreamContext(pools.resources, shared, UpstreamObserver.NONE);
         LoopUpstream owner = new LoopUpstream(context);
         EndpointContext endpoint = new EndpointContext(context, DialTarget.straight(endpoints.get(0)), true);
-        EndpointPool made = new EndpointPool(endpoint, new Siblings(shared.permits), owner);
+        Siblings alone = new Siblings(shared.permits, host -> {
+            throw new IllegalStateException("there is one endpoint");
+        });
+        EndpointPool made = new EndpointPool(endpoint, alone, owner);
         IdleReaper lives = new IdleReaper(endpoint, made.kept, connections);
         for (int i = 0; i < kept; i++) {
             Kept connection = new Kept(loop, endpoint, made.kept);
