@@ -108,7 +108,8 @@ final class DnsSource implements EndpointSource {
 
     private static boolean isFailure(Throwable why) {
         for (Throwable each = why; each != null; each = each.getCause()) {
-            if (each instanceof DnsErrorCauseException answer && answer.getCode().equals(DnsResponseCode.SERVFAIL)) {
+            if (each instanceof DnsErrorCauseException answer
+                    && answer.getCode().equals(DnsResponseCode.SERVFAIL)) {
                 return true;
             }
         }
