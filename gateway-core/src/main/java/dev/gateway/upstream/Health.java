@@ -350,7 +350,8 @@ public final class Health {
 
     /** Counts those that answered, if badly: requests to the others would gain nothing. */
     private int ejected() {
-        return those(host -> host.ejection.isLasting() && !host.isUnresponsive()).size();
+        return those(host -> host.ejection.isLasting() && !host.isUnresponsive())
+                .size();
     }
 
     /** Chooses, in the same way as before unless who is chosen has changed, or their weights may have. */

@@ -35,7 +35,8 @@ class DnsSourceTest {
 
     @Test
     void oneAddressOfEachFamilyIsTheNameItself() throws Exception {
-        assertThat(DnsSource.hosts(addresses("::1"), addresses("127.0.0.1"), false)).isEmpty();
+        assertThat(DnsSource.hosts(addresses("::1"), addresses("127.0.0.1"), false))
+                .isEmpty();
     }
 
     @Test

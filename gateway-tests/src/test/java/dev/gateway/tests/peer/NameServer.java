@@ -251,7 +251,9 @@ public final class NameServer implements AutoCloseable {
         List<InetAddress> set = sets.get(asked);
         if (set != null && !(datagram && set.size() > MOST_IN_DATAGRAM)) {
             int bytes = type == TYPE_A ? 4 : type == TYPE_AAAA ? 16 : 0;
-            List<InetAddress> ofType = set.stream().filter(each -> each.getAddress().length == bytes).toList();
+            List<InetAddress> ofType = set.stream()
+                    .filter(each -> each.getAddress().length == bytes)
+                    .toList();
             return set(id, query.slice(12, questionEnd - 12), type, ofType);
         }
         if (datagram && (set != null || truncated.contains(asked))) {
