@@ -9,11 +9,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code bench/run} and {@code bench/budget} still run and report; what they measure in two seconds is of no interest. */
+@Tag("alone")
 @Timeout(600)
 class BenchmarkHarnessIT {
     private static final Path BENCH = Path.of("bench");

@@ -28,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ import org.testcontainers.utility.DockerImageName;
  * The image as it is deployed, with nginx behind it on a network of their own: no root, nothing writable but /tmp, 96
  * MiB. Made by {@code deploy/image/build --local} and {@code gateway-tests/containers/nginx-image}.
  */
+@Tag("alone")
 @Timeout(180)
 class ContainerIT {
     private static final String GATEWAY = "gateway:local";

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
  * Clients that stall cannot use up the memory that buffers take: meanwhile another client and the operator are served, no
  * event loop waits for the garbage collector, and the memory comes back.
  */
+@Tag("alone")
 @Tag("jar")
 @Timeout(120)
 @Tag("platform")

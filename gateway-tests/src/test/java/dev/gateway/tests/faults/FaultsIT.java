@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
  * bound of 5 seconds is no promise about latency: it holds on a machine that has much else to do, and tells a gateway that
  * is busy from one that has stopped. With {@code -Dfaults=long}, for a quiet machine, it is one second.
  */
+@Tag("alone")
 @Tag("jar")
 @Timeout(300)
 class FaultsIT {

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Clients that want more file descriptors than the process may open wait; nothing else suffers from them. */
+@Tag("alone")
 @Tag("jar")
 @Timeout(120)
 @Tag("platform")

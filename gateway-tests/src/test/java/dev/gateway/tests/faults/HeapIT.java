@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What clients make the process hold on its heap ends neither the process nor what others get of it. */
+@Tag("alone")
 @Tag("jar")
 @Timeout(120)
 @Tag("platform")

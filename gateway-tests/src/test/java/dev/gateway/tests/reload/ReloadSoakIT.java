@@ -22,11 +22,13 @@ import java.nio.file.StandardCopyOption;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Reloads under thousands of open tunnels and constant load cut none, fail no request, and leave nothing behind. */
+@Tag("alone")
 @Timeout(300)
 class ReloadSoakIT {
     private static final int RELOADS = 100;

@@ -31,8 +31,12 @@ public final class Tools {
     /** What a program did. */
     public record Result(int exit, String output) {}
 
-    private static final int FIRST_PORT = 10_000;
-    private static final int LAST_PORT = 19_999;
+    /** Which of the JVMs this is that run tests at the same time; from 1. */
+    private static final int FORK = Integer.getInteger("surefire.forkNumber", 1);
+
+    private static final int PORTS_OF_A_FORK = 2_500;
+    private static final int FIRST_PORT = 10_000 + (FORK - 1) % 4 * PORTS_OF_A_FORK;
+    private static final int LAST_PORT = FIRST_PORT + PORTS_OF_A_FORK - 1;
     private static final Queue<Integer> PORTS = shuffledPorts();
 
     private Tools() {}
