@@ -148,7 +148,7 @@ public final class Gateway implements Operations, AutoCloseable {
         }
         thread.look(certificates::look);
         thread.look(logins::look);
-        thread.look(generations.headerValues()::look);
+        thread.look(generations.filterStates()::look);
         thread.look(loops.telemetry()::look);
         if (reloads != null) {
             thread.look(reloads::look);
@@ -310,7 +310,7 @@ public final class Gateway implements Operations, AutoCloseable {
                     }
                     lines.addAll(certificates.problems());
                     lines.addAll(logins.problems());
-                    lines.addAll(generations.headerValues().problems());
+                    lines.addAll(generations.filterStates().problems());
                     String telemetry = loops.telemetry().problem();
                     if (!telemetry.isEmpty()) {
                         lines.add(telemetry);

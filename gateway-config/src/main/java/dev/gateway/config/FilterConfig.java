@@ -4,10 +4,38 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** HTTP filter settings: a step that a request or its response passes. */
-public sealed interface FilterConfig {
+/**
+ * HTTP filter settings: a step that a request or its response passes. What checks, explanations and the assembly ask of
+ * any filter, each type answers here; {@code FilterTypes} of the schema lists the types.
+ */
+public interface FilterConfig {
     /** Where it was written. */
     Position position();
+
+    /** Returns the name of its type, as the configuration file has it. */
+    default String type() {
+        return getClass().getSimpleName();
+    }
+
+    /** Returns the status with which it answers every request; 0 if requests may continue. */
+    default int answer() {
+        return 0;
+    }
+
+    /** Whether it refuses requests, or asks who sends them. */
+    default boolean guards() {
+        return answer() >= 400;
+    }
+
+    /** Whether a rule may have more than one of its type. */
+    default boolean isRepeatable() {
+        return true;
+    }
+
+    /** Returns how it changes the path, null if it does not. */
+    default @Nullable PathRewrite rewrite() {
+        return null;
+    }
 
     /** Edits of the header of a request on its way upstream. */
     record RequestHeaderModifier(Position position, HeaderEdits edits) implements FilterConfig {}
@@ -29,11 +57,36 @@ public sealed interface FilterConfig {
             @Nullable PathRewrite path,
             @Nullable Integer port,
             int statusCode)
-            implements FilterConfig {}
+            implements FilterConfig {
+        @Override
+        public int answer() {
+            return statusCode;
+        }
+
+        @Override
+        public @Nullable PathRewrite rewrite() {
+            return path;
+        }
+    }
 
     /** Changes host and path of a request before it is forwarded; what is null stays. */
     record UrlRewrite(Position position, @Nullable String hostname, @Nullable PathRewrite path)
-            implements FilterConfig {}
+            implements FilterConfig {
+        @Override
+        public String type() {
+            return "URLRewrite";
+        }
+
+        @Override
+        public boolean isRepeatable() {
+            return false;
+        }
+
+        @Override
+        public @Nullable PathRewrite rewrite() {
+            return path;
+        }
+    }
 
     /**
      * Answers at once.
@@ -47,6 +100,11 @@ public sealed interface FilterConfig {
             implements FilterConfig {
         public DirectResponse {
             headers = List.copyOf(headers);
+        }
+
+        @Override
+        public int answer() {
+            return statusCode;
         }
     }
 

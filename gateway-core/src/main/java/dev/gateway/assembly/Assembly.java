@@ -40,7 +40,7 @@ public final class Assembly {
      * @param indexes of listeners, by their names
      * @param before the active generation, null for the first
      * @param tunnels what its tunnels share with those of other generations
-     * @param values of header fields that files have
+     * @param states what filters keep from one generation to the next
      */
     public static Generation snapshot(
             GatewayConfig config,
@@ -48,7 +48,7 @@ public final class Assembly {
             Map<String, Integer> indexes,
             @Nullable ActiveConfig before,
             ConnectShared tunnels,
-            HeaderValues.Prepared values)
+            FilterStates.Prepared states)
             throws StartException {
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
@@ -65,7 +65,7 @@ public final class Assembly {
         }
         Map<Integer, Generation.ListenerPolicy> policies = new HashMap<>();
         List<Router> routers =
-                RouteAssembly.routers(config, upstreams, tunnels::ofRoute, new FilterAssembly(values::value));
+                RouteAssembly.routers(config, upstreams, tunnels::ofRoute, new FilterAssembly(states, tunnels));
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
             ConnectEntry entry = connectOf.get(listener.name());

@@ -59,7 +59,7 @@ public final class RouteAssembly {
                             name,
                             rule,
                             upstreams,
-                            filters.all(rule),
+                            filters.all(name, rule),
                             signatures.apply(name),
                             LogAssembly.policy(config.accessLog(), rule.accessLog()));
                     List<RouteMatch> matches =

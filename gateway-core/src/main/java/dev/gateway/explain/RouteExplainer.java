@@ -152,13 +152,13 @@ public final class RouteExplainer {
                     of.position()));
         }
         FilterConfig answer = FilterAssembly.inOrder(of.filters()).stream()
-                .filter(RouteExplainer::answers)
+                .filter(filter -> filter.answer() != 0)
                 .findFirst()
                 .orElse(null);
         boolean hasTarget = of.forwarding().backendRefs().stream().anyMatch(ref -> ref.weight() > 0);
         String by = "route " + rule.name();
         Verdict verdict = answer == null && hasTarget ? Verdict.ROUTE : Verdict.ANSWERED;
-        int status = answer != null ? status(answer) : hasTarget ? 0 : 500;
+        int status = answer != null ? answer.answer() : hasTarget ? 0 : 500;
         String summary = answer != null
                 ? by + " answers with " + status
                 : hasTarget ? by : by + " answers with 500, as all of its weights are 0";
@@ -185,16 +185,6 @@ public final class RouteExplainer {
         Verdict verdict = status < 400 ? Verdict.ANSWERED : Verdict.REFUSED;
         return new OnListener(
                 listener.name(), listener.position(), verdict, status, status + ": " + why, List.of(), null, misses);
-    }
-
-    private static boolean answers(FilterConfig filter) {
-        return filter instanceof FilterConfig.RequestRedirect || filter instanceof FilterConfig.DirectResponse;
-    }
-
-    private static int status(FilterConfig filter) {
-        return filter instanceof FilterConfig.RequestRedirect redirect
-                ? redirect.statusCode()
-                : filter instanceof FilterConfig.DirectResponse direct ? direct.statusCode() : 0;
     }
 
     // ---- why
@@ -304,7 +294,7 @@ public final class RouteExplainer {
     private Taken taken(Rule rule) {
         RuleConfig of = rule.config();
         List<Reason> filters = FilterAssembly.inOrder(of.filters()).stream()
-                .map(filter -> new Reason(filter.getClass().getSimpleName(), filter.position()))
+                .map(filter -> new Reason(filter.type(), filter.position()))
                 .toList();
         int total = of.forwarding().backendRefs().stream()
                 .mapToInt(RuleConfig.BackendRef::weight)

@@ -4,8 +4,8 @@ import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
 import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.Conversions;
+import dev.gateway.assembly.FilterStates;
 import dev.gateway.assembly.Generation;
-import dev.gateway.assembly.HeaderValues;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
@@ -29,7 +29,7 @@ public final class Generations {
     private final Loops loops;
     private final Listeners listeners;
     private final Certificates certificates;
-    private final HeaderValues headerValues = new HeaderValues();
+    private final FilterStates filterStates = new FilterStates();
     private final Metrics metrics;
     private final ConnectShared tunnels = new ConnectShared();
     private final HealthWatch health;
@@ -67,9 +67,9 @@ public final class Generations {
         return tunnels;
     }
 
-    /** Returns the values of header fields that files have. */
-    public HeaderValues headerValues() {
-        return headerValues;
+    /** Returns what filters keep from one generation to the next. */
+    public FilterStates filterStates() {
+        return filterStates;
     }
 
     /** Returns what looks after the health of endpoints. */
@@ -105,8 +105,8 @@ public final class Generations {
         ActiveConfig before = activeConfig;
         int number = number() + 1;
         ListenerChange change = new ListenerChange(listeners, config);
-        HeaderValues.Prepared values = headerValues.prepare(config);
-        Generation next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, values);
+        FilterStates.Prepared states = filterStates.prepare();
+        Generation next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, states);
         change.prepare();
         List<Upstream> added = new ArrayList<>(next.upstreams());
         if (before != null) {
@@ -146,7 +146,7 @@ public final class Generations {
         change.commit(drainNanos);
         tunnels.listensOn(listeners.addresses());
         certificates.keepOnly(next.upstreams());
-        headerValues.use(values);
+        filterStates.use(states);
         if (before != null) {
             retire(before, drainNanos);
         }

@@ -2,6 +2,7 @@ package dev.gateway.status;
 
 import dev.gateway.assembly.FilterAssembly;
 import dev.gateway.assembly.RouteAssembly;
+import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
@@ -41,7 +42,7 @@ final class RouteView {
                 json.put(
                         "filters",
                         FilterAssembly.inOrder(rule.filters()).stream()
-                                .map(filter -> filter.getClass().getSimpleName())
+                                .map(FilterConfig::type)
                                 .toList());
                 json.put(
                         "backendRefs",

@@ -95,7 +95,7 @@ class ActiveConfigTest {
 
     private static Generation snapshot(GatewayConfig config, @Nullable ActiveConfig before) throws StartException {
         return Assembly.snapshot(
-                config, 1, Map.of("egress", 0), before, new ConnectShared(), new HeaderValues().prepare(config));
+                config, 1, Map.of("egress", 0), before, new ConnectShared(), new FilterStates().prepare());
     }
 
     private static GatewayConfig config(String yaml) {

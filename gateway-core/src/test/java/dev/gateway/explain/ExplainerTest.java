@@ -3,7 +3,9 @@ package dev.gateway.explain;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.FilterAssembly;
+import dev.gateway.assembly.FilterStates;
 import dev.gateway.assembly.RouteAssembly;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
@@ -159,7 +161,7 @@ class ExplainerTest {
         assertThat(web.reasons().get(0).at()).hasToString(place("\"shop.example.com\""));
         assertThat(web.reasons().get(3).at()).hasToString(place("{name: x-tier"));
         Explanation.Taken taken = Objects.requireNonNull(web.taken());
-        assertThat(texts(taken.filters())).containsExactly("RequestHeaderModifier", "UrlRewrite"); // as they run
+        assertThat(texts(taken.filters())).containsExactly("RequestHeaderModifier", "URLRewrite"); // as they run
         assertThat(taken.targets().get(0).share()).isEqualTo(0.75);
         assertThat(taken.targets().get(0).endpoints())
                 .extracting(endpoint -> endpoint.get("endpoint"))
@@ -332,7 +334,7 @@ class ExplainerTest {
                         config,
                         upstreams,
                         route -> ViaSignature.random(),
-                        new FilterAssembly(file -> () -> AsciiString.EMPTY_STRING))
+                        new FilterAssembly(new FilterStates().prepare(), new ConnectShared()))
                 .get(0);
         Random random = new Random(7);
         List<String> hosts =

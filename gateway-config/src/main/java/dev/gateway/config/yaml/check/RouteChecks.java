@@ -1,11 +1,9 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.FilterConfig.DirectResponse;
 import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
 import dev.gateway.config.FilterConfig.RequestRedirect;
-import dev.gateway.config.FilterConfig.UrlRewrite;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
@@ -17,6 +15,7 @@ import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.type.Scope;
 import java.util.HashMap;
 import java.util.List;
@@ -80,29 +79,23 @@ final class RouteChecks {
 
     private void filters(RuleConfig rule) {
         FilterConfig answering = null;
-        UrlRewrite rewrite = null;
+        Map<String, FilterConfig> single = new HashMap<>();
         for (FilterConfig filter : rule.filters()) {
-            if (answering != null) {
+            if (answering != null && !runsBefore(filter, answering)) {
                 scope.problems.warning(
-                        filter.position(), "no request reaches this filter: " + name(answering) + " answers before it");
+                        filter.position(),
+                        "no request reaches this filter: " + answering.type() + " answers before it");
             }
-            if (filter instanceof UrlRewrite next) {
-                if (rewrite != null) {
-                    scope.problems.error(
-                            next.position(), "a rule has one URLRewrite filter: merge this into the other");
-                }
-                rewrite = next;
-                prefixes(rule, next, next.path());
-            } else if (filter instanceof RequestRedirect redirect) {
-                if (answering == null) {
-                    answering = redirect;
-                }
-                prefixes(rule, redirect, redirect.path());
-                nonEmpty(redirect);
-            } else if (filter instanceof DirectResponse && answering == null) {
+            if (!filter.isRepeatable() && single.put(filter.type(), filter) != null) {
+                scope.problems.error(
+                        filter.position(), "a rule has one " + filter.type() + " filter: merge this into the other");
+            }
+            prefixes(rule, filter);
+            if (filter.answer() != 0 && answering == null) {
                 answering = filter;
             }
         }
+        FilterConfig rewrite = single.get("URLRewrite");
         if (rewrite != null && answering instanceof RequestRedirect) {
             scope.problems.error(
                     rewrite.position(),
@@ -111,22 +104,17 @@ final class RouteChecks {
         answered(rule, answering);
     }
 
-    private void nonEmpty(RequestRedirect redirect) {
-        if (redirect.scheme() == null
-                && redirect.hostname() == null
-                && redirect.path() == null
-                && redirect.port() == null) {
-            scope.problems.error(
-                    redirect.position(),
-                    "this redirect leads to itself: write at least one of scheme, hostname, path and port");
-        }
+    /** Whether requests pass one filter before another, wherever it is written. */
+    private static boolean runsBefore(FilterConfig filter, FilterConfig other) {
+        List<String> order = FilterTypes.names();
+        return order.indexOf(filter.type()) < order.indexOf(other.type());
     }
 
     private void answered(RuleConfig rule, @Nullable FilterConfig answering) {
         if (answering != null && !rule.forwarding().backendRefs().isEmpty()) {
             scope.problems.error(
                     scope.at(rule, "backendRefs"),
-                    "backendRefs are never used: " + name(answering) + " answers every request; remove one of them");
+                    "backendRefs are never used: " + answering.type() + " answers every request; remove one of them");
         } else if (answering == null && rule.forwarding().backendRefs().isEmpty()) {
             scope.problems.error(
                     rule.position(),
@@ -134,7 +122,8 @@ final class RouteChecks {
         }
     }
 
-    private void prefixes(RuleConfig rule, FilterConfig filter, @Nullable PathRewrite path) {
+    private void prefixes(RuleConfig rule, FilterConfig filter) {
+        PathRewrite path = filter.rewrite();
         if (path == null || path.type() != PathRewriteType.REPLACE_PREFIX_MATCH) {
             return;
         }
@@ -142,7 +131,7 @@ final class RouteChecks {
             if (match.path().type() != PathType.PATH_PREFIX) {
                 scope.problems.error(
                         path.position(),
-                        "ReplacePrefixMatch in " + name(filter)
+                        "ReplacePrefixMatch in " + filter.type()
                                 + " needs every match of its rule to be a PathPrefix, and that in line "
                                 + match.path().position().line() + " is not");
                 return;
@@ -216,9 +205,5 @@ final class RouteChecks {
 
     private static String value(ValueMatch match, String name) {
         return name + "\0" + match.type() + "\0" + match.value();
-    }
-
-    private static String name(FilterConfig filter) {
-        return filter instanceof UrlRewrite ? "URLRewrite" : filter.getClass().getSimpleName();
     }
 }

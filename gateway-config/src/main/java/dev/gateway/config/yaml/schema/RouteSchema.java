@@ -101,10 +101,9 @@ final class RouteSchema {
                         new ListType<FilterConfig>(FilterSchema.FILTER, 0),
                         List.of(),
                         rule -> ifRequests(rule.timeouts(), rule.filters()),
-                        "Changes and answers to requests. Whatever the order in the file, requests pass "
-                                + "RequestRedirect, DirectResponse, RequestHeaderModifier and URLRewrite in this order. "
-                                + "Responses pass ResponseHeaderModifier. Filters of one type keep the order of the "
-                                + "file.");
+                        "Changes and answers to requests. Whatever the order in the file, requests pass filters in the "
+                                + "order of their types: " + String.join(", ", FilterTypes.names())
+                                + ". Responses pass them in reverse. Filters of one type keep the order of the file.");
                 var refs = o.defaulted(
                         "backendRefs",
                         new ListType<>(BACKEND_REF, 0),

@@ -1,0 +1,56 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.FilterConfig.DirectResponse;
+import dev.gateway.config.FilterConfig.RequestHeaderModifier;
+import dev.gateway.config.FilterConfig.RequestRedirect;
+import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
+import dev.gateway.config.FilterConfig.UrlRewrite;
+import dev.gateway.config.yaml.type.Types;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Filter types: the table of what a filter may be, from which reading, the JSON Schema, printing and the reference follow.
+ * In the order in which requests pass them, which {@code FilterOrder} gives the reasons for.
+ */
+public final class FilterTypes {
+    static final List<FilterType<?, ?>> ALL = List.of(
+            FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
+            FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),
+            new FilterType<>(
+                    "RequestHeaderModifier",
+                    "requestHeaderModifier",
+                    RequestHeaderModifier.class,
+                    HeaderEditsSchema.EDITS,
+                    RequestHeaderModifier::new,
+                    RequestHeaderModifier::edits),
+            FilterType.of("URLRewrite", "urlRewrite", UrlRewrite.class, RewriteSchema.REWRITE),
+            new FilterType<>(
+                    "ResponseHeaderModifier",
+                    "responseHeaderModifier",
+                    ResponseHeaderModifier.class,
+                    HeaderEditsSchema.EDITS,
+                    ResponseHeaderModifier::new,
+                    ResponseHeaderModifier::edits));
+
+    /** Types that a later version will have, by their keys. */
+    static final Map<String, Later> LATER = Types.ordered(
+            Map.entry("requestMirror", new Later("RequestMirror", "mirroring of requests")),
+            Map.entry("cors", new Later("CORS", "cross-origin resource sharing")));
+
+    /** A type that a later version will have. */
+    record Later(String name, String what) {}
+
+    private FilterTypes() {}
+
+    /** Returns the names of all types, in the order in which requests pass them. */
+    public static List<String> names() {
+        return ALL.stream().map(FilterType::name).toList();
+    }
+
+    /** Returns the records of all types, in the same order. */
+    public static List<Class<?>> records() {
+        return ALL.stream().map(FilterType::record).collect(Collectors.toUnmodifiableList());
+    }
+}

@@ -1,0 +1,129 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.FilterConfig.Header;
+import dev.gateway.config.FilterConfig.HeaderEdits;
+import dev.gateway.config.FilterConfig.ValueFile;
+import dev.gateway.config.HeaderValueFile;
+import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.Secrets;
+import dev.gateway.config.yaml.type.Types;
+import dev.gateway.config.yaml.type.Values;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Header fields that filters write, and edits of header sections, key by key. */
+final class HeaderEditsSchema {
+    /** What the gateway itself decides, and a filter would break. */
+    private static final Set<String> FRAMING = Set.of(
+            "connection",
+            "content-length",
+            "host",
+            "keep-alive",
+            "proxy-connection",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade");
+
+    /** A field. */
+    static final ObjectType<Header> HEADER =
+            ObjectType.of("header", "A header field. It has either value or valueFile.", o -> {
+                var name = o.required("name", Types.HEADER_NAME, Header::name, "Name of the field.");
+                var value = o.optional("value", Types.HEADER_VALUE, HeaderEditsSchema::shown, "Value of the field.");
+                var file = o.optional(
+                        "valueFile",
+                        Types.PATH,
+                        header -> header.file() == null ? null : header.file().path(),
+                        "File with the value in one line, for credentials. The gateway reads it again when it "
+                                + "changes.");
+                var prefix = o.optional(
+                        "valuePrefix",
+                        Types.HEADER_VALUE_PREFIX,
+                        header ->
+                                header.file() == null || header.file().prefix().isEmpty()
+                                        ? null
+                                        : header.file().prefix(),
+                        "Text before the value of valueFile, such as 'Bearer '.");
+                o.exactlyOneOf("value", "valueFile");
+                o.constraint(
+                        values -> values.has("valuePrefix") && !values.has("valueFile")
+                                ? new ObjectType.Finding(
+                                        "valuePrefix", "valuePrefix needs valueFile: write it into value")
+                                : null,
+                        Map.of("dependentRequired", Map.of("valuePrefix", List.of("valueFile"))));
+                return v -> {
+                    refuseFraming(v, "name", v.get(name));
+                    String written = v.find(value);
+                    String before = v.find(prefix);
+                    Path path = v.find(file);
+                    if (path != null) {
+                        try {
+                            HeaderValueFile.read(path);
+                        } catch (IOException e) {
+                            v.error(v.at("valueFile"), "valueFile: " + e.getMessage());
+                        }
+                    }
+                    return new Header(
+                            v.position(),
+                            v.get(name),
+                            written == null ? "" : written,
+                            path == null ? null : new ValueFile(path, before == null ? "" : before),
+                            Secrets.isSecret(v.get(name), v.written("value")));
+                };
+            });
+
+    /** Edits. */
+    static final ObjectType<HeaderEdits> EDITS = ObjectType.of(
+            "header edits",
+            "Changes to a header section. The gateway removes, then sets, then adds, whatever the "
+                    + "order in the file.",
+            o -> {
+                var set = o.defaulted(
+                        "set",
+                        new ListType<>(HEADER, 0),
+                        List.of(),
+                        HeaderEdits::set,
+                        "Replaces all fields of each name with one.");
+                var add = o.defaulted(
+                        "add",
+                        new ListType<>(HEADER, 0),
+                        List.of(),
+                        HeaderEdits::add,
+                        "Appends a field, and keeps others of its name.");
+                var remove = o.defaulted(
+                        "remove",
+                        new ListType<>(Types.HEADER_NAME, 0),
+                        List.of(),
+                        HeaderEdits::remove,
+                        "Removes all fields of each name.");
+                return v -> {
+                    for (String name : v.get(remove)) {
+                        refuseFraming(v, "remove", name);
+                    }
+                    return new HeaderEdits(v.position(), v.get(set), v.get(add), v.get(remove));
+                };
+            });
+
+    private HeaderEditsSchema() {}
+
+    private static @Nullable String shown(Header header) {
+        return header.file() != null ? null : header.secret() ? Secrets.MASK : header.value();
+    }
+
+    private static void refuseFraming(Values v, String key, String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        if (FRAMING.contains(lower)) {
+            v.error(
+                    v.at(key),
+                    key + ": '" + name
+                            + "' cannot be changed: the gateway sets it, because framing and routing depend on it"
+                            + (lower.equals("host") ? " (change the host with URLRewrite or preserveHost)" : ""));
+        }
+    }
+}

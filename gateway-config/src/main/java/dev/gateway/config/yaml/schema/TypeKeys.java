@@ -1,0 +1,59 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.Values;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Objects with a type, whose settings are in a key that belongs to the type. */
+final class TypeKeys {
+    private TypeKeys() {}
+
+    /** The key that belongs to the type is required, those of other types are refused. */
+    static <T> void choice(ObjectType.Declaration<T> o, Map<String, String> settings) {
+        o.constraint(values -> misplaced(values, settings), choiceSchema(settings));
+    }
+
+    private static ObjectType.@Nullable Finding misplaced(Values values, Map<String, String> settings) {
+        String type = values.resolved("type");
+        String needed = settings.get(type);
+        if (needed == null) {
+            return null;
+        }
+        if (!values.has(needed)) {
+            return new ObjectType.Finding("type", "type " + type + " needs '" + needed + "'");
+        }
+        for (String other : settings.values()) {
+            if (!other.equals(needed) && values.has(other)) {
+                return new ObjectType.Finding(other, "'" + other + "' does not belong to type " + type + ": remove it");
+            }
+        }
+        return null;
+    }
+
+    private static Map<String, Object> choiceSchema(Map<String, String> settings) {
+        List<Map<String, Object>> cases = settings.entrySet().stream()
+                .map(choice -> {
+                    Map<String, Object> then = new LinkedHashMap<>();
+                    then.put("required", List.of(choice.getValue()));
+                    then.put(
+                            "not",
+                            Map.of(
+                                    "anyOf",
+                                    settings.values().stream()
+                                            .filter(other -> !other.equals(choice.getValue()))
+                                            .map(ObjectType::requires)
+                                            .toList()));
+                    Map<String, Object> condition = Map.of(
+                            "properties",
+                            Map.of("type", Map.of("const", choice.getKey())),
+                            "required",
+                            List.of("type"));
+                    return Map.<String, Object>of("if", condition, "then", then);
+                })
+                .toList();
+        return Map.of("allOf", cases);
+    }
+}

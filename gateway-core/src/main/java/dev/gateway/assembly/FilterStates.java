@@ -1,0 +1,97 @@
+package dev.gateway.assembly;
+
+import dev.gateway.process.StartException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * State of filters that outlives a generation: contents of files, counts, what was verified. A filter of the next generation
+ * gets the state that one of the active generation has by the same key; what no filter uses any more is dropped. Used by the
+ * thread that reloads; any thread may ask for the problems.
+ */
+public final class FilterStates {
+    private static final int MOST_PROBLEMS = 10;
+
+    private volatile Map<Object, Object> active = Map.of();
+
+    /** A state that follows something outside, such as a file. */
+    public interface Watched {
+        /** Looks whether that has changed; may block. */
+        void look();
+
+        /** Returns why it is not as it should be, a line each. Any thread may ask. */
+        List<String> problems();
+    }
+
+    /** Makes a state. */
+    interface Maker<T> {
+        T make() throws StartException;
+    }
+
+    /** The states of a generation that may come into force. */
+    public static final class Prepared {
+        private final Map<Object, Object> former;
+        private final Map<Object, Object> states = new LinkedHashMap<>();
+        private final Map<Object, Runnable> uses = new HashMap<>();
+
+        private Prepared(Map<Object, Object> former) {
+            this.former = former;
+        }
+
+        /**
+         * Returns the state of a key, of the active generation if it has one.
+         *
+         * @param key equal for filters that share the state, such as a record of the rule's name and the filter's type
+         * @throws ClassCastException if the key has a state of another class: a defect
+         */
+        <T> T get(Object key, Class<T> of, Maker<T> maker) throws StartException {
+            Object known = states.containsKey(key) ? states.get(key) : former.get(key);
+            T state = known == null ? maker.make() : of.cast(known);
+            states.put(key, state);
+            return state;
+        }
+
+        /** Has something done when the generation comes into force: the first thing that is said for a key. */
+        void onUse(Object key, Runnable action) {
+            uses.putIfAbsent(key, action);
+        }
+    }
+
+    /** Begins the states of another generation. */
+    public Prepared prepare() {
+        return new Prepared(active);
+    }
+
+    /** Lets the states of a generation take over. */
+    public void use(Prepared prepared) {
+        prepared.uses.values().forEach(Runnable::run);
+        active = Map.copyOf(prepared.states);
+    }
+
+    /** Looks at all that states follow. */
+    public void look() {
+        watched().forEach(Watched::look);
+    }
+
+    /** Returns what is wrong, a line each. */
+    public List<String> problems() {
+        return watched().stream()
+                .flatMap(each -> each.problems().stream())
+                .distinct()
+                .limit(MOST_PROBLEMS)
+                .toList();
+    }
+
+    private List<Watched> watched() {
+        List<Watched> found = new ArrayList<>();
+        for (Object state : active.values()) {
+            if (state instanceof Watched watched) {
+                found.add(watched);
+            }
+        }
+        return found;
+    }
+}

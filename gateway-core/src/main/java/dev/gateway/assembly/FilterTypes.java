@@ -1,0 +1,79 @@
+package dev.gateway.assembly;
+
+import static dev.gateway.assembly.RewriteFilters.edits;
+import static dev.gateway.assembly.RewriteFilters.path;
+
+import dev.gateway.config.FilterConfig;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterOrder;
+import dev.gateway.filter.rewrite.RequestHeaderModifier;
+import dev.gateway.filter.rewrite.ResponseHeaderModifier;
+import dev.gateway.filter.rewrite.UrlRewrite;
+import dev.gateway.process.StartException;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Filter types at run time: the table of what becomes of each type of filter settings. What the configuration file knows of
+ * a type is in the table of the same name in the schema.
+ */
+final class FilterTypes {
+    private static final Map<Class<?>, FilterType<?>> ALL = Stream.of(
+                    new FilterType<>(
+                            FilterConfig.RequestRedirect.class,
+                            FilterOrder.REQUEST_REDIRECT,
+                            (config, site) -> RewriteFilters.redirect(config)),
+                    new FilterType<>(
+                            FilterConfig.DirectResponse.class,
+                            FilterOrder.DIRECT_RESPONSE,
+                            RewriteFilters::directResponse),
+                    new FilterType<>(
+                            FilterConfig.RequestHeaderModifier.class,
+                            FilterOrder.REQUEST_HEADER_MODIFIER,
+                            (config, site) -> new RequestHeaderModifier(edits(config.edits(), site))),
+                    new FilterType<>(
+                            FilterConfig.UrlRewrite.class,
+                            FilterOrder.URL_REWRITE,
+                            (config, site) -> new UrlRewrite(config.hostname(), path(config.path()))),
+                    new FilterType<>(
+                            FilterConfig.ResponseHeaderModifier.class,
+                            FilterOrder.RESPONSE_HEADER_MODIFIER,
+                            (config, site) -> new ResponseHeaderModifier(edits(config.edits(), site))))
+            .collect(Collectors.toUnmodifiableMap(FilterType::record, Function.identity()));
+
+    /**
+     * One type.
+     *
+     * @param record its settings
+     * @param place where its filters are in the order
+     */
+    record FilterType<C extends FilterConfig>(Class<C> record, FilterOrder place, Factory<C> factory) {
+        Filter make(FilterConfig config, FilterSite site) throws StartException {
+            return factory.make(record.cast(config), site);
+        }
+    }
+
+    /** Makes the filter of settings. */
+    interface Factory<C extends FilterConfig> {
+        /**
+         * Makes it.
+         *
+         * @throws StartException if it cannot be made, such as when a file is missing
+         * @throws IllegalArgumentException if its settings make no sense; the position of the rule is reported
+         */
+        Filter make(C config, FilterSite site) throws StartException;
+    }
+
+    private FilterTypes() {}
+
+    /** Returns the type of settings. */
+    static FilterType<?> of(Class<?> settings) {
+        FilterType<?> type = ALL.get(settings);
+        if (type == null) {
+            throw new IllegalArgumentException("a filter of an unknown type: " + settings);
+        }
+        return type;
+    }
+}
