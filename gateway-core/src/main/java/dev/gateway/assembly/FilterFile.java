@@ -93,7 +93,7 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
         }
         try {
             read();
-            log.info("Loaded a new {} of {} from {}", use.what, use.user, path);
+            log.info("Loaded the new {} of {} from {}", use.what, use.user, path);
         } catch (IOException e) {
             problem = use.at + ": " + use.user + ": keeping the previous " + use.what + ": " + FileFault.message(e);
             log.warn(problem);

@@ -3,6 +3,7 @@ package dev.gateway.assembly;
 import static dev.gateway.assembly.RewriteFilters.edits;
 import static dev.gateway.assembly.RewriteFilters.path;
 
+import dev.gateway.config.AccessConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterOrder;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
  */
 final class FilterTypes {
     private static final Map<Class<?>, FilterType<?>> ALL = Stream.of(
+                    new FilterType<>(AccessConfig.IpAccess.class, FilterOrder.IP_ACCESS, AccessFilters::ipAccess),
                     new FilterType<>(
                             FilterConfig.RequestRedirect.class,
                             FilterOrder.REQUEST_REDIRECT,

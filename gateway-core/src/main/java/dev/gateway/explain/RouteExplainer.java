@@ -143,6 +143,9 @@ public final class RouteExplainer {
                 .limit(MAX_NEAR_MISSES)
                 .forEach(other -> reasons.add(new Reason(
                         "before " + other.rule().name() + ", which matches too but has lower precedence", at(other))));
+        of.filters().stream()
+                .filter(filter -> filter.guards() && filter.answer() == 0)
+                .forEach(filter -> reasons.add(new Reason(filter.type() + " may refuse it", filter.position())));
         AsciiString upgrade = head.fields().first(FieldName.UPGRADE);
         if (upgrade != null) {
             boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));

@@ -18,7 +18,9 @@ public enum FilterOrder {
     TUNNEL_LIMITS,
     /** Looks at bytes, not at the head, so its place matters least. */
     SNI_CHECK,
-    /** First of those on routes: its Location is made of the request as the client sent it, and nothing after it matters. */
+    /** First of those on routes: it costs least, and who is refused learns nothing of the route. */
+    IP_ACCESS,
+    /** Before all edits: its Location is made of the request as the client sent it, and nothing after it matters. */
     REQUEST_REDIRECT,
     /** Before all edits, for they would be lost on a request that is answered here. */
     DIRECT_RESPONSE,

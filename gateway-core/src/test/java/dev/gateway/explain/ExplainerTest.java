@@ -74,6 +74,12 @@ class ExplainerTest {
                 rules:
                   - matches: [{path: {type: RegularExpression, value: "/[a-z]+/x"}, headers: [{name: authorization, value: hush-hush}]}]
                     backendRefs: [{name: api}]
+              - name: staff
+                parentRefs: [{name: web}]
+                hostnames: ["staff.test"]
+                rules:
+                  - filters: [{type: IPAccess, ipAccess: {deny: [192.0.2.0/24]}}]
+                    backendRefs: [{name: api}]
               - name: raw
                 parentRefs: [{name: raw}]
                 hostnames: ["db.example.com"]
@@ -303,6 +309,15 @@ class ExplainerTest {
                         .get(0)
                         .text())
                 .isEqualTo("[443] has no 8443");
+    }
+
+    @Test
+    void aFilterThatMayRefuseTheRequestIsNamed() {
+        OnListener web = request("GET", "staff.test", "/");
+        assertThat(web.summary()).isEqualTo("route staff");
+        Reason last = web.reasons().get(web.reasons().size() - 1);
+        assertThat(last.text()).isEqualTo("IPAccess may refuse it");
+        assertThat(last.at()).hasToString(place("{deny: [192.0.2.0/24]}"));
     }
 
     @Test

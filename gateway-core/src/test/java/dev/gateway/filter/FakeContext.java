@@ -25,10 +25,21 @@ public final class FakeContext implements InspectionContext {
 
     private final ConnectionInfo connection;
     private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private final @Nullable SourceAddress client;
     private @Nullable Identity identity;
 
     public FakeContext(ConnectionInfo connection) {
+        this(connection, null);
+    }
+
+    private FakeContext(ConnectionInfo connection, @Nullable SourceAddress client) {
         this.connection = connection;
+        this.client = client;
+    }
+
+    /** Makes the context of a request whose client has an address, behind a proxy. */
+    public static FakeContext of(SourceAddress client) {
+        return new FakeContext(connection("127.0.0.1", null), client);
     }
 
     /** Makes the context of a request from an address. */
@@ -78,7 +89,7 @@ public final class FakeContext implements InspectionContext {
 
     @Override
     public SourceAddress client() {
-        return connection.client();
+        return client != null ? client : connection.client();
     }
 
     @Override

@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermission;
  */
 final class FileModeChecks {
     private static final String NAME = "File"; // how keys end that name such a file
+    private static final String NAMES = "Files"; // how keys end that name several
 
     private final Scope scope;
 
@@ -33,6 +34,12 @@ final class FileModeChecks {
             mapping.entries().forEach((key, entry) -> {
                 if (key.endsWith(NAME) && entry.value() instanceof Node.Scalar scalar) {
                     look(key, scalar);
+                } else if (key.endsWith(NAMES) && entry.value() instanceof Node.Sequence files) {
+                    for (Node file : files.items()) {
+                        if (file instanceof Node.Scalar scalar) {
+                            look(key, scalar);
+                        }
+                    }
                 } else {
                     look(entry.value());
                 }

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.config.FilterConfig.DirectResponse;
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
@@ -16,6 +17,7 @@ import java.util.stream.Collectors;
  */
 public final class FilterTypes {
     static final List<FilterType<?, ?>> ALL = List.of(
+            FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS),
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
             FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),
             new FilterType<>(

@@ -1,0 +1,43 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.AccessConfig;
+import dev.gateway.config.AddressFile;
+import dev.gateway.config.Position;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.access.IpAccess;
+import dev.gateway.format.Cidr;
+import dev.gateway.format.CidrSet;
+import dev.gateway.process.StartException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Makes filters that decide who may use a route. */
+final class AccessFilters {
+    private AccessFilters() {}
+
+    /** Key of the addresses of a file. */
+    private record Addresses(Path file) {}
+
+    static Filter ipAccess(AccessConfig.IpAccess config, FilterSite site) throws StartException {
+        boolean isRestricted = !config.allow().isEmpty() || !config.allowFiles().isEmpty();
+        return new IpAccess(
+                lists(config.position(), config.deny(), config.denyFiles(), site),
+                isRestricted ? lists(config.position(), config.allow(), config.allowFiles(), site) : null);
+    }
+
+    private static List<Supplier<CidrSet>> lists(
+            Position position, List<Cidr> blocks, List<Path> files, FilterSite site) throws StartException {
+        List<Supplier<CidrSet>> lists = new ArrayList<>();
+        if (!blocks.isEmpty()) {
+            CidrSet written = CidrSet.of(blocks);
+            lists.add(() -> written);
+        }
+        FilterFile.Use use = new FilterFile.Use(position, "IPAccess", "addresses");
+        for (Path file : files) {
+            lists.add(FilterFile.of(new Addresses(file), file, AddressFile::read, use, site.states()));
+        }
+        return lists;
+    }
+}

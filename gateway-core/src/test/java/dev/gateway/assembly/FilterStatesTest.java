@@ -1,0 +1,86 @@
+package dev.gateway.assembly;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gateway.config.Position;
+import dev.gateway.files.InputFile;
+import dev.gateway.process.StartException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FilterStatesTest {
+    private final FilterStates states = new FilterStates();
+
+    private static FilterFile<String> open(Path file, int line, FilterStates.Prepared prepared) throws StartException {
+        FilterFile.Use use = new FilterFile.Use(new Position("gateway.yaml", line, 1), "IPAccess", "addresses");
+        return FilterFile.of(file, file, path -> InputFile.text(path, StandardCharsets.UTF_8, 10), use, prepared);
+    }
+
+    @Test
+    void aStateIsKeptForAsLongAsAGenerationUsesIt() throws Exception {
+        FilterStates.Prepared first = states.prepare();
+        AtomicInteger count = first.get("a", AtomicInteger.class, AtomicInteger::new);
+        states.use(first);
+
+        FilterStates.Prepared second = states.prepare();
+        assertThat(second.get("a", AtomicInteger.class, AtomicInteger::new)).isSameAs(count);
+        states.use(second);
+        states.use(states.prepare());
+        assertThat(states.prepare().get("a", AtomicInteger.class, AtomicInteger::new))
+                .isNotSameAs(count);
+    }
+
+    @Test
+    void whatIsPreparedAndNotUsedLeavesNothing() throws Exception {
+        AtomicInteger count = states.prepare().get("a", AtomicInteger.class, AtomicInteger::new);
+        assertThat(states.prepare().get("a", AtomicInteger.class, AtomicInteger::new))
+                .isNotSameAs(count);
+    }
+
+    @Test
+    void aFileIsReadAgainWhenItHasChangedAndIsWrittenNoMore(@TempDir Path directory) throws Exception {
+        Path path = Files.writeString(directory.resolve("list"), "one");
+        FilterStates.Prepared prepared = states.prepare();
+        FilterFile<String> file = open(path, 3, prepared);
+        states.use(prepared);
+
+        Files.move(Files.writeString(directory.resolve("next"), "two"), path, StandardCopyOption.ATOMIC_MOVE);
+        states.look();
+        assertThat(file.get()).isEqualTo("one"); // its writer may not have finished
+        states.look();
+        assertThat(file.get()).isEqualTo("two");
+        assertThat(states.problems()).isEmpty();
+    }
+
+    @Test
+    void aFileThatCannotBeUsedChangesNothingAndIsTold(@TempDir Path directory) throws Exception {
+        Path path = Files.writeString(directory.resolve("list"), "one");
+        FilterStates.Prepared prepared = states.prepare();
+        FilterFile<String> file = open(path, 3, prepared);
+        states.use(prepared);
+
+        Files.writeString(path, "more than ten bytes");
+        states.look();
+        states.look();
+        assertThat(file.get()).isEqualTo("one");
+        assertThat(states.problems())
+                .containsExactly("gateway.yaml:3:1: IPAccess: keeping the previous addresses: " + path
+                        + " is larger than 0 KiB");
+
+        FilterStates.Prepared next = states.prepare();
+        assertThatThrownBy(() -> open(path, 9, next))
+                .isInstanceOf(StartException.class)
+                .hasMessageStartingWith("gateway.yaml:9:1: " + path);
+        Files.writeString(path, "three");
+        FilterStates.Prepared after = states.prepare();
+        assertThat(open(path, 9, after)).isSameAs(file);
+        assertThat(file.get()).isEqualTo("three");
+        assertThat(states.problems()).isEmpty();
+    }
+}
