@@ -53,54 +53,24 @@ public final class KeyHash {
 
     /** Returns the hash of a cookie's value. */
     public static long ofCookie(Fields fields, AsciiString name) {
-        for (int i = fields.find(FieldName.COOKIE, 0); i >= 0; i = fields.find(FieldName.COOKIE, i + 1)) {
-            long hash = ofPair(fields.array(), fields.valueStart(i), fields.valueLength(i), name, (byte) ';');
-            if (hash != NONE) {
-                return hash;
-            }
-        }
-        return NONE;
+        long range = NamedValue.ofCookie(fields, name);
+        return range == NamedValue.NONE ? NONE : of(fields.array(), range);
     }
 
     /** Returns the hash of the first query parameter of that name, as it was written. */
     public static long ofQueryParameter(RequestHead head, AsciiString name) {
-        AsciiString path = head.path();
-        int start = Math.min(head.queryStart() + 1, path.length());
-        return ofPair(path.array(), path.arrayOffset() + start, path.length() - start, name, (byte) '&');
+        long range = NamedValue.ofQueryParameter(head, name);
+        return range == NamedValue.NONE ? NONE : of(head.path().array(), range);
+    }
+
+    private static long of(byte[] bytes, long range) {
+        return done(add(BASIS, bytes, NamedValue.start(range), NamedValue.length(range)));
     }
 
     /** Returns the hash of the path without its query. */
     public static long ofPath(RequestHead head) {
         AsciiString path = head.path();
         return path.isEmpty() ? NONE : done(add(BASIS, path.array(), path.arrayOffset(), head.queryStart()));
-    }
-
-    private static long ofPair(byte[] bytes, int start, int length, AsciiString name, byte separator) {
-        int limit = start + length;
-        for (int at = start; at < limit; at++) {
-            while (at < limit && bytes[at] == ' ') {
-                at++;
-            }
-            int end = at;
-            while (end < limit && bytes[end] != separator) {
-                end++;
-            }
-            int value = at + name.length();
-            if (value < end && bytes[value] == '=' && starts(bytes, at, name)) {
-                return done(add(BASIS, bytes, value + 1, end - value - 1));
-            }
-            at = end;
-        }
-        return NONE;
-    }
-
-    private static boolean starts(byte[] bytes, int start, AsciiString name) {
-        for (int i = 0; i < name.length(); i++) {
-            if (bytes[start + i] != name.byteAt(i)) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private static long add(long hash, byte[] bytes, int start, int length) {
