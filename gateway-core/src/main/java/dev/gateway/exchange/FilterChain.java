@@ -26,6 +26,8 @@ final class FilterChain implements InspectionContext {
     private final ExchangeContext exchange;
     private final Owner owner;
     private int passed; // filters that have proceeded
+    private int current; // the filter that is being called
+    private @Nullable Object @Nullable [] kept; // by filters, null if none keeps anything
     private @Nullable Identity identity;
     private @Nullable Verdict early; // resumed before the filter said that it waits
     private @Nullable Runnable waiting; // cancels what is waited for
@@ -89,6 +91,24 @@ final class FilterChain implements InspectionContext {
     }
 
     @Override
+    public long nanoTime() {
+        return exchange.loop.wheel.nanoTime();
+    }
+
+    @Override
+    public void keep(Object state) {
+        if (kept == null) {
+            kept = new @Nullable Object[filters.size()];
+        }
+        kept[current] = state;
+    }
+
+    @Override
+    public @Nullable Object kept() {
+        return kept == null ? null : kept[current];
+    }
+
+    @Override
     public Executor loop() {
         return exchange.loop.wheel.loop();
     }
@@ -97,6 +117,7 @@ final class FilterChain implements InspectionContext {
     void run() {
         while (passed < filters.size()) {
             running = true;
+            current = passed;
             Verdict verdict = filters.get(passed).onRequest(exchange.head, this);
             running = false;
             if (closed) {
@@ -189,8 +210,8 @@ final class FilterChain implements InspectionContext {
     @Nullable
     BodyInspector inspector() {
         BodyInspector all = null;
-        for (Filter filter : filters) {
-            BodyInspector next = filter.inspector(exchange.head, this);
+        for (current = 0; current < filters.size(); current++) {
+            BodyInspector next = filters.get(current).inspector(exchange.head, this);
             all = all == null ? next : next == null ? all : new InTurn(all, next);
         }
         return all;
@@ -223,6 +244,7 @@ final class FilterChain implements InspectionContext {
     void end() {
         for (int i = passed - 1; i >= 0; i--) {
             try {
+                current = i;
                 filters.get(i).onEnd(this);
             } catch (RuntimeException e) {
                 log.error("A filter failed at the end of an exchange", e); // of which the others are still to be told
@@ -234,13 +256,16 @@ final class FilterChain implements InspectionContext {
     /** Shows the trailers of the request to the filters that it has passed. */
     void onRequestTrailers(Fields trailers) {
         for (int i = 0; i < passed; i++) {
+            current = i;
             filters.get(i).onRequestTrailers(trailers, this);
         }
+        current = passed;
     }
 
     /** Shows the trailers of the response to the filters that have seen its head. */
     void onResponseTrailers(Fields trailers) {
         for (int i = passed - 1; i >= 0; i--) {
+            current = i;
             filters.get(i).onResponseTrailers(trailers, this);
         }
     }
@@ -248,6 +273,7 @@ final class FilterChain implements InspectionContext {
     /** Shows a response to the filters that the request has passed, the last one first. */
     void onResponse(ResponseHead response) {
         for (int i = passed - 1; i >= 0; i--) {
+            current = i;
             filters.get(i).onResponse(response, this);
         }
     }

@@ -26,6 +26,16 @@ public interface FilterContext {
     /** Says who the client is; seen by the filters that follow, and logged. */
     void setIdentity(Identity identity);
 
+    /** Returns the event loop's clock, for durations. */
+    long nanoTime();
+
+    /** Keeps an object of this exchange for the filter that is being called; it replaces what the filter kept before. */
+    void keep(Object state);
+
+    /** Returns what the filter that is being called has kept of this exchange, null if nothing. */
+    @Nullable
+    Object kept();
+
     /** Returns what runs tasks on the exchange's event loop, for a filter that answers from another thread. */
     Executor loop();
 

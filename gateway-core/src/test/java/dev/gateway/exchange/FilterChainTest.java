@@ -150,6 +150,89 @@ class FilterChainTest extends PartRig {
                         "a end");
     }
 
+    /** Keeps its name, and writes down what it has kept whenever it is called again. */
+    private final class Keeping implements Filter {
+        private final String name;
+
+        Keeping(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public Verdict onRequest(RequestHead head, FilterContext context) {
+            seen.add(name + context.kept());
+            context.keep(name);
+            return Verdict.PROCEED;
+        }
+
+        @Override
+        public @Nullable BodyInspector inspector(RequestHead head, InspectionContext context) {
+            seen.add(name + context.kept());
+            return null;
+        }
+
+        @Override
+        public void onRequestTrailers(Fields trailers, FilterContext context) {
+            seen.add(name + context.kept());
+        }
+
+        @Override
+        public void onResponse(ResponseHead head, FilterContext context) {
+            seen.add(name + context.kept());
+        }
+
+        @Override
+        public void onResponseTrailers(Fields trailers, FilterContext context) {
+            seen.add(name + context.kept());
+        }
+
+        @Override
+        public void onEnd(FilterContext context) {
+            seen.add(name + context.kept());
+        }
+    }
+
+    @Test
+    void eachFilterHasWhatItKept() {
+        filters.add(new Keeping("a"));
+        add("x", Verdict.PROCEED);
+        filters.add(new Keeping("b"));
+        FilterChain chain = chain();
+        chain.run();
+        chain.inspector();
+        chain.onRequestTrailers(new Fields());
+        chain.onResponse(ExchangeRig.response(200));
+        chain.onResponseTrailers(new Fields());
+        chain.end();
+        seen.removeIf(each -> each.startsWith("x"));
+        assertThat(seen).containsExactly("anull", "bnull", "aa", "bb", "aa", "bb", "bb", "aa", "bb", "aa", "bb", "aa");
+    }
+
+    @Test
+    void aFilterThatWaitsKeepsForItself() {
+        FilterContext[] waiting = new FilterContext[1];
+        filters.add(new Keeping("a"));
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                waiting[0] = context;
+                return waiting();
+            }
+
+            @Override
+            public void onEnd(FilterContext context) {
+                seen.add("b" + context.kept());
+            }
+        });
+        FilterChain chain = chain();
+        chain.run();
+        chain.onRequestTrailers(new Fields());
+        waiting[0].keep("late");
+        chain.resume(Verdict.PROCEED);
+        chain.end();
+        assertThat(seen).containsExactly("anull", "aa", "blate", "aa");
+    }
+
     @Test
     void aReplyPassesThoseThatHaveProceededAndEndsIt() {
         add("a", Verdict.PROCEED);

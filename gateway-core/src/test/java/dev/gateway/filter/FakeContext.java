@@ -23,7 +23,11 @@ public final class FakeContext implements InspectionContext {
     /** What TLS asks for in the tunnel, as far as the filter said. */
     public @Nullable String tunnelServerName;
 
+    /** What its clock shows. */
+    public long nanos;
+
     private final ConnectionInfo connection;
+    private @Nullable Object kept;
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private final @Nullable SourceAddress client;
     private @Nullable Identity identity;
@@ -110,6 +114,21 @@ public final class FakeContext implements InspectionContext {
     @Override
     public void setTunnelServerName(String name) {
         tunnelServerName = name;
+    }
+
+    @Override
+    public long nanoTime() {
+        return nanos;
+    }
+
+    @Override
+    public void keep(Object state) {
+        kept = state;
+    }
+
+    @Override
+    public @Nullable Object kept() {
+        return kept;
     }
 
     @Override

@@ -46,6 +46,21 @@ class RewriteTest {
         }
 
         @Override
+        public long nanoTime() {
+            throw new AssertionError("none of these filters asks for the time");
+        }
+
+        @Override
+        public void keep(Object state) {
+            throw new AssertionError("none of these filters keeps anything");
+        }
+
+        @Override
+        public @Nullable Object kept() {
+            return null;
+        }
+
+        @Override
         public Executor loop() {
             return Runnable::run;
         }
