@@ -4,6 +4,7 @@ import dev.gateway.config.AccessConfig;
 import dev.gateway.config.AddressFile;
 import dev.gateway.config.Position;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.access.Cors;
 import dev.gateway.filter.access.IpAccess;
 import dev.gateway.format.Cidr;
 import dev.gateway.format.CidrSet;
@@ -25,6 +26,16 @@ final class AccessFilters {
         return new IpAccess(
                 lists(config.position(), config.deny(), config.denyFiles(), site),
                 isRestricted ? lists(config.position(), config.allow(), config.allowFiles(), site) : null);
+    }
+
+    static Filter cors(AccessConfig.Cors config) {
+        return new Cors(new Cors.Settings(
+                config.allowOrigins(),
+                config.allowMethods(),
+                config.allowHeaders(),
+                config.exposeHeaders(),
+                config.maxAge().toSeconds(),
+                config.allowCredentials()));
     }
 
     private static List<Supplier<CidrSet>> lists(

@@ -24,6 +24,8 @@ final class FilterTypes {
     private static final Map<Class<?>, FilterType<?>> ALL = Stream.of(
                     new FilterType<>(AccessConfig.IpAccess.class, FilterOrder.IP_ACCESS, AccessFilters::ipAccess),
                     new FilterType<>(
+                            AccessConfig.Cors.class, FilterOrder.CORS, (config, site) -> AccessFilters.cors(config)),
+                    new FilterType<>(
                             FilterConfig.RequestRedirect.class,
                             FilterOrder.REQUEST_REDIRECT,
                             (config, site) -> RewriteFilters.redirect(config)),

@@ -299,7 +299,7 @@ final class Exchange extends ExchangeContext
         Pending pending = state.pending();
         Action action = state.on(Event.FAILED);
         undo(pending, failure);
-        FailureAnswer.tell(this, action, failure, routing.isProxied(), fields);
+        FailureAnswer.tell(this, action, failure, routing.isProxied(), routing.onFailure(fields));
         complete(failure);
     }
 

@@ -270,6 +270,26 @@ final class FilterChain implements InspectionContext {
         }
     }
 
+    /** Returns the fields of the answer to a failure, to which the filters have added that the request has passed. */
+    Fields onFailure(Fields given) {
+        if (passed == 0) {
+            return given;
+        }
+        Fields fields = new Fields();
+        for (int i = 0; i < given.size(); i++) {
+            fields.add(given.name(i), given.value(i));
+        }
+        try {
+            for (int i = passed - 1; i >= 0; i--) {
+                current = i;
+                filters.get(i).onFailure(fields, this);
+            }
+        } catch (RuntimeException e) {
+            log.error("A filter failed at the answer to a failure", e);
+        }
+        return fields;
+    }
+
     /** Shows a response to the filters that the request has passed, the last one first. */
     void onResponse(ResponseHead response) {
         for (int i = passed - 1; i >= 0; i--) {

@@ -250,6 +250,11 @@ final class RequestRouting implements FilterChain.Owner {
         return true;
     }
 
+    /** Returns the fields of the answer to a failure, with those that filters add. */
+    Fields onFailure(Fields fields) {
+        return filters == null ? fields : filters.onFailure(fields);
+    }
+
     /** Lets the filters that the request has passed edit its trailers. */
     boolean onRequestTrailers(Fields trailers) {
         if (filters != null) {

@@ -41,6 +41,12 @@ public interface Filter {
     /** The final response's head is there; filters see responses in reverse order, and only their own route's. */
     default void onResponse(ResponseHead head, FilterContext context) {}
 
+    /**
+     * The exchange has failed, and the gateway answers so. The filters that the request has passed may add fields to the
+     * answer; its others are none of theirs.
+     */
+    default void onFailure(Fields answer, FilterContext context) {}
+
     /** The response ends with trailers, which may be edited in place; after {@link #onResponse}, if at all. */
     default void onResponseTrailers(Fields trailers, FilterContext context) {}
 }

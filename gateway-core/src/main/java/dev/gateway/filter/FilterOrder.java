@@ -20,6 +20,8 @@ public enum FilterOrder {
     SNI_CHECK,
     /** First of those on routes: it costs least, and who is refused learns nothing of the route. */
     IP_ACCESS,
+    /** Before all that asks who sends a request, since a preflight request has no credentials, and pages read refusals. */
+    CORS,
     /** Before all edits: its Location is made of the request as the client sent it, and nothing after it matters. */
     REQUEST_REDIRECT,
     /** Before all edits, for they would be lost on a request that is answered here. */

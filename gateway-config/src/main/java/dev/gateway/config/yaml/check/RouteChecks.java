@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.check;
 
+import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
@@ -91,6 +92,9 @@ final class RouteChecks {
                         filter.position(), "a rule has one " + filter.type() + " filter: merge this into the other");
             }
             prefixes(rule, filter);
+            if (filter instanceof Cors) {
+                preflights(rule, filter);
+            }
             if (filter.answer() != 0 && answering == null) {
                 answering = filter;
             }
@@ -102,6 +106,15 @@ final class RouteChecks {
                     "a rule cannot have both URLRewrite and RequestRedirect: give the redirect its own path");
         }
         answered(rule, answering);
+    }
+
+    private void preflights(RuleConfig rule, FilterConfig filter) {
+        if (rule.matches().stream()
+                .allMatch(match -> match.method() != null && !match.method().equals("OPTIONS"))) {
+            scope.problems.warning(
+                    filter.position(),
+                    "browsers ask by OPTIONS first, which no match of this rule takes: add one with 'method: OPTIONS'");
+        }
     }
 
     /** Whether requests pass one filter before another, wherever it is written. */

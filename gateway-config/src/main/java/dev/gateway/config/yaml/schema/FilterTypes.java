@@ -1,12 +1,12 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.config.FilterConfig.DirectResponse;
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
 import dev.gateway.config.FilterConfig.UrlRewrite;
-import dev.gateway.config.yaml.type.Types;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
 public final class FilterTypes {
     static final List<FilterType<?, ?>> ALL = List.of(
             FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS),
+            FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS),
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
             FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),
             new FilterType<>(
@@ -37,9 +38,8 @@ public final class FilterTypes {
                     ResponseHeaderModifier::edits));
 
     /** Types that a later version will have, by their keys. */
-    static final Map<String, Later> LATER = Types.ordered(
-            Map.entry("requestMirror", new Later("RequestMirror", "mirroring of requests")),
-            Map.entry("cors", new Later("CORS", "cross-origin resource sharing")));
+    static final Map<String, Later> LATER =
+            Map.of("requestMirror", new Later("RequestMirror", "mirroring of requests"));
 
     /** A type that a later version will have. */
     record Later(String name, String what) {}

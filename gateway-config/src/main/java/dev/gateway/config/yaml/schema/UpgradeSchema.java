@@ -44,7 +44,7 @@ final class UpgradeSchema {
                     "upgrade token",
                     "A token of the Upgrade header, such as websocket. Neither h2c nor an HTTP version.");
 
-    private static final String ORIGIN_PATTERN = "[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\\s*]+";
+    static final String ORIGIN_PATTERN = "[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\\s*]+";
 
     /** What a browser writes in the Origin header. */
     private static final ScalarType<String> ORIGIN = new ScalarType<>(
@@ -86,7 +86,7 @@ final class UpgradeSchema {
     private UpgradeSchema() {}
 
     /** Returns an origin as browsers write it, empty if it is not one. */
-    private static String origin(String text) {
+    static String origin(String text) {
         try {
             URI uri = new URI(text);
             if (uri.getHost() == null || uri.getPort() > 65535 || text.endsWith(":")) {

@@ -1,0 +1,132 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.AccessConfig.Cors;
+import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.MessageText;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Types;
+import dev.gateway.config.yaml.type.Values;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Cross-origin resource sharing, key by key. */
+final class CorsSchema {
+    private static final String ALL = "*";
+    private static final String PATTERN = "\\*|[A-Za-z][A-Za-z0-9+.-]*://(\\*\\.)?[^/?#@\\s*]+";
+
+    private static final ScalarType<String> ORIGINS = new ScalarType<>(
+                    ScalarType.Form.TEXT,
+                    Map.of("type", "string", "pattern", "^(" + PATTERN + ")$"),
+                    "https://placeholder",
+                    (text, site) -> origins(text),
+                    value -> value)
+            .named(
+                    "origins",
+                    "An origin such as https://example.com or https://example.com:8443, https://*.example.com for all "
+                            + "names below a domain, or '*' for all origins.");
+
+    /** Settings. */
+    static final ObjectType<Cors> CORS = ObjectType.of(
+            "cors section",
+            "Lets pages of other origins use the route (CORS). The gateway answers preflight requests, and replaces the "
+                    + "upstream's own fields of CORS.",
+            o -> {
+                var origins = o.required(
+                        "allowOrigins",
+                        new ListType<>(ORIGINS, 1),
+                        Cors::allowOrigins,
+                        "Origins of pages that may use the route.");
+                var methods = o.defaulted(
+                        "allowMethods",
+                        new ListType<>(Types.METHOD, 0),
+                        List.of(),
+                        Cors::allowMethods,
+                        "Methods that pages may use, or '*' for all. Browsers always allow GET, HEAD and POST.");
+                var headers = o.defaulted(
+                        "allowHeaders",
+                        new ListType<>(Types.HEADER_NAME, 0),
+                        List.of(),
+                        Cors::allowHeaders,
+                        "Header fields that pages may send, or '*' for all. For '*' without allowCredentials, browsers "
+                                + "leave Authorization out.");
+                var exposed = o.defaulted(
+                        "exposeHeaders",
+                        new ListType<>(Types.HEADER_NAME, 0),
+                        List.of(),
+                        Cors::exposeHeaders,
+                        "Header fields of responses that pages may read, or '*' for all.");
+                var maxAge = o.defaulted(
+                        "maxAge",
+                        Types.DURATION,
+                        Duration.ofSeconds(5),
+                        Cors::maxAge,
+                        "How long a browser may reuse the answer to a preflight request. Browsers have limits of their "
+                                + "own, such as 2h.");
+                var credentials = o.defaulted(
+                        "allowCredentials",
+                        Types.BOOLEAN,
+                        false,
+                        Cors::allowCredentials,
+                        "Whether requests of pages may carry cookies and other credentials.");
+                return v -> {
+                    alone(v, "allowOrigins", v.get(origins));
+                    alone(v, "allowMethods", v.get(methods));
+                    alone(v, "allowHeaders", v.get(headers));
+                    alone(v, "exposeHeaders", v.get(exposed));
+                    if (v.get(credentials) && v.get(exposed).contains(ALL)) {
+                        v.error(
+                                v.at("exposeHeaders"),
+                                "exposeHeaders: with allowCredentials, browsers take '*' as a name: write each name");
+                    }
+                    if (v.get(credentials) && v.get(origins).contains(ALL)) {
+                        v.warning(
+                                v.at("allowOrigins"),
+                                "allowOrigins: with allowCredentials, any page may act as its user here: name the origins");
+                    }
+                    return new Cors(
+                            v.position(),
+                            v.get(origins),
+                            v.get(methods),
+                            v.get(headers),
+                            v.get(exposed),
+                            v.get(maxAge),
+                            v.get(credentials));
+                };
+            });
+
+    private CorsSchema() {}
+
+    private static void alone(Values v, String key, List<String> values) {
+        if (values.size() > 1 && values.contains(ALL)) {
+            v.error(v.at(key), key + ": '*' stands for all: write it alone");
+        }
+    }
+
+    private static String origins(String text) throws InvalidException {
+        if (text.equals(ALL)) {
+            return text;
+        }
+        String lower = text.toLowerCase(Locale.ROOT);
+        int wildcard = lower.indexOf("://*.");
+        String one = wildcard < 0 ? lower : lower.substring(0, wildcard + 3) + lower.substring(wildcard + 5);
+        String origin = one.matches(UpgradeSchema.ORIGIN_PATTERN) ? UpgradeSchema.origin(one) : "";
+        if (origin.isEmpty()) {
+            throw new InvalidException(
+                    "expected an origin such as https://example.com, https://*.example.com or '*', not "
+                            + MessageText.quote(text) + hint(text));
+        }
+        return wildcard < 0 ? origin : origin.replaceFirst("://", "://*.");
+    }
+
+    private static String hint(String text) {
+        if (!text.contains("://")) {
+            return ": did you mean 'https://" + MessageText.shorten(text) + "'?";
+        }
+        int path = text.indexOf('/', text.indexOf("://") + 3);
+        return path < 0 ? "" : ": an origin has no path, write '" + MessageText.shorten(text.substring(0, path)) + "'";
+    }
+}
