@@ -39,6 +39,25 @@ public final class AccessConfig {
     }
 
     /**
+     * Users that may use a route, by name and password.
+     *
+     * @param usersFile lines as htpasswd writes them
+     * @param forwardAuthorization whether the upstream gets the credentials
+     */
+    public record BasicAuth(Position position, String realm, Path usersFile, boolean forwardAuthorization)
+            implements FilterConfig {
+        @Override
+        public boolean guards() {
+            return true;
+        }
+
+        @Override
+        public boolean isRepeatable() {
+            return false;
+        }
+    }
+
+    /**
      * Pages of other origins whose scripts may use a route (the Gateway API's HTTPCORSFilter). {@code *} stands for all.
      *
      * @param allowOrigins in lower case: {@code *}, {@code https://example.com} or {@code https://*.example.com}

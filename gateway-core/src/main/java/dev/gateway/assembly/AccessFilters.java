@@ -6,6 +6,9 @@ import dev.gateway.config.Position;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.access.Cors;
 import dev.gateway.filter.access.IpAccess;
+import dev.gateway.filter.auth.AuthFileException;
+import dev.gateway.filter.auth.BasicAuth;
+import dev.gateway.filter.auth.UserAccounts;
 import dev.gateway.format.Cidr;
 import dev.gateway.format.CidrSet;
 import dev.gateway.process.StartException;
@@ -20,6 +23,22 @@ final class AccessFilters {
 
     /** Key of the addresses of a file. */
     private record Addresses(Path file) {}
+
+    /** Key of the users of a file. */
+    private record Users(Path file) {}
+
+    /** Users of a file; it is looked at also while nobody logs in, so that its mistakes are told. */
+    record AccountState(UserAccounts accounts) implements FilterStates.Watched {
+        @Override
+        public void look() {
+            accounts.refresh();
+        }
+
+        @Override
+        public List<String> problems() {
+            return accounts.problems();
+        }
+    }
 
     static Filter ipAccess(AccessConfig.IpAccess config, FilterSite site) throws StartException {
         boolean isRestricted = !config.allow().isEmpty() || !config.allowFiles().isEmpty();
@@ -36,6 +55,23 @@ final class AccessFilters {
                 config.exposeHeaders(),
                 config.maxAge().toSeconds(),
                 config.allowCredentials()));
+    }
+
+    static Filter basicAuth(AccessConfig.BasicAuth config, FilterSite site) throws StartException {
+        AccountState state = site.states()
+                .get(
+                        new Users(config.usersFile()),
+                        AccountState.class,
+                        () -> accounts(config.position(), config.usersFile(), site));
+        return new BasicAuth(state.accounts(), config.realm(), config.forwardAuthorization());
+    }
+
+    private static AccountState accounts(Position position, Path usersFile, FilterSite site) throws StartException {
+        try {
+            return new AccountState(new UserAccounts(usersFile, site.work()));
+        } catch (AuthFileException e) {
+            throw Conversions.failure(position, e);
+        }
     }
 
     private static List<Supplier<CidrSet>> lists(

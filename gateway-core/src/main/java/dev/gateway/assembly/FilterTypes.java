@@ -25,6 +25,7 @@ final class FilterTypes {
                     new FilterType<>(AccessConfig.IpAccess.class, FilterOrder.IP_ACCESS, AccessFilters::ipAccess),
                     new FilterType<>(
                             AccessConfig.Cors.class, FilterOrder.CORS, (config, site) -> AccessFilters.cors(config)),
+                    new FilterType<>(AccessConfig.BasicAuth.class, FilterOrder.BASIC_AUTH, AccessFilters::basicAuth),
                     new FilterType<>(
                             FilterConfig.RequestRedirect.class,
                             FilterOrder.REQUEST_REDIRECT,

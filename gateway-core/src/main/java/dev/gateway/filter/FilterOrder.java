@@ -22,6 +22,8 @@ public enum FilterOrder {
     IP_ACCESS,
     /** Before all that asks who sends a request, since a preflight request has no credentials, and pages read refusals. */
     CORS,
+    /** Who the client is, before all that may depend on it; strangers learn nothing from what follows. */
+    BASIC_AUTH,
     /** Before all edits: its Location is made of the request as the client sent it, and nothing after it matters. */
     REQUEST_REDIRECT,
     /** Before all edits, for they would be lost on a request that is answered here. */

@@ -9,19 +9,38 @@ import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How clients that have not proven who they are get asked for it: {@code Proxy-Authenticate}. Immutable. */
+/** How clients that have not proven who they are get asked for it. Immutable. */
 final class Challenges {
+    private final Asker asker;
     private final List<AsciiString> challenges;
 
+    /** In whose name it is asked. */
+    enum Asker {
+        /** A proxy, by {@code Proxy-Authenticate}. */
+        PROXY(FieldName.PROXY_AUTHENTICATE, Cause.PROXY_AUTH, 407),
+        /** The server that the client wants to reach, by {@code WWW-Authenticate}. */
+        SERVER(FieldName.WWW_AUTHENTICATE, Cause.AUTHZ_DENIED, 401);
+
+        private final FieldName field;
+        private final Cause cause;
+        private final int status;
+
+        Asker(FieldName field, Cause cause, int status) {
+            this.field = field;
+            this.cause = cause;
+            this.status = status;
+        }
+    }
+
     /**
-     * Makes the challenges of a filter.
+     * Makes the challenges of a proxy.
      *
      * @param realm name that the client shows to its user
      * @param basic whether a name and a password may be shown
      * @param bearer whether a token may be shown
      */
     Challenges(String realm, boolean basic, boolean bearer) {
-        String quoted = "realm=\"" + realm.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+        String quoted = quoted(realm);
         List<AsciiString> offered = new ArrayList<>();
         if (basic) {
             offered.add(new AsciiString("Basic " + quoted + ", charset=\"UTF-8\""));
@@ -29,7 +48,27 @@ final class Challenges {
         if (bearer) {
             offered.add(new AsciiString("Bearer " + quoted));
         }
+        this.asker = Asker.PROXY;
         this.challenges = List.copyOf(offered);
+    }
+
+    private Challenges(String challenge) {
+        this.asker = Asker.SERVER;
+        this.challenges = List.of(new AsciiString(challenge));
+    }
+
+    /** Returns the challenge of a server that asks for a name and a password (RFC 7617). */
+    static Challenges basic(String realm) {
+        return new Challenges("Basic " + quoted(realm) + ", charset=\"UTF-8\"");
+    }
+
+    /** Returns the challenge of a server that asks for a key, which no registered scheme is for. */
+    static Challenges key(String realm) {
+        return new Challenges("ApiKey " + quoted(realm));
+    }
+
+    private static String quoted(String realm) {
+        return "realm=\"" + realm.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
     /** Refuses a request, and asks for credentials. */
@@ -40,8 +79,8 @@ final class Challenges {
         }
         Fields fields = new Fields();
         for (AsciiString challenge : challenges) {
-            fields.add(FieldName.PROXY_AUTHENTICATE, challenge);
+            fields.add(asker.field, challenge);
         }
-        return new Verdict.Refuse(Failure.of(Cause.PROXY_AUTH, why), fields);
+        return new Verdict.Refuse(Failure.of(asker.cause, asker.status, why), fields);
     }
 }

@@ -37,6 +37,10 @@ final class ConnectAuthSchema {
                     Variables::escape)
             .named("identity", "A name of a user, token, client certificate or group.");
 
+    /** What clients show when they ask their users for a password. */
+    static final ScalarType<String> REALM =
+            Types.text("[ !#-\\[\\]-~]+", "text without quotes, backslashes and non-ASCII characters");
+
     private record FileKey(Path file) {}
 
     private static final ObjectType<FileKey> BASIC = file(
@@ -59,7 +63,7 @@ final class ConnectAuthSchema {
             o -> {
                 var realm = o.defaulted(
                         "realm",
-                        Types.text("[ !#-\\[\\]-~]+", "text without quotes, backslashes and non-ASCII characters"),
+                        REALM,
                         "gateway",
                         Auth::realm,
                         "Realm that clients show when they ask for a password.");

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.config.FilterConfig.DirectResponse;
@@ -19,6 +20,7 @@ public final class FilterTypes {
     static final List<FilterType<?, ?>> ALL = List.of(
             FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS),
             FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS),
+            FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC),
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
             FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),
             new FilterType<>(

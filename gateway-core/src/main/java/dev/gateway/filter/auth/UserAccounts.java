@@ -1,0 +1,51 @@
+package dev.gateway.filter.auth;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * Users of a file, and which of their passwords were right or wrong of late. Shared by all filters that ask for users of the
+ * file, in all generations, so that a reload costs no hashing. Safe from any thread.
+ */
+public final class UserAccounts {
+    private static final int MOST_WRONG = 1_000;
+
+    private final AccountFiles files;
+    private final AuthWork work;
+    private final VerifiedCredentials verified;
+    private final VerifiedCredentials wrong;
+    private final PasswordChecks checks;
+
+    /**
+     * Reads the file.
+     *
+     * @param usersFile lines as htpasswd writes them
+     * @throws AuthFileException if it cannot be read
+     */
+    public UserAccounts(Path usersFile, AuthWork work) throws AuthFileException {
+        this(usersFile, work, System::nanoTime);
+    }
+
+    UserAccounts(Path usersFile, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
+        this.files = new AccountFiles(usersFile, null, null, nanoClock);
+        this.work = work;
+        this.verified = new VerifiedCredentials(nanoClock);
+        this.wrong = new VerifiedCredentials(nanoClock, MOST_WRONG);
+        this.checks = new PasswordChecks(work, verified, wrong);
+    }
+
+    LoginServices services(Challenges challenges) {
+        return new LoginServices(files, work, verified, wrong, checks, challenges);
+    }
+
+    /** Looks at the file, unless somebody just did. Blocks; not for event loops. */
+    public void refresh() {
+        files.refresh();
+    }
+
+    /** Returns what is wrong with the file, a line each. */
+    public List<String> problems() {
+        return files.problems().stream().flatMap(List::stream).toList();
+    }
+}

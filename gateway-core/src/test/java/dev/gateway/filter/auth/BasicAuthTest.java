@@ -1,0 +1,140 @@
+package dev.gateway.filter.auth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.filter.FakeContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Heads;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Base64;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@SuppressWarnings("NullAway.Init") // set before each test
+class BasicAuthTest {
+    private static final String PASSWORD = "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=";
+
+    private final Queue<Runnable> hashing = new ArrayDeque<>();
+    private final FakeContext context = FakeContext.from("192.0.2.1");
+    private long now;
+    private Path file;
+    private UserAccounts accounts;
+
+    @BeforeEach
+    void open(@TempDir Path directory) throws Exception {
+        file = Files.writeString(directory.resolve("users"), "eve:" + PASSWORD + "\n");
+        accounts = new UserAccounts(file, new AuthWork(hashing::add, Runnable::run, () -> now), () -> now);
+    }
+
+    private static String basic(String credentials) {
+        return "Authorization: Basic "
+                + Base64.getEncoder().encodeToString(credentials.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static RequestHead request(String... fields) {
+        return Heads.request("GET", "shop.test", "/", fields);
+    }
+
+    private Verdict ask(BasicAuth filter, RequestHead head) {
+        Verdict verdict = filter.onRequest(head, context);
+        if (!(verdict instanceof Verdict.Wait)) {
+            return verdict;
+        }
+        int before = context.resumed.size();
+        for (Runnable task = hashing.poll(); task != null; task = hashing.poll()) {
+            task.run();
+        }
+        context.runLoop();
+        assertThat(context.resumed).hasSize(before + 1);
+        return context.resumed.get(before);
+    }
+
+    private static void assertAsked(Verdict verdict) {
+        assertThat(verdict).isInstanceOfSatisfying(Verdict.Refuse.class, refuse -> {
+            assertThat(refuse.failure().cause()).isEqualTo(Cause.AUTHZ_DENIED);
+            assertThat(refuse.failure().status()).isEqualTo(401);
+            assertThat(String.valueOf(refuse.fields().first(FieldName.WWW_AUTHENTICATE)))
+                    .isEqualTo("Basic realm=\"staff\", charset=\"UTF-8\"");
+            assertThat(refuse.fields().contains(FieldName.PROXY_AUTHENTICATE)).isFalse();
+        });
+    }
+
+    @Test
+    void aUserOfTheFileMayUseTheRouteAndTheUpstreamLearnsNoPassword() {
+        RequestHead head = request(basic("eve:password"));
+        assertThat(ask(new BasicAuth(accounts, "staff", false), head)).isEqualTo(Verdict.PROCEED);
+        assertThat(Objects.requireNonNull(context.identity()).name()).isEqualTo("eve");
+        assertThat(head.fields().contains(FieldName.AUTHORIZATION)).isFalse();
+
+        RequestHead forwarded = request(basic("eve:password"));
+        assertThat(ask(new BasicAuth(accounts, "staff", true), forwarded)).isEqualTo(Verdict.PROCEED);
+        assertThat(forwarded.fields().contains(FieldName.AUTHORIZATION)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"eve:wrong", "eve:", "nobody:password", "EVE:password"})
+    void othersAreAskedWhoTheyAre(String credentials) {
+        BasicAuth filter = new BasicAuth(accounts, "staff", false);
+        assertAsked(ask(filter, request(basic(credentials))));
+        assertAsked(ask(filter, request(basic(credentials)))); // known to be wrong by now
+        assertThat(context.identity()).isNull();
+    }
+
+    @Test
+    void whatIsNoPasswordIsNotAccepted() {
+        BasicAuth filter = new BasicAuth(accounts, "staff", false);
+        assertAsked(ask(filter, request()));
+        assertAsked(ask(filter, request("Authorization: Bearer abc")));
+        assertAsked(ask(filter, request("Authorization: Basic !")));
+        assertAsked(ask(filter, request(basic("eve:password"), basic("eve:password"))));
+        assertAsked(ask(filter, request("Proxy-" + basic("eve:password"))));
+        assertThat(hashing).isEmpty();
+    }
+
+    @Test
+    void aPasswordIsHashedOnceForAllFiltersOfAFileAndAgainWhenTheFileHasChanged() throws Exception {
+        assertThat(ask(new BasicAuth(accounts, "staff", false), request(basic("eve:password"))))
+                .isEqualTo(Verdict.PROCEED);
+        BasicAuth ofTheNextGeneration = new BasicAuth(accounts, "other", false);
+        assertThat(ofTheNextGeneration.onRequest(request(basic("eve:password")), context))
+                .isEqualTo(Verdict.PROCEED);
+
+        Files.writeString(file, "adam:" + PASSWORD + "\n");
+        now += TimeUnit.SECONDS.toNanos(2);
+        accounts.refresh();
+        assertThat(ask(ofTheNextGeneration, request(basic("eve:password")))).isInstanceOf(Verdict.Refuse.class);
+        assertThat(ask(ofTheNextGeneration, request(basic("adam:password")))).isEqualTo(Verdict.PROCEED);
+    }
+
+    @Test
+    void whoGuessesIsHeldUp() {
+        BasicAuth filter = new BasicAuth(accounts, "staff", false);
+        for (int i = 0; i < FailureCounts.MOST_PER_MINUTE; i++) {
+            assertAsked(ask(filter, request(basic("eve:guess" + i))));
+        }
+        assertThat(ask(filter, request(basic("eve:another"))))
+                .isInstanceOfSatisfying(
+                        Verdict.Refuse.class,
+                        refuse -> assertThat(refuse.failure().cause()).isEqualTo(Cause.RATE_LIMITED));
+    }
+
+    @Test
+    void aLineThatIsWrongIsTold() throws Exception {
+        Files.writeString(file, "eve:" + PASSWORD + "\nbob:nonsense\n");
+        now += TimeUnit.SECONDS.toNanos(2);
+        accounts.refresh();
+        assertThat(accounts.problems()).singleElement().asString().startsWith(file + " line 2: ");
+    }
+}
