@@ -3,6 +3,7 @@ package dev.gateway;
 import dev.gateway.admin.AdminPages;
 import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.assembly.ActiveConfig;
+import dev.gateway.assembly.FilterStates;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.observe.meters.GatewayMeters;
@@ -81,7 +82,6 @@ public final class Gateway implements Operations, AutoCloseable {
         if (log != null) {
             metrics.addDroppedLog(log::dropped);
         }
-        metrics.addFaultyAccountFiles(logins::faultyFiles);
         this.loops = new Loops(config, metrics, options.environment());
         this.meters = new ApplicationMeters(metrics, this::configuredNames, options.buckets(), loops);
         AdminPages pages = new AdminPages(
@@ -89,6 +89,8 @@ public final class Gateway implements Operations, AutoCloseable {
         this.listeners = new Listeners(loops, pages, thread.executor());
         this.certificates = new Certificates(listeners, loops);
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
+        FilterStates filters = generations.filterStates();
+        metrics.addFaultyAccountFiles(() -> logins.faultyFiles() + filters.faults());
         this.lifecycle = new Lifecycle(loops, listeners, generations, thread, meters, metrics);
         this.reloads = options.file() == null ? null : new Reloads(options.file(), generations, loops, thread, systemd);
         new StatusPages(

@@ -58,6 +58,39 @@ public final class AccessConfig {
     }
 
     /**
+     * Holders of keys that may use a route.
+     *
+     * @param name of the header field, query parameter or cookie
+     * @param keysFile lines of a name, a colon and a key's SHA-256
+     * @param forwardKey whether the upstream gets the key
+     */
+    public record ApiKey(
+            Position position, KeyPlace place, String name, Path keysFile, String realm, boolean forwardKey)
+            implements FilterConfig {
+        @Override
+        public String type() {
+            return "APIKey";
+        }
+
+        @Override
+        public boolean guards() {
+            return true;
+        }
+
+        @Override
+        public boolean isRepeatable() {
+            return false;
+        }
+    }
+
+    /** Where requests show a key. */
+    public enum KeyPlace {
+        HEADER,
+        QUERY_PARAMETER,
+        COOKIE
+    }
+
+    /**
      * Pages of other origins whose scripts may use a route (the Gateway API's HTTPCORSFilter). {@code *} stands for all.
      *
      * @param allowOrigins in lower case: {@code *}, {@code https://example.com} or {@code https://*.example.com}

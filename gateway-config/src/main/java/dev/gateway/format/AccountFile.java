@@ -30,6 +30,7 @@ public final class AccountFile {
     private static final String NAME_AND_PASSWORD = "one line of a name, ':' and a password";
     private static final String SHA256 = "sha256:";
     private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/-]+=*");
+    private static final Pattern KEY_DIGEST = Pattern.compile("[0-9A-Fa-f]{64}");
     private static final Pattern TOKEN_DIGEST = Pattern.compile("sha256:[0-9A-Fa-f]{64}");
 
     private AccountFile() {}
@@ -96,8 +97,7 @@ public final class AccountFile {
      * two lines is nobody's.
      */
     public static Tokens tokens(Path file, String text) {
-        Map<String, String> identities = new LinkedHashMap<>();
-        Set<String> seen = new HashSet<>();
+        TokenTable table = new TokenTable();
         List<String> faults = AccountLine.readAll(file, text, "an identity, ':' and a token", line -> {
             String token = line.rest();
             boolean hashed = token.startsWith(SHA256);
@@ -106,15 +106,45 @@ public final class AccountFile {
                         ? "expected 64 hexadecimal digits after sha256:"
                         : "a token has letters, digits and - . _ ~ + / only, and maybe = at its end";
             }
-            String digest = hashed ? token.substring(SHA256.length()).toLowerCase(Locale.ROOT) : digest(token);
-            if (!seen.add(digest)) {
-                identities.remove(digest);
-                return "a token for a second time";
-            }
-            identities.put(digest, line.name());
-            return null;
+            return table.add(hashed ? token.substring(SHA256.length()) : digest(token), line.name(), "token");
         });
-        return new Tokens(Collections.unmodifiableMap(identities), faults);
+        return table.tokens(faults);
+    }
+
+    /**
+     * Reads lines of {@code name:sha256:} and a key's digest in hexadecimal; {@code sha256:} may be left out. A key of two
+     * lines is nobody's.
+     */
+    public static Tokens keys(Path file, String text) {
+        TokenTable table = new TokenTable();
+        List<String> faults = AccountLine.readAll(file, text, "a name, ':' and the SHA-256 of a key", line -> {
+            String digest = line.rest().startsWith(SHA256) ? line.rest().substring(SHA256.length()) : line.rest();
+            return KEY_DIGEST.matcher(digest).matches()
+                    ? table.add(digest, line.name(), "key")
+                    : "expected the SHA-256 of a key, 64 hexadecimal digits, as 'printf %s KEY | sha256sum' prints it";
+        });
+        return table.tokens(faults);
+    }
+
+    /** Whose digests are whose, as they are read. */
+    private static final class TokenTable {
+        private final Map<String, String> identities = new LinkedHashMap<>();
+        private final Set<String> seen = new HashSet<>();
+
+        @Nullable
+        String add(String digest, String name, String what) {
+            String lower = digest.toLowerCase(Locale.ROOT);
+            if (!seen.add(lower)) {
+                identities.remove(lower);
+                return "a " + what + " for a second time";
+            }
+            identities.put(lower, name);
+            return null;
+        }
+
+        Tokens tokens(List<String> faults) {
+            return new Tokens(Collections.unmodifiableMap(identities), faults);
+        }
     }
 
     private static String digest(String token) {

@@ -6,8 +6,11 @@ import dev.gateway.config.Position;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.access.Cors;
 import dev.gateway.filter.access.IpAccess;
+import dev.gateway.filter.auth.ApiKey;
+import dev.gateway.filter.auth.ApiKeys;
 import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.BasicAuth;
+import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.filter.auth.UserAccounts;
 import dev.gateway.format.Cidr;
 import dev.gateway.format.CidrSet;
@@ -23,6 +26,9 @@ final class AccessFilters {
 
     /** Key of the addresses of a file. */
     private record Addresses(Path file) {}
+
+    /** Key of the API keys of a file. */
+    private record Keys(Path file) {}
 
     /** Key of the users of a file. */
     private record Users(Path file) {}
@@ -72,6 +78,19 @@ final class AccessFilters {
         } catch (AuthFileException e) {
             throw Conversions.failure(position, e);
         }
+    }
+
+    static Filter apiKey(AccessConfig.ApiKey config, FilterSite site) throws StartException {
+        KeyPlace place =
+                switch (config.place()) {
+                    case HEADER -> KeyPlace.header(config.name());
+                    case QUERY_PARAMETER -> KeyPlace.queryParameter(config.name());
+                    case COOKIE -> KeyPlace.cookie(config.name());
+                };
+        Path file = config.keysFile();
+        FilterFile.Use use = new FilterFile.Use(config.position(), "APIKey", "keys");
+        FilterFile<ApiKeys> keys = FilterFile.of(new Keys(file), file, ApiKeys::read, use, site.states());
+        return new ApiKey(place, keys, config.realm(), config.forwardKey());
     }
 
     private static List<Supplier<CidrSet>> lists(

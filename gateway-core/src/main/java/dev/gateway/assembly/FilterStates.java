@@ -85,6 +85,12 @@ public final class FilterStates {
                 .toList();
     }
 
+    /** Counts files and the like that are not as they are used. */
+    public int faults() {
+        return (int)
+                watched().stream().filter(each -> !each.problems().isEmpty()).count();
+    }
+
     private List<Watched> watched() {
         List<Watched> found = new ArrayList<>();
         for (Object state : active.values()) {

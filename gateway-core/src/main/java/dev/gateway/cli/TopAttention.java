@@ -45,7 +45,7 @@ final class TopAttention {
         endpoints();
         certificates();
         if (now.number("authFilesStale") > 0) {
-            lines.add("files of users, tokens or groups cannot be read as written; /ready says why");
+            lines.add("files of users, tokens, groups or filters cannot be read as written; /ready says why");
         }
         if (rates.ofTotal("accessLog", "dropped") > 0) {
             lines.add("the access log drops lines");

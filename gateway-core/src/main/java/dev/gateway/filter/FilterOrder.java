@@ -24,6 +24,8 @@ public enum FilterOrder {
     CORS,
     /** Who the client is, before all that may depend on it; strangers learn nothing from what follows. */
     BASIC_AUTH,
+    /** Where a rule asks for both, after the user: the identity of a key is the more exact one. */
+    API_KEY,
     /** Before all edits: its Location is made of the request as the client sent it, and nothing after it matters. */
     REQUEST_REDIRECT,
     /** Before all edits, for they would be lost on a request that is answered here. */

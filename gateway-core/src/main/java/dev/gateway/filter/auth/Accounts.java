@@ -86,7 +86,11 @@ final class Accounts {
 
         /** Reads a file. */
         static Tokens parse(Path file, String text) {
-            AccountFile.Tokens read = AccountFile.tokens(file, text);
+            return of(AccountFile.tokens(file, text));
+        }
+
+        /** Makes the table of what was read. */
+        static Tokens of(AccountFile.Tokens read) {
             Map<Digest, String> owners = new HashMap<>();
             read.identities()
                     .forEach((digest, identity) ->

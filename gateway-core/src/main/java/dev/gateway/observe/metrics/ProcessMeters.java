@@ -90,7 +90,7 @@ final class ProcessMeters implements Exposition.Source {
         out.gauge("gateway_direct_memory_max_bytes", "Direct memory that buffers may take.", directMemoryMax());
         out.gauge(
                 "gateway_auth_files_stale",
-                "Files of users, tokens or groups that cannot be read, or have lines that cannot.",
+                "Files of users, tokens, groups or filters that cannot be read, or have lines that cannot.",
                 faultyAccountFiles.getAsInt());
         out.gauge(
                 "gateway_dns_stale_names",

@@ -25,7 +25,7 @@ export function attention(stats, recent, reloadFailed) {
     const left = daysLeft(certificate, stats.time);
     if (left.level !== 'good') say(left.level, `The certificate of ${certificate.name} (${certificate.listener ?? certificate.upstream}): ${left.text}${left.days < 0 ? '' : ' left'}.`);
   }
-  if (stats.authFilesStale > 0) say('bad', `${plural(stats.authFilesStale, 'file')} of users, tokens or groups cannot be read; /ready says why.`);
+  if (stats.authFilesStale > 0) say('bad', `${plural(stats.authFilesStale, 'file')} of users, tokens, groups or filters cannot be read; /ready says why.`);
   if (recent) traffic(stats, recent, say);
   const lag = Math.max(...stats.eventLoops.map(loop => loop.lagSeconds));
   if (lag > LAG) say('warn', `An event loop kept its tasks waiting for ${duration(lag)}.`);

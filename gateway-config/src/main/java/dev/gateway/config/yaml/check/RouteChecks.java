@@ -1,6 +1,9 @@
 package dev.gateway.config.yaml.check;
 
+import dev.gateway.config.AccessConfig;
+import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.Cors;
+import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
@@ -28,12 +31,14 @@ import org.jspecify.annotations.Nullable;
 final class RouteChecks {
     private final Scope scope;
     private final List<String> listeners;
+    private final AccessLogConfig.Redact redact;
 
     /** Where each match was first written, by the listener, hostname and conditions that make it what it is. */
     private final Map<List<Object>, Position> seen = new HashMap<>();
 
-    private RouteChecks(Scope scope, List<String> listeners) {
+    private RouteChecks(Scope scope, List<String> listeners, AccessLogConfig.Redact redact) {
         this.scope = scope;
+        this.redact = redact;
         this.listeners = listeners;
     }
 
@@ -44,7 +49,8 @@ final class RouteChecks {
                         .filter(ListenerConfig::isHttp)
                         .map(ListenerConfig::name)
                         .distinct()
-                        .toList());
+                        .toList(),
+                config.accessLog().redact());
         for (RouteConfig route : config.routes()) {
             checks.names(route);
             for (RuleConfig rule : route.rules()) {
@@ -94,6 +100,8 @@ final class RouteChecks {
             prefixes(rule, filter);
             if (filter instanceof Cors) {
                 preflights(rule, filter);
+            } else if (filter instanceof ApiKey key) {
+                logged(key);
             }
             if (filter.answer() != 0 && answering == null) {
                 answering = filter;
@@ -114,6 +122,16 @@ final class RouteChecks {
             scope.problems.warning(
                     filter.position(),
                     "browsers ask by OPTIONS first, which no match of this rule takes: add one with 'method: OPTIONS'");
+        }
+    }
+
+    /** The gateway hides keys in its own log, as far as it knows their names. */
+    private void logged(ApiKey key) {
+        if (key.place() == AccessConfig.KeyPlace.QUERY_PARAMETER
+                && !redact.queryKeys().contains(key.name())) {
+            scope.problems.warning(
+                    key.position(),
+                    "the access log shows the keys: add '" + key.name() + "' to accessLog.redact.queryKeys");
         }
     }
 

@@ -1,6 +1,8 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
+import dev.gateway.config.AccessConfig.KeyPlace;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.TextFiles;
@@ -10,11 +12,15 @@ import dev.gateway.format.AccountFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Filters that ask who the client is, key by key. */
 final class AuthFilterSchema {
     private static final String REALM = "gateway";
+    private static final String DEFAULT_HEADER = "X-API-Key";
 
     /** Settings of names and passwords. */
     static final ObjectType<BasicAuth> BASIC = ObjectType.of(
@@ -48,7 +54,84 @@ final class AuthFilterSchema {
                 };
             });
 
+    /** Settings of keys. */
+    static final ObjectType<ApiKey> API_KEY = ObjectType.of(
+            "apiKey section", "Lets only holders of a key use the route. The gateway answers others with 401.", o -> {
+                var header = o.optional(
+                        "header",
+                        Types.HEADER_NAME,
+                        key -> nameIn(key, KeyPlace.HEADER),
+                        "Header field that has the key. Without this key, queryParameter and cookie it is X-API-Key.");
+                var query = o.optional(
+                        "queryParameter",
+                        Types.word("[A-Za-z0-9._~-]+", "letters, digits and - . _ ~ only"),
+                        key -> nameIn(key, KeyPlace.QUERY_PARAMETER),
+                        "Query parameter that has the key.");
+                var cookie = o.optional(
+                        "cookie",
+                        Types.word(Types.TOKEN, "letters, digits and !#$%&'*+-.^_`|~ only"),
+                        key -> nameIn(key, KeyPlace.COOKIE),
+                        "Cookie that has the key.");
+                var file = o.required(
+                        "keysFile",
+                        Types.PATH,
+                        ApiKey::keysFile,
+                        "File of lines with a name, ':' and the SHA-256 of its key in hexadecimal. The gateway reads it "
+                                + "again when it changes.");
+                var realm = o.defaulted(
+                        "realm", ConnectAuthSchema.REALM, REALM, ApiKey::realm, "Realm in WWW-Authenticate.");
+                var forward = o.defaulted(
+                        "forwardKey", Types.BOOLEAN, false, ApiKey::forwardKey, "Whether the upstream gets the key.");
+                o.constraint(AuthFilterSchema::severalPlaces, severalPlacesSchema());
+                return v -> {
+                    if (v.has("keysFile")) {
+                        check(v, "keysFile", v.get(file), (path, text) -> AccountFile.keys(path, text)
+                                .faults());
+                    }
+                    String inQuery = v.find(query);
+                    String inCookie = v.find(cookie);
+                    String inHeader = v.find(header);
+                    return new ApiKey(
+                            v.position(),
+                            inQuery != null
+                                    ? KeyPlace.QUERY_PARAMETER
+                                    : inCookie != null ? KeyPlace.COOKIE : KeyPlace.HEADER,
+                            inQuery != null
+                                    ? inQuery
+                                    : inCookie != null ? inCookie : inHeader != null ? inHeader : DEFAULT_HEADER,
+                            v.get(file),
+                            v.get(realm),
+                            v.get(forward));
+                };
+            });
+
     private AuthFilterSchema() {}
+
+    private static @Nullable String nameIn(ApiKey key, KeyPlace place) {
+        return key.place() == place ? key.name() : null;
+    }
+
+    private static ObjectType.@Nullable Finding severalPlaces(Values values) {
+        List<String> written = Stream.of("header", "queryParameter", "cookie")
+                .filter(values::has)
+                .toList();
+        return written.size() < 2
+                ? null
+                : new ObjectType.Finding(
+                        written.get(1),
+                        "a key is in one place: write '" + written.get(0) + "' or '" + written.get(1) + "'");
+    }
+
+    private static Map<String, Object> severalPlacesSchema() {
+        return Map.of(
+                "not",
+                Map.of(
+                        "anyOf",
+                        List.of(
+                                Map.of("required", List.of("header", "queryParameter")),
+                                Map.of("required", List.of("header", "cookie")),
+                                Map.of("required", List.of("queryParameter", "cookie")))));
+    }
 
     private static void check(Values v, String key, Path file, BiFunction<Path, String, List<String>> faults) {
         try {

@@ -1,0 +1,130 @@
+package dev.gateway.filter.auth;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Where requests show a key. Immutable. */
+public sealed interface KeyPlace {
+    /** Returns a header field of that name. */
+    static KeyPlace header(String name) {
+        return new Header(FieldName.of(name));
+    }
+
+    /** Returns a cookie of that name. */
+    static KeyPlace cookie(String name) {
+        return new Cookie(new AsciiString(name));
+    }
+
+    /** Returns a query parameter of that name, written without escapes. */
+    static KeyPlace queryParameter(String name) {
+        return new QueryParameter(new AsciiString(name));
+    }
+
+    /**
+     * Finds the key.
+     *
+     * @param take whether it is taken out of the head
+     * @return null if there is none, or more than one
+     */
+    @Nullable
+    AsciiString find(RequestHead head, boolean take);
+
+    /** A header field. */
+    record Header(FieldName name) implements KeyPlace {
+        @Override
+        public @Nullable AsciiString find(RequestHead head, boolean take) {
+            Fields fields = head.fields();
+            int at = fields.find(name, 0);
+            if (at < 0) {
+                return null;
+            }
+            AsciiString value = fields.find(name, at + 1) < 0 ? fields.value(at) : null;
+            if (take) {
+                fields.remove(name); // the bytes stay where they are
+            }
+            return value;
+        }
+    }
+
+    /** A cookie. */
+    record Cookie(AsciiString name) implements KeyPlace {
+        @Override
+        public @Nullable AsciiString find(RequestHead head, boolean take) {
+            Fields fields = head.fields();
+            Pairs pairs = new Pairs(name);
+            for (int i = fields.find(FieldName.COOKIE, 0); i >= 0; i = fields.find(FieldName.COOKIE, i + 1)) {
+                pairs.add(fields.value(i), ';');
+            }
+            if (take && pairs.isFound()) {
+                fields.remove(FieldName.COOKIE);
+                if (!pairs.rest.isEmpty()) {
+                    fields.add(FieldName.COOKIE, String.join("; ", pairs.rest));
+                }
+            }
+            return pairs.value();
+        }
+    }
+
+    /** A query parameter. */
+    record QueryParameter(AsciiString name) implements KeyPlace {
+        @Override
+        public @Nullable AsciiString find(RequestHead head, boolean take) {
+            AsciiString path = head.path();
+            int query = head.queryStart();
+            if (query == path.length()) {
+                return null;
+            }
+            Pairs pairs = new Pairs(name);
+            pairs.add(path.subSequence(query + 1, path.length(), false), '&');
+            if (take && pairs.isFound()) {
+                String rest = pairs.rest.isEmpty() ? "" : "?" + String.join("&", pairs.rest);
+                head.setPath(new AsciiString(path.subSequence(0, query, false) + rest));
+            }
+            return pairs.value();
+        }
+    }
+
+    /** The values of a name in lists of pairs, and all other pairs. */
+    final class Pairs {
+        private final AsciiString name;
+        private final List<AsciiString> rest = new ArrayList<>();
+        private @Nullable AsciiString first;
+        private int found;
+
+        private Pairs(AsciiString name) {
+            this.name = name;
+        }
+
+        private void add(AsciiString list, char separator) {
+            int start = 0;
+            while (start <= list.length()) {
+                int end = list.indexOf(separator, start);
+                end = end < 0 ? list.length() : end;
+                AsciiString pair = list.subSequence(start, end, false);
+                AsciiString trimmed = separator == ';' ? pair.trim() : pair;
+                if (trimmed.length() > name.length()
+                        && trimmed.startsWith(name)
+                        && trimmed.byteAt(name.length()) == '=') {
+                    found++;
+                    first = trimmed.subSequence(name.length() + 1, trimmed.length(), false);
+                } else if (!trimmed.isEmpty()) {
+                    rest.add(trimmed);
+                }
+                start = end + 1;
+            }
+        }
+
+        private boolean isFound() {
+            return found > 0;
+        }
+
+        private @Nullable AsciiString value() {
+            return found == 1 ? first : null;
+        }
+    }
+}

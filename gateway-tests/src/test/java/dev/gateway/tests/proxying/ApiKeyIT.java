@@ -1,0 +1,135 @@
+package dev.gateway.tests.proxying;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.Pairing;
+import dev.gateway.tests.support.Rig;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Only holders of a key use a route; keys end at the gateway, and the names of their holders are in its log. */
+@Timeout(60)
+@SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
+class ApiKeyIT {
+    @TempDir
+    Path files;
+
+    /** Answers with what it gets of the keys. */
+    private static Origin origin() throws IOException {
+        return Origin.start().otherwise((stream, head) -> {
+            stream.receiveBody();
+            stream.send(Head.response(200), false);
+            stream.send(
+                    head.target() + "|" + head.get("x-api-key").orElse("none") + "|"
+                            + String.join("; ", head.all("cookie")),
+                    true);
+        });
+    }
+
+    private void write(String name, String key) throws Exception {
+        byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+        Files.writeString(files.resolve("keys"), name + ":" + HexFormat.of().formatHex(digest) + "\n");
+    }
+
+    private String yaml(Origin origin, Pairing pairing, String more) {
+        return """
+                listeners: [{name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes:
+                  - name: partners
+                    rules:
+                      - name: header
+                        filters: [{type: APIKey, apiKey: {keysFile: "%1$s"%2$s}}]
+                        backendRefs: [{name: app}]
+                      - name: query
+                        matches: [{path: {value: /query}}]
+                        filters: [{type: APIKey, apiKey: {keysFile: "%1$s", queryParameter: api_key}}]
+                        backendRefs: [{name: app}]
+                      - name: cookie
+                        matches: [{path: {value: /cookie}}]
+                        filters: [{type: APIKey, apiKey: {keysFile: "%1$s", cookie: key}}]
+                        backendRefs: [{name: app}]
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %3$d}], protocol: %4$s}]
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {path: access.log}
+                """
+                .formatted(files.resolve("keys"), more, origin.port(), pairing.upstream);
+    }
+
+    private static String ask(Peer client, String path, String... fields) throws IOException {
+        PeerStream stream = client.open();
+        stream.send(Head.request("GET", path, fields), true);
+        int status = stream.receiveFinal().status();
+        String body = stream.receiveBody();
+        return status == 200 ? body : String.valueOf(status);
+    }
+
+    private static void await(Peer client, String key, String answer) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!ask(client, "/", "x-api-key", key).equals(answer)) {
+            assertThat(System.nanoTime()).as(key + " never gets " + answer).isLessThan(deadline);
+            LockSupport.parkNanos(50_000_000);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void onlyHoldersOfAKeyReachTheUpstream(Pairing pairing) throws Exception {
+        write("partner", "k-one");
+        try (Origin origin = origin();
+                Rig rig = Rig.start(yaml(origin, pairing, ""));
+                Peer client = rig.connect(pairing.client)) {
+            PeerStream stranger = client.open();
+            stranger.send(Head.request("GET", "/"), true);
+            Head asked = stranger.receiveFinal();
+            assertThat(asked.status()).isEqualTo(401);
+            assertThat(asked.all("www-authenticate")).containsExactly("ApiKey realm=\"gateway\"");
+            stranger.receiveBody();
+            assertThat(ask(client, "/", "x-api-key", "k-two")).isEqualTo("401");
+            assertThat(ask(client, "/query?api_key=k-two")).isEqualTo("401");
+            assertThat(ask(client, "/cookie", "cookie", "key=k-two")).isEqualTo("401");
+            assertThat(origin.requests("/")).isEmpty();
+
+            assertThat(ask(client, "/", "x-api-key", "k-one")).isEqualTo("/|none|");
+            assertThat(ask(client, "/query?a=b&api_key=k-one")).isEqualTo("/query?a=b|none|");
+            assertThat(ask(client, "/cookie", "cookie", "a=b; key=k-one")).isEqualTo("/cookie|none|a=b");
+            List<String> log = rig.awaitAccessLog(7);
+            assertThat(log)
+                    .anySatisfy(line -> assertThat(line).contains("\"identity\":\"partner\"", "\"status\":200"))
+                    .noneSatisfy(line -> assertThat(line).containsAnyOf("k-one", "k-two"));
+            rig.awaitMetric(
+                    2,
+                    "gateway_downstream_requests_total",
+                    "route=\"partners/header\"",
+                    "code=\"401\"",
+                    "cause=\"authz_denied\"");
+
+            rig.reload(yaml(origin, pairing, ", forwardKey: true"));
+            assertThat(ask(client, "/", "x-api-key", "k-one")).isEqualTo("/|k-one|");
+
+            write("partner", "k-two");
+            await(client, "k-two", "/|k-two|");
+            assertThat(ask(client, "/", "x-api-key", "k-one")).isEqualTo("401");
+            Files.writeString(files.resolve("keys"), "partner:k-three\n");
+            rig.awaitMetric(1, "gateway_auth_files_stale");
+            assertThat(rig.admin("/ready"))
+                    .contains("APIKey: keeping the previous keys: ")
+                    .doesNotContain("k-three");
+            assertThat(ask(client, "/", "x-api-key", "k-two")).isEqualTo("/|k-two|");
+        }
+    }
+}
