@@ -110,7 +110,7 @@ public final class Cors implements Filter {
         return new Verdict.Reply(new ResponseHead(204, null, fields, 0), Unpooled.EMPTY_BUFFER);
     }
 
-    /** With credentials, browsers take {@code *} as a name (Fetch, section 3.2.5), so what is asked for stands for it. */
+    /** With credentials, browsers take {@code *} as a name (Fetch, section 3.2.5), so the requested names stand for it. */
     private void addIfAny(Fields fields, FieldName name, AsciiString allowed, @Nullable AsciiString requested) {
         AsciiString value = settings.credentials && allowed.equals(ALL) ? requested : allowed;
         if (value != null && !value.isEmpty()) {
