@@ -15,8 +15,6 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
-import dev.gateway.stream.SourceAddress;
-import dev.gateway.upstream.BalancerContext;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
@@ -29,31 +27,17 @@ import org.jspecify.annotations.Nullable;
  * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows, until a response is
  * forwarded or the last failure is the exchange's. Made when every filter has proceeded.
  */
-final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
+final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
 
-    /** After so many attempts in a row on connections just closed, the next is at the same endpoint: its pool has no more of them. */
-    private static final int MAX_STALE = 2;
-
-    private static final long MAX_TIMED_BODY = 64 << 10;
-
-    private final ExchangeContext exchange;
     private final Owner owner;
     private final Route route;
-    private final Upstream upstream;
     private final Route.Retry policy;
     private final Retries retries;
     private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not the client's
-    private @Nullable Endpoint endpoint;
-    private long tried; // endpoints, by their index, as far as there are bits
     private @Nullable Attempt current;
     private boolean endUnreported; // the observer does not know yet that this attempt has ended
-    private boolean failedByStatus; // the endpoint answered this attempt with an error
-    private boolean answeredWell; // it answered well so far, and has not been told so
-    private boolean awaitsGrpcStatus; // it answers a call of gRPC, and has not told yet how that went
     private @Nullable Failure lastFailure; // of the attempt before
-    private boolean wasFailing; // the endpoint's last request had failed when this attempt began
-    private int stale; // attempts in a row that met a kept connection just closed
 
     /** The exchange whose upstream it is. */
     interface Owner {
@@ -77,11 +61,10 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
     }
 
     Attempts(ExchangeContext exchange, Owner owner, Route route, Upstream upstream) {
-        this.exchange = exchange;
+        super(exchange, upstream);
         this.owner = owner;
         ExchangeRecord record = exchange.record;
         this.route = route;
-        this.upstream = upstream;
         RequestHead head = exchange.head;
         this.policy = route.forwarding().retry();
         this.retries =
@@ -109,8 +92,6 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
                             : Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used"));
             return;
         }
-        tried |= bit(chosen);
-        endpoint = chosen;
         record.endpoint = chosen;
         record.endpointIndex = chosen.index();
         record.hop = null;
@@ -121,8 +102,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
         record.dialNanos = 0;
         record.requestedNanos = 0;
         endUnreported = true;
-        wasFailing = upstream.host(chosen).isFailing();
-        failedByStatus = awaitsGrpcStatus = answeredWell = false;
+        begin(chosen);
         owner.routing().onAttempt();
         exchange.loop.observer.onAttemptBegun(record);
         tellEndpoint(chosen);
@@ -143,20 +123,11 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
     @Override
     public void onMoved(Endpoint to) {
         ExchangeRecord record = exchange.record;
-        endpoint = to;
+        goTo(to);
         record.endpoint = to;
         record.endpointIndex = to.index();
         exchange.loop.observer.onAttemptMoved(record);
-        tried |= bit(to);
         tellEndpoint(to);
-    }
-
-    /** Chooses an endpoint that no attempt has tried, if the balancer comes to one soon. */
-    private @Nullable Endpoint choose() {
-        if (stale >= MAX_STALE && endpoint != null && upstream.host(endpoint).isChosen()) {
-            return endpoint;
-        }
-        return EndpointChoice.choose(upstream, this);
     }
 
     @Override
@@ -172,30 +143,6 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
     @Override
     public long random(long most) {
         return exchange.loop.jitter.applyAsLong(most);
-    }
-
-    @Override
-    public RequestHead head() {
-        return exchange.head;
-    }
-
-    @Override
-    public SourceAddress client() {
-        return exchange.record.client;
-    }
-
-    @Override
-    public @Nullable Endpoint previous() {
-        return endpoint;
-    }
-
-    @Override
-    public boolean isTried(Endpoint asked) {
-        return (tried & bit(asked)) != 0 || asked.equals(endpoint); // which may be one too many for the bits
-    }
-
-    private static long bit(Endpoint endpoint) {
-        return endpoint.index() < 0 || endpoint.index() >= Long.SIZE ? 0 : 1L << endpoint.index();
     }
 
     private ClientPreamble preamble(RequestHead head) {
@@ -254,55 +201,9 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
         }
     }
 
-    /** Tells the host how long the answer has taken, if its balancer asks; not what the client has taken to send much. */
-    private void timeAnswer() {
-        boolean small = exchange.head.contentLength() < MAX_TIMED_BODY && exchange.state.isRequestEnded();
-        if (small && endpoint != null && upstream.balancer().timesAnswers()) {
-            long now = exchange.loop.wheel.nanoTime();
-            upstream.host(endpoint).latency().add(now - exchange.record.requestedNanos, now);
-        }
-    }
-
-    private void onAnswered(ResponseHead head, boolean last) {
-        timeAnswer();
-        boolean call = upstream.health().detectsOutliers() && GrpcStatus.isCall(head);
-        awaitsGrpcStatus = call && !last && !GrpcStatus.isTold(head.fields());
-        if (!awaitsGrpcStatus) {
-            onAnswered(call ? GrpcStatus.toHttp(head.fields()) : head.status());
-        }
-    }
-
-    /** Also where nobody is left for silence: other routes may lead to the endpoint. */
-    private void onHeard(long nanos) {
-        if (endpoint != null && nanos != 0) {
-            upstream.host(endpoint).onHeard(nanos);
-        }
-    }
-
-    private void onAnswered(int status) {
-        if (endpoint != null) {
-            failedByStatus = upstream.health().onAnswered(endpoint, status);
-            answeredWell = !failedByStatus;
-            if (exchange.head.isConnect()) {
-                onServed(); // a tunnel may be open for days, and says nothing more of its endpoint
-            }
-        }
-    }
-
-    /** The answer has ended otherwise than by the endpoint's fault. */
-    private void onServed() {
-        if (answeredWell && endpoint != null) {
-            answeredWell = false;
-            upstream.health().onServed(endpoint);
-        }
-    }
-
     @Override
     public void onTrailers(Fields trailers) {
-        if (awaitsGrpcStatus) {
-            awaitsGrpcStatus = false;
-            onAnswered(GrpcStatus.toHttp(trailers));
-        }
+        onAnswerEnded(trailers);
         owner.response().onTrailers(trailers);
     }
 
@@ -364,19 +265,14 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
 
     private void again(long delay, Failure failure) {
         lastFailure = failure;
-        stale = failure.stale() ? stale + 1 : 0;
+        leave(failure);
         tellEnd(0, failure, true);
         retry(delay, failure);
     }
 
     /** No head has come for as long as an endpoint may be silent: leaves it if it has answered nobody, and another may. */
     void onSilent() {
-        Endpoint asked = endpoint;
-        if (asked == null
-                || exchange.state.phase() != Phase.REQUESTED
-                || upstream.host(asked).isHeardSince(exchange.record.requestedNanos)
-                || !isReplayable()
-                || !EndpointChoice.hasUntried(upstream, this)) {
+        if (exchange.state.phase() != Phase.REQUESTED || !isReplayable() || !isSilent()) {
             return;
         }
         long delay = retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos));
@@ -410,17 +306,8 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
         }
     }
 
-    /** Tells how the endpoint did if it had the request. */
     private void judge(Failure failure) {
-        if (endpoint == null || failedByStatus || !exchange.state.isRequested() || exchange.state.isTunnel()) {
-            return;
-        }
-        boolean silent = failure.cause() == Cause.UPSTREAM_TIMEOUT
-                && !exchange.state.isResponded()
-                && (hasWholeRequest() || hasTakenNothing());
-        EndpointBlame.Finding finding = EndpointBlame.of(failure, silent);
-        answeredWell &= finding != EndpointBlame.Finding.ANSWERED_BADLY;
-        EndpointBlame.tell(upstream.health(), endpoint, finding);
+        judge(failure, failure.cause() == Cause.UPSTREAM_TIMEOUT && (hasWholeRequest() || hasTakenNothing()));
     }
 
     /** Of a tunnel there is nothing to wait for but its head. */
@@ -445,11 +332,7 @@ final class Attempts implements Attempt.Owner, BalancerContext, Retries.Owner {
             return Retries.NONE; // to wait there once more would double the time
         }
         boolean sent = exchange.state.phase() == Phase.REQUESTED;
-        return retries.afterFailure(failure, new Retries.Tried(sent, elsewhere, wasFailing));
-    }
-
-    private boolean isElsewhere() {
-        return endpoint == null || upstream.health().hasOther(endpoint);
+        return retries.afterFailure(failure, new Retries.Tried(sent, elsewhere, wasFailing()));
     }
 
     private void retry(long delayMillis, Failure failure) {
