@@ -48,6 +48,8 @@ class ArchitectureTest {
             "dev.gateway.config.yaml.ConfigLoader",
             "dev.gateway.net.tls.ClientCertificates",
             "dev.gateway.net.tls.SelfSigned",
+            // Sessions end by it, at all replicas and after a restart.
+            "dev.gateway.assembly.SessionAssembly",
             // It compares the age of a file, and takes one from the future for young.
             "dev.gateway.files.FileStamp");
 

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param healthChecks what takes endpoints out of service, null for what protects every upstream: failures in a row
  * @param panicThreshold the least percentage of endpoints in service, with fewer all are used; 0 for none
  * @param slowStart for how long an endpoint that joins others gets less than its share; zero for not at all
+ * @param sessionPersistence what keeps clients at their endpoints, null for nothing
  */
 public record UpstreamConfig(
         Position position,
@@ -23,7 +24,8 @@ public record UpstreamConfig(
         Timeouts timeouts,
         @Nullable HealthChecks healthChecks,
         int panicThreshold,
-        Duration slowStart) {
+        Duration slowStart,
+        @Nullable SessionPersistenceConfig sessionPersistence) {
 
     public UpstreamConfig {
         endpoints = List.copyOf(endpoints);
@@ -41,7 +43,8 @@ public record UpstreamConfig(
                 timeouts,
                 healthChecks,
                 panicThreshold,
-                slowStart);
+                slowStart,
+                sessionPersistence);
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.process.StartException;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
@@ -19,7 +20,7 @@ public final class UpstreamAssembly {
     private UpstreamAssembly() {}
 
     /** Makes an upstream with all its endpoints in service. */
-    static Upstream upstream(UpstreamConfig config) {
+    static Upstream upstream(UpstreamConfig config) throws StartException {
         UpstreamConfig.Protocols protocols = config.protocols();
         UpstreamConfig.Tls tls = protocols.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
@@ -40,7 +41,7 @@ public final class UpstreamAssembly {
         Balancer.Policy balancing = BalancerAssembly.policy(config.loadBalancer());
         Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing), settings);
         upstream.update(specs(config));
-        return upstream;
+        return SessionAssembly.addTo(upstream, config.sessionPersistence());
     }
 
     /** Returns what is wanted of the endpoints of an upstream. */

@@ -195,6 +195,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         } else {
             onAnswered(head, last);
             if (!isRepeated(head)) {
+                beforeForwarding(head);
                 owner.response().onHead(head, last);
                 onHeard(exchange.record.respondedNanos);
             }

@@ -22,6 +22,7 @@ abstract class EndpointUse implements BalancerContext {
 
     final ExchangeContext exchange;
     final Upstream upstream;
+    private final @Nullable Session session; // null if the upstream has none
     private @Nullable Endpoint endpoint; // of the current attempt
     private long tried; // endpoints, by their index, as far as there are bits
     private int stale; // attempts in a row that met a kept connection just closed
@@ -33,6 +34,7 @@ abstract class EndpointUse implements BalancerContext {
     EndpointUse(ExchangeContext exchange, Upstream upstream) {
         this.exchange = exchange;
         this.upstream = upstream;
+        this.session = upstream.sessions() == null ? null : Session.of(upstream, exchange.head, exchange.record);
     }
 
     // ---- where attempts are made
@@ -41,6 +43,10 @@ abstract class EndpointUse implements BalancerContext {
     final @Nullable Endpoint choose() {
         if (stale >= MAX_STALE && endpoint != null && upstream.host(endpoint).isChosen()) {
             return endpoint;
+        }
+        Endpoint kept = session == null ? null : session.endpoint();
+        if (kept != null && (endpoint == null || stale > 0) && upstream.host(kept).isChosen()) {
+            return kept;
         }
         return EndpointChoice.choose(upstream, this);
     }
@@ -140,6 +146,13 @@ abstract class EndpointUse implements BalancerContext {
         if (awaitsGrpcStatus) {
             awaitsGrpcStatus = false;
             onAnswered(GrpcStatus.toHttp(trailers));
+        }
+    }
+
+    /** The head will be forwarded, and no further attempt made. */
+    final void beforeForwarding(ResponseHead head) {
+        if (session != null && endpoint != null) {
+            session.onAnswered(endpoint, head);
         }
     }
 

@@ -45,13 +45,15 @@ public record Explanation(String request, List<OnListener> listeners) {
      * An upstream that may be chosen.
      *
      * @param share of the requests of its route, 0 to 1
+     * @param sessionName the cookie that keeps a client at its endpoint, null if none does
      */
     record Target(
             String upstream,
             double share,
             @Nullable Position at,
             List<Map<String, Object>> endpoints,
-            Map<String, Object> timeouts) {
+            Map<String, Object> timeouts,
+            @Nullable String sessionName) {
         public Map<String, Object> json() {
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("upstream", upstream);
@@ -59,6 +61,9 @@ public record Explanation(String request, List<OnListener> listeners) {
             place(json, at);
             json.put("endpoints", endpoints);
             json.put("timeouts", timeouts);
+            if (sessionName != null) {
+                json.put("sessionName", sessionName);
+            }
             return json;
         }
     }

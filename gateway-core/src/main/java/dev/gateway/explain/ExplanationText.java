@@ -61,6 +61,9 @@ public final class ExplanationText {
         line(2, target.upstream() + ", " + percent + " %" + (target.at() == null ? "" : "  (" + target.at() + ")"));
         target.endpoints().forEach(endpoint -> line(3, pairs(endpoint)));
         line(3, "timeouts: " + pairs(target.timeouts()));
+        if (target.sessionName() != null) {
+            line(3, "sessionPersistence: cookie " + target.sessionName());
+        }
     }
 
     private void write(NearMiss miss) {

@@ -12,6 +12,7 @@ import dev.gateway.config.Position;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.config.SessionPersistenceConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.explain.Explanation.NearMiss;
 import dev.gateway.explain.Explanation.OnListener;
@@ -335,7 +336,9 @@ public final class RouteExplainer {
         }
         timeouts.put("poolAcquire", duration(limits.poolAcquire()));
         timeouts.put("responseHeaders", duration(limits.responseHeaders()));
-        return new Target(upstream.name(), share, ref.position(), all, timeouts);
+        SessionPersistenceConfig sessions = upstream.sessionPersistence();
+        String cookie = sessions == null ? null : sessions.sessionName();
+        return new Target(upstream.name(), share, ref.position(), all, timeouts, cookie);
     }
 
     /** Returns the timeouts of a rule by their keys. */

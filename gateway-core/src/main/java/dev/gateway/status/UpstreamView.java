@@ -11,6 +11,7 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Host;
+import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -64,6 +65,10 @@ final class UpstreamView {
             view.put("at", places.getOrDefault(upstream.name(), ""));
             if (policies.containsKey(upstream.name())) {
                 view.put("loadBalancer", policies.get(upstream.name()));
+            }
+            SessionPersistence sessions = upstream.sessions();
+            if (sessions != null) {
+                view.put("sessionName", sessions.cookie());
             }
             view.putAll(view(
                     loops.metrics(),

@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import dev.gateway.overload.PendingRequestMemory;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Upstream: a named group of endpoints with one policy. Immutable except for which endpoints it has, how they are, and what
@@ -18,6 +19,7 @@ public final class Upstream {
     private final RetryBudget retryBudget = new RetryBudget();
     private final Host named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
     private final Host departed = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
+    private @Nullable SessionPersistence sessions; // set before anybody else sees this
 
     /** Makes an upstream that never takes an endpoint out of service. */
     public Upstream(String name, List<Endpoint> endpoints, Balancer.Policy balancing, UpstreamSettings settings) {
@@ -53,6 +55,18 @@ public final class Upstream {
      */
     public List<Host> update(List<EndpointSpec> wanted) {
         return health.update(wanted);
+    }
+
+    /** Keeps sessions at their endpoints; called before anybody uses it. */
+    public Upstream persist(SessionPersistence made) {
+        sessions = made;
+        health.onChoice(made::onChoice);
+        return this;
+    }
+
+    /** Returns what keeps sessions at their endpoints, null if nothing does. */
+    public @Nullable SessionPersistence sessions() {
+        return sessions;
     }
 
     private void divide(List<Host> chosen) {

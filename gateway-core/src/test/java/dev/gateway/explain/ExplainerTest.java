@@ -85,7 +85,10 @@ class ExplainerTest {
                 hostnames: ["db.example.com"]
                 rules: [{backendRefs: [{name: spare}]}]
             upstreams:
-              - {name: api, endpoints: [{host: 10.0.0.1, port: 80}, {host: 10.0.0.2, port: 80, weight: 2}], timeouts: {connect: 2s}}
+              - name: api
+                endpoints: [{host: 10.0.0.1, port: 80}, {host: 10.0.0.2, port: 80, weight: 2}]
+                timeouts: {connect: 2s}
+                sessionPersistence: {sessionName: sid, keyFile: keys}
               - {name: spare, endpoints: [{host: 10.0.0.3, port: 80}]}
             connect:
               - name: out
@@ -113,6 +116,7 @@ class ExplainerTest {
         try {
             Files.writeString(directory.resolve("users"), "eve:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n");
             Files.writeString(directory.resolve("groups"), "ops: alice bob\n");
+            Files.writeString(directory.resolve("keys"), "0123456789abcdef0123456789abcdef\n");
         } catch (IOException e) {
             throw new AssertionError(e);
         }
@@ -173,7 +177,17 @@ class ExplainerTest {
                 .extracting(endpoint -> endpoint.get("endpoint"))
                 .containsExactly("10.0.0.1:80", "10.0.0.2:80");
         assertThat(taken.targets().get(0).timeouts()).containsEntry("connect", "2s");
+        assertThat(taken.targets().get(0).sessionName()).isEqualTo("sid");
+        assertThat(taken.targets().get(1).sessionName()).isNull();
         assertThat(taken.timeouts()).containsEntry("request", "30s").containsEntry("backendRequest", "none");
+    }
+
+    @Test
+    void theCookieOfSessionsIsNamed() {
+        Explanation explanation = explain(new ExplainRequest(
+                "web", null, "GET", "shop.example.com", "/api?v=1", List.of("X-Tier: gold"), null, Set.of()));
+        assertThat(ExplanationText.of(explanation)).contains("sessionPersistence: cookie sid");
+        assertThat(Json.write(explanation.json())).containsOnlyOnce("\"sessionName\": \"sid\"");
     }
 
     @Test

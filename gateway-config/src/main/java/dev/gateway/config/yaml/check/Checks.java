@@ -54,6 +54,7 @@ public final class Checks {
         RouteChecks.run(config, scope);
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));
         ConnectChecks.run(config, scope);
+        SessionChecks.run(config, scope);
         FileModeChecks.run(root, scope);
     }
 

@@ -223,6 +223,11 @@ final class UpstreamSchema {
                         "Time in which the share of an endpoint rises from a tenth to all of it. It holds for new "
                                 + "endpoints, and for those that are healthy again or no longer ejected. 0s means "
                                 + "none.");
+                var sessions = o.optional(
+                        "sessionPersistence",
+                        SessionSchema.SESSION_PERSISTENCE,
+                        UpstreamConfig::sessionPersistence,
+                        "Sends the requests of a client to the endpoint that answered it first (sticky sessions).");
                 o.constraint(
                         UpstreamSchema::tlsProblem,
                         Map.of(
@@ -244,7 +249,8 @@ final class UpstreamSchema {
                             v.get(timeouts),
                             v.find(health),
                             v.get(panicThreshold),
-                            v.get(slowStart));
+                            v.get(slowStart),
+                            v.find(sessions));
                 };
             });
 

@@ -1,0 +1,62 @@
+package dev.gateway.exchange;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.message.Scheme;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.SessionPersistence;
+import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sticky session of one exchange: the endpoint that its cookie names, and the cookie of its response. Confined to its event
+ * loop.
+ */
+final class Session {
+    private final SessionPersistence persistence;
+    private final boolean secure;
+    private final SessionPersistence.@Nullable Kept kept;
+
+    private Session(SessionPersistence persistence, boolean secure, SessionPersistence.@Nullable Kept kept) {
+        this.persistence = persistence;
+        this.secure = secure;
+        this.kept = kept;
+    }
+
+    /** Reads the session of a request and removes its cookie; null if there are no sessions, as in plain tunnels. */
+    static @Nullable Session of(Upstream upstream, RequestHead head, ExchangeRecord record) {
+        SessionPersistence persistence = upstream.sessions();
+        if (persistence == null || (head.isConnect() && head.protocol() == null)) {
+            return null;
+        }
+        Fields fields = head.fields();
+        SessionPersistence.Kept kept = persistence.find(fields);
+        persistence.strip(fields);
+        return new Session(persistence, isSecure(fields, record), kept);
+    }
+
+    /** Whether the client's own connection is secured, as far as trusted proxies say. */
+    private static boolean isSecure(Fields fields, ExchangeRecord record) {
+        AsciiString stated = fields.first(FieldName.X_FORWARDED_PROTO);
+        return Scheme.HTTPS.contentEqualsIgnoreCase(stated == null ? record.scheme : stated);
+    }
+
+    /** Returns the endpoint to ask first, null for any. */
+    @Nullable
+    Endpoint endpoint() {
+        return kept == null ? null : kept.endpoint();
+    }
+
+    /** An endpoint has answered: the session is its own from now on. */
+    void onAnswered(Endpoint by, ResponseHead head) {
+        if (kept == null || !by.equals(kept.endpoint())) {
+            head.fields().add(FieldName.SET_COOKIE, persistence.begin(by, secure));
+        } else if (kept.isOld()) {
+            head.fields().add(FieldName.SET_COOKIE, persistence.renew(kept, secure));
+        }
+    }
+}

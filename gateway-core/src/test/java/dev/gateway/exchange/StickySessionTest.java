@@ -1,0 +1,194 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.OddNames;
+import dev.gateway.message.RequestHead;
+import dev.gateway.route.Route;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.RetrySafety;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
+import dev.gateway.upstream.SessionPersistence;
+import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A client with a session is sent to the endpoint of that session, and told of another one if there must be one. */
+class StickySessionTest extends ExchangeRig {
+    private static final String KEY = "0123456789abcdef0123456789abcdef";
+
+    private final SessionPersistence sessions = new SessionPersistence("app", "sid", List.of(KEY), 60, () -> 1000);
+    private @Nullable Upstream sticky;
+
+    @BeforeEach
+    void chooseTheFirst() {
+        retry = new Route.Retry(1, Set.of(503), 0);
+        health = new Health(endpoints, hosts -> request -> {
+            Endpoint other = FIRST.equals(request.previous()) ? SECOND : FIRST;
+            return hosts.isEmpty() ? null : hosts.size() == 1 ? hosts.get(0).endpoint() : other;
+        }, outliers, null, () -> now);
+        sticky = new Upstream("app", health, policy()).persist(sessions);
+    }
+
+    private void ask(@Nullable String cookie) {
+        settings.route(filters, Objects.requireNonNull(sticky), timeouts, retry);
+        RequestHead head = head("GET", "/");
+        if (cookie != null) {
+            head.fields().add(FieldName.COOKIE, new AsciiString(cookie));
+        }
+        handler().onRequest(client, head, true).onReadComplete();
+    }
+
+    private String cookieOf(Endpoint endpoint) {
+        return sessions.begin(endpoint, false).toString().replaceAll(";.*", "");
+    }
+
+    private void answer(int status) {
+        opener.last().succeed();
+        opener.last().events.onHead(response(status), true);
+    }
+
+    @Test
+    void theFirstAnswerBeginsASession() {
+        ask(null);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).isEqualTo(sessions.begin(FIRST, false).toString());
+    }
+
+    @Test
+    void aSessionLeadsToItsEndpointWhichSeesNothingOfIt() {
+        ask("a=b; " + cookieOf(SECOND) + "; c=d");
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        opener.last().succeed();
+        assertThat((Object) upstream().head().fields().first(FieldName.COOKIE)).hasToString("a=b; c=d");
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.field("Set-Cookie")).as("nothing new").isNull();
+    }
+
+    @Test
+    void aForgedCookieIsNoSessionAndIsReplaced() {
+        ask("sid=" + "A".repeat(43));
+        assertThat(opener.last().endpoint).isEqualTo(FIRST);
+        opener.last().succeed();
+        assertThat((Object) upstream().head().fields().first(FieldName.COOKIE)).isNull();
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.field("Set-Cookie")).startsWith("sid=");
+    }
+
+    @Test
+    void theSessionOfAnEndpointThatDrainsMoves() {
+        Objects.requireNonNull(health).drain(SECOND.toString(), true);
+        ask(cookieOf(SECOND));
+        assertThat(opener.last().endpoint).isEqualTo(FIRST);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).startsWith(cookieOf(FIRST) + ";");
+    }
+
+    @Test
+    void theSessionOfAnEndpointThatCannotBeReachedMoves() {
+        ask(cookieOf(SECOND));
+        opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
+        assertThat(opener.last().endpoint).isEqualTo(FIRST);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).startsWith(cookieOf(FIRST) + ";");
+    }
+
+    @Test
+    void aKeptConnectionThatWasClosedIsNoReasonToMove() {
+        ask(cookieOf(SECOND));
+        opener.last().succeed();
+        opener.last().events.onReset(stale(RetrySafety.IF_IDEMPOTENT));
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).isNull();
+    }
+
+    @Test
+    void theEndpointThatGivesTheAnswerHasTheSession() {
+        ask(cookieOf(FIRST));
+        answer(503); // which is tried again elsewhere
+        pass(10);
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        answer(503);
+        assertThat(client.status()).isEqualTo(503);
+        assertThat(client.field("Set-Cookie")).startsWith(cookieOf(SECOND) + ";");
+    }
+
+    @Test
+    void anEndpointWithoutRoomGivesTheSessionToTheOneThatHasSome() {
+        ask(cookieOf(FIRST));
+        opener.last().callback.onMoved(SECOND);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).startsWith(cookieOf(SECOND) + ";");
+    }
+
+    @Test
+    void interimResponsesCarryNoCookie() {
+        ask(null);
+        opener.last().succeed();
+        opener.last().events.onHead(response(103), false);
+        assertThat(client.heads).hasSize(1);
+        assertThat(client.field("Set-Cookie")).isNull();
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.field("Set-Cookie")).isNotNull();
+    }
+
+    @Test
+    void anAnswerOfTheGatewayItselfBeginsNoSession() {
+        Objects.requireNonNull(health).drain(FIRST.toString(), true);
+        Objects.requireNonNull(health).drain(SECOND.toString(), true);
+        ask(cookieOf(SECOND));
+        assertAnswered(503, Cause.NO_HEALTHY_ENDPOINT);
+        assertThat(client.field("Set-Cookie")).isNull();
+    }
+
+    @Test
+    void aClientThatSpeaksTlsWithATrustedProxyGetsASecureCookie() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        askAsIfByTls();
+        assertThat(client.field("Set-Cookie")).contains("; Secure;");
+    }
+
+    @Test
+    void whoOnlySaysThatItSpeaksTlsGetsACookieForWhatItSpeaks() {
+        askAsIfByTls();
+        assertThat(client.field("Set-Cookie")).startsWith("sid=").doesNotContain("Secure");
+    }
+
+    private void askAsIfByTls() {
+        settings.route(filters, Objects.requireNonNull(sticky), timeouts, retry);
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.X_FORWARDED_PROTO, new AsciiString("https"));
+        handler().onRequest(client, head, true).onReadComplete();
+        answer(200);
+    }
+
+    @Test
+    void aCookieOfAFormerKeyIsMadeAnew() {
+        String former = cookieOf(SECOND);
+        sessions.useKeys(List.of(KEY + "2", KEY));
+        ask(former);
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).startsWith(cookieOf(SECOND) + ";");
+    }
+
+    @Test
+    void anUpstreamWithoutSessionsLeavesCookiesAlone() {
+        route();
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.COOKIE, new AsciiString("sid=1"));
+        handler().onRequest(client, head, true).onReadComplete();
+        opener.last().succeed();
+        assertThat((Object) upstream().head().fields().first(FieldName.COOKIE)).hasToString("sid=1");
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.field("Set-Cookie")).isNull();
+    }
+}

@@ -1,0 +1,202 @@
+package dev.gateway.upstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Cookies lead back to the endpoint that they were made for; nothing else does. */
+class SessionPersistenceTest {
+    private static final String KEY = "0123456789abcdef0123456789abcdef";
+    private static final String OTHER_KEY = "fedcba9876543210fedcba9876543210";
+    private static final List<Host> HOSTS = hosts(1, 2, 3);
+
+    private long now = 1_000_000;
+
+    private static List<Host> hosts(int... numbers) {
+        List<Host> hosts = new ArrayList<>();
+        for (int i = 0; i < numbers.length; i++) {
+            hosts.add(new Host(new Endpoint(i, "10.0.0." + numbers[i], 80, 1)));
+        }
+        return hosts;
+    }
+
+    private SessionPersistence sessions(long timeoutSeconds, String... keys) {
+        return sessions("app", timeoutSeconds, keys);
+    }
+
+    private SessionPersistence sessions(String upstream, long timeoutSeconds, String... keys) {
+        SessionPersistence sessions = new SessionPersistence(
+                upstream, "sid", keys.length == 0 ? List.of(KEY) : List.of(keys), timeoutSeconds, () -> now);
+        sessions.onChoice(HOSTS);
+        return sessions;
+    }
+
+    private static String token(AsciiString setCookie) {
+        return setCookie.toString().replaceAll("^sid=|;.*", "");
+    }
+
+    private static SessionPersistence.@Nullable Kept find(SessionPersistence sessions, String token) {
+        Fields fields = new Fields();
+        fields.add(FieldName.COOKIE, new AsciiString("a=b; sid=" + token));
+        return sessions.find(fields);
+    }
+
+    private static @Nullable Endpoint endpoint(SessionPersistence sessions, String token) {
+        SessionPersistence.Kept kept = find(sessions, token);
+        return kept == null ? null : kept.endpoint();
+    }
+
+    @Test
+    void aCookieLeadsBackToItsEndpointAlsoAtAnotherReplica() {
+        SessionPersistence replica = sessions(0);
+        for (Host host : HOSTS) {
+            String token = token(sessions(0).begin(host.endpoint(), false));
+            assertThat(find(replica, token)).isEqualTo(new SessionPersistence.Kept(host.endpoint(), 0, false));
+        }
+    }
+
+    @Test
+    void theCookieTellsTheBrowserNoMoreThanItNeeds() {
+        assertThat(sessions(0).begin(HOSTS.get(0).endpoint(), true).toString())
+                .matches("sid=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; Secure; SameSite=Lax");
+        assertThat(sessions(90).begin(HOSTS.get(0).endpoint(), false).toString())
+                .matches("sid=[A-Za-z0-9_-]{43}; Path=/; Max-Age=90; HttpOnly; SameSite=Lax");
+    }
+
+    @Test
+    void aSessionEndsWhateverTheBrowserThinks() {
+        SessionPersistence sessions = sessions(90);
+        String token = token(sessions.begin(HOSTS.get(1).endpoint(), false));
+        now += 89;
+        assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(1).endpoint());
+        now += 1;
+        assertThat(endpoint(sessions, token)).isNull();
+    }
+
+    @Test
+    void noChangedCookieIsAccepted() {
+        SessionPersistence sessions = sessions(90);
+        String token = token(sessions.begin(HOSTS.get(2).endpoint(), false));
+        SplittableRandom random = new SplittableRandom(27);
+        String alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        for (int i = 0; i < token.length() - 1; i++) { // the last character has two bits that mean nothing
+            char other;
+            do {
+                other = alphabet.charAt(random.nextInt(alphabet.length()));
+            } while (other == token.charAt(i));
+            assertThat(find(sessions, token.substring(0, i) + other + token.substring(i + 1)))
+                    .isNull();
+        }
+        for (String bad : List.of("", "x", token + "A", token.substring(1), "=".repeat(43), "A".repeat(43))) {
+            assertThat(find(sessions, bad)).as(bad).isNull();
+        }
+        assertThat(sessions.find(new Fields())).isNull();
+    }
+
+    @Test
+    void aCookieOfAnotherUpstreamOrKeyIsNotAccepted() {
+        String token = token(sessions(0).begin(HOSTS.get(0).endpoint(), false));
+        assertThat(find(sessions("other", 0), token)).isNull();
+        assertThat(find(sessions(0, OTHER_KEY), token)).isNull();
+    }
+
+    @Test
+    void nothingInACookieTellsWhichEndpointsOfOthersAreTheSame() {
+        String one = token(sessions(0).begin(HOSTS.get(0).endpoint(), false));
+        String other = token(sessions(0, OTHER_KEY).begin(HOSTS.get(0).endpoint(), false));
+        String elsewhere = token(sessions("other", 0).begin(HOSTS.get(0).endpoint(), false));
+        assertThat(List.of(one.substring(0, 10), other.substring(0, 10), elsewhere.substring(0, 10)))
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aFormerKeyIsAcceptedAndItsCookieMadeAnewWithTheSameEnd() {
+        SessionPersistence sessions = sessions(90);
+        String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
+        now += 30;
+        sessions.useKeys(List.of(OTHER_KEY, KEY));
+        SessionPersistence.Kept kept = find(sessions, token);
+        assertThat(kept).isEqualTo(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, true));
+        AsciiString renewed = sessions.renew(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, true), true);
+        assertThat(renewed.toString()).contains("; Max-Age=60;");
+        sessions.useKeys(List.of(OTHER_KEY));
+        assertThat(find(sessions, token)).as("its key has gone").isNull();
+        assertThat(find(sessions, token(renewed)))
+                .isEqualTo(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, false));
+    }
+
+    @Test
+    void aShorterTimeoutHoldsForSessionsThatHaveBegun() {
+        for (long former : new long[] {0, 1000}) {
+            String token = token(sessions(former).begin(HOSTS.get(0).endpoint(), false));
+            assertThat(find(sessions(90), token))
+                    .isEqualTo(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 90, true));
+        }
+    }
+
+    @Test
+    void anEndpointThatIsNotChosenHasNoSessionsUntilItIsAgain() {
+        SessionPersistence sessions = sessions(0);
+        String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
+        sessions.onChoice(HOSTS.subList(1, 3));
+        assertThat(find(sessions, token)).isNull();
+        sessions.onChoice(HOSTS);
+        assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());
+    }
+
+    @Test
+    void anEndpointKeepsItsSessionsWhateverItsPosition() {
+        String token = token(sessions(0).begin(HOSTS.get(2).endpoint(), false));
+        SessionPersistence turned = sessions(0);
+        List<Host> others = hosts(3, 4, 1);
+        turned.onChoice(others);
+        assertThat(endpoint(turned, token)).isEqualTo(others.get(0).endpoint());
+    }
+
+    @Test
+    void anUpstreamTellsOfItsEndpoints() {
+        Upstream upstream = new Upstream(
+                "app",
+                HOSTS.stream().map(Host::endpoint).toList(),
+                RoundRobin::new,
+                UpstreamSettings.builder()
+                        .maxConnections(1)
+                        .maxPendingRequests(1)
+                        .maxRequests(1)
+                        .build());
+        SessionPersistence sessions = new SessionPersistence("app", "sid", List.of(KEY), 0, () -> now);
+        assertThat(upstream.persist(sessions).sessions()).isSameAs(sessions);
+        String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
+        assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());
+        upstream.health().drain("10.0.0.1:80", true);
+        assertThat(find(sessions, token)).isNull();
+        upstream.health().drain("10.0.0.1:80", false);
+        assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());
+    }
+
+    @Test
+    void theCookieIsTakenAway() {
+        Fields fields = new Fields();
+        fields.add(FieldName.COOKIE, new AsciiString("a=b; sid=whatever; c=d"));
+        sessions(0).strip(fields);
+        assertThat((Object) fields.first(FieldName.COOKIE)).hasToString("a=b; c=d");
+    }
+
+    @Test
+    void aKeyOfAnyLengthAndManyKeysWork() {
+        String[] keys = new String[8];
+        Arrays.setAll(keys, i -> KEY + "x".repeat(i * 100));
+        for (String key : keys) {
+            String token = token(sessions(0, key).begin(HOSTS.get(1).endpoint(), false));
+            assertThat(endpoint(sessions(0, keys), token)).isEqualTo(HOSTS.get(1).endpoint());
+        }
+    }
+}

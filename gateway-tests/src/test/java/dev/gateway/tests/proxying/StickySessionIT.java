@@ -1,0 +1,193 @@
+package dev.gateway.tests.proxying;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.Pairing;
+import dev.gateway.tests.support.Rig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A client stays at the endpoint that answered it first, over all pairs of protocols. */
+@Timeout(60)
+@SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
+class StickySessionIT {
+    private static final String KEY = "0123456789abcdef0123456789abcdef";
+    private static final String NEXT_KEY = "fedcba9876543210fedcba9876543210";
+    private static final int REQUESTS = 20;
+
+    @TempDir
+    Path directory;
+
+    /** What a client got: the endpoint that answered, the cookie it was told to keep, and those the endpoint saw. */
+    private record Answer(String by, String setCookie, String seen) {
+        String cookie() {
+            return setCookie.replaceAll(";.*", "");
+        }
+    }
+
+    private static Origin origin(String name) throws IOException {
+        return Origin.start().on("/", (stream, head) -> {
+            stream.receiveBody();
+            String seen = head.get("cookie").orElse("none");
+            stream.send(Head.response(200, "x-origin", name, "x-cookie", seen, "content-length", "0"), true);
+        });
+    }
+
+    private String yaml(Pairing pairing, List<Origin> origins) {
+        List<String> endpoints = new ArrayList<>();
+        origins.forEach(origin -> endpoints.add("{host: 127.0.0.1, port: " + origin.port() + "}"));
+        return """
+                listeners:
+                  - {name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}
+                  - {name: secure, address: 127.0.0.1, port: 0, protocol: HTTPS, tls: {selfSigned: true}}
+                routes:
+                  - {name: all, rules: [{backendRefs: [{name: app}]}]}
+                upstreams:
+                  - name: app
+                    protocol: %s
+                    loadBalancer: RoundRobin
+                    endpoints: %s
+                    sessionPersistence: {sessionName: sid, absoluteTimeout: 1h, keyFile: %s}
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {format: "off"}
+                """
+                .formatted(pairing.upstream, endpoints, directory.resolve("keys"));
+    }
+
+    private void keys(String... keys) throws IOException {
+        Files.write(directory.resolve("keys"), List.of(keys));
+    }
+
+    private static Answer ask(Peer client, String cookie) throws IOException {
+        PeerStream stream = client.open();
+        stream.send(Head.request("GET", "/", "host", "a.test", "cookie", cookie), true);
+        Head head = stream.receiveFinal();
+        assertThat(head.status()).isEqualTo(200);
+        stream.receiveBody();
+        return new Answer(
+                head.get("x-origin").orElse(""),
+                head.get("set-cookie").orElse(""),
+                head.get("x-cookie").orElse(""));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void eachClientStaysAtOneEndpoint(Pairing pairing) throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Origin two = origin("two");
+                Origin three = origin("three");
+                Rig rig = Rig.start(yaml(pairing, List.of(one, two, three)));
+                Rig replica = Rig.start(yaml(pairing, List.of(three, two, one)));
+                Peer client = rig.connect(pairing);
+                Peer elsewhere = replica.connect(pairing)) {
+            Map<String, String> sessions = new TreeMap<>();
+            for (int i = 0; i < 3; i++) {
+                Answer first = ask(client, "lang=en");
+                assertThat(first.setCookie()).endsWith("; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax");
+                assertThat(first.setCookie()).doesNotContain("127.0.0.1", "" + one.port());
+                sessions.put(first.by(), first.cookie());
+            }
+            assertThat(sessions).hasSize(3);
+            for (int i = 0; i < REQUESTS; i++) {
+                for (Map.Entry<String, String> session : sessions.entrySet()) {
+                    Answer same = ask(client, "lang=en; " + session.getValue() + "; x=y");
+                    assertThat(same).isEqualTo(new Answer(session.getKey(), "", "lang=en; x=y"));
+                }
+            }
+            for (Map.Entry<String, String> session : sessions.entrySet()) {
+                assertThat(ask(elsewhere, session.getValue()))
+                        .as("at a replica")
+                        .isEqualTo(new Answer(session.getKey(), "", "none"));
+            }
+            assertThat(rig.admin("/upstreams")).contains("\"sessionName\": \"sid\"");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theSessionMovesWhenItsEndpointGoesAndStaysThere(Pairing pairing) throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Origin two = origin("two");
+                Rig rig = Rig.start(yaml(pairing, List.of(one, two)));
+                Peer client = rig.connect(pairing)) {
+            Answer first = ask(client, "a=b");
+            Origin left = first.by().equals("one") ? two : one;
+            rig.reload(yaml(pairing, List.of(left)));
+            Answer moved = ask(client, first.cookie());
+            assertThat(moved.by()).isNotEqualTo(first.by());
+            assertThat(moved.cookie()).startsWith("sid=").isNotEqualTo(first.cookie());
+            rig.reload(yaml(pairing, List.of(one, two)));
+            for (int i = 0; i < REQUESTS; i++) {
+                assertThat(ask(client, moved.cookie())).isEqualTo(new Answer(moved.by(), "", "none"));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void keysChangeWithoutAnEndOfSessions(Pairing pairing) throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Origin two = origin("two");
+                Rig rig = Rig.start(yaml(pairing, List.of(one, two)));
+                Peer client = rig.connect(pairing)) {
+            Answer first = ask(client, "a=b");
+            keys(NEXT_KEY, KEY);
+            rig.reload(yaml(pairing, List.of(one, two)));
+            Answer renewed = ask(client, first.cookie());
+            assertThat(renewed.by()).isEqualTo(first.by());
+            assertThat(renewed.cookie()).startsWith("sid=").isNotEqualTo(first.cookie());
+            keys(NEXT_KEY);
+            rig.reload(yaml(pairing, List.of(one, two)));
+            for (int i = 0; i < REQUESTS; i++) {
+                assertThat(ask(client, renewed.cookie())).isEqualTo(new Answer(first.by(), "", "none"));
+            }
+            assertThat(ask(client, first.cookie()).cookie())
+                    .as("its key is gone")
+                    .isNotEmpty();
+        }
+    }
+
+    @Test
+    void clientsThatSpeakTlsGetSecureCookies() throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Rig rig = Rig.start(yaml(Pairing.H1_TO_H1, List.of(one)));
+                Peer client = rig.connect(Peers.HTTP1_TLS)) {
+            assertThat(ask(client, "a=b").setCookie()).contains("; Secure;");
+        }
+    }
+
+    @Test
+    void aReloadWithABadKeyFileChangesNothing() throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Origin two = origin("two");
+                Rig rig = Rig.start(yaml(Pairing.H1_TO_H1, List.of(one, two)));
+                Peer client = rig.connect(Pairing.H1_TO_H1)) {
+            Answer first = ask(client, "a=b");
+            keys("short");
+            assertThatThrownBy(() -> rig.reload(yaml(Pairing.H1_TO_H1, List.of(one, two))))
+                    .hasMessageContaining("key 1 has fewer than 32 characters");
+            assertThat(ask(client, first.cookie())).isEqualTo(new Answer(first.by(), "", "none"));
+        }
+    }
+}
