@@ -72,7 +72,7 @@ public final class ActiveConfig {
     }
 
     /**
-     * Gives upstreams that were made again the endpoint states of their predecessors with the same name. Those that go on
+     * Gives upstreams that were made again the endpoint states of their predecessors with the same name. Those that stay
      * read the keys of their sessions again.
      */
     public void inherit(ActiveConfig before) {

@@ -36,7 +36,7 @@ final class SessionAssembly {
         }
     }
 
-    /** Reads the keys of an upstream that goes on. They were read before, to check the configuration. */
+    /** Reads the keys of an upstream that stays. They were read before, to check the configuration. */
     static void renew(Upstream upstream, @Nullable UpstreamConfig config) {
         SessionPersistence sessions = upstream.sessions();
         if (sessions == null || config == null || config.sessionPersistence() == null) {

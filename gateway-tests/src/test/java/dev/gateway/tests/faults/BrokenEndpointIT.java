@@ -43,6 +43,7 @@ class BrokenEndpointIT {
                                 routes: [{rules: [{backendRefs: [{name: app}]}]}]
                                 upstreams:
                                   - name: app
+                                    loadBalancer: RoundRobin
                                     endpoints: [{host: 127.0.0.1, port: %d}, {host: 127.0.0.1, port: %d}]
                                     healthChecks: {outlierDetection: {consecutive5xx: 3, baseEjectionTime: 5m}}
                                 admin: {address: 127.0.0.1, port: 0}

@@ -40,7 +40,7 @@ class DnsEndpointsIT {
                   - {name: secure, address: 127.0.0.1, port: 0, protocol: HTTPS, tls: {selfSigned: true, selfSignedDirectory: tls}}
                 routes: [{name: all, rules: [{backendRefs: [{name: app}]}]}]
                 upstreams:
-                  - {name: app, protocol: %s, endpoints: [{%s: app.test, port: %d}]}
+                  - {name: app, protocol: %s, loadBalancer: RoundRobin, endpoints: [{%s: app.test, port: %d}]}
                 admin: {address: 127.0.0.1, port: 0}
                 accessLog: {format: "off"}
                 resolver: {nameServers: ["127.0.0.1:%d"]}

@@ -32,6 +32,7 @@ class EndpointReturnsIT {
                         routes: [{rules: [{backendRefs: [{name: app}]}]}]
                         upstreams:
                           - name: app
+                            loadBalancer: RoundRobin
                             endpoints: [{host: 127.0.0.1, port: %d}, {host: 127.0.0.1, port: %d}]
                             healthChecks:
                               active: {path: /healthz, interval: 100ms, unhealthyThreshold: 1, healthyThreshold: 1}

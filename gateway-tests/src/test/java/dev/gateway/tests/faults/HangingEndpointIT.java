@@ -199,6 +199,7 @@ class HangingEndpointIT {
                               - backendRefs: [{name: app}]
                         upstreams:
                           - name: app
+                            loadBalancer: RoundRobin
                             endpoints: [%s]
                             %s
                         admin: {address: 127.0.0.1, port: 0}

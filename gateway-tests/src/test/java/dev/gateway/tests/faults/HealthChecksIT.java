@@ -52,6 +52,7 @@ class HealthChecksIT {
                   - {name: all, rules: [{backendRefs: [{name: app}]}]}
                 upstreams:
                   - name: app
+                    loadBalancer: RoundRobin
                     endpoints: [%s]
                     %s
                 admin: {address: 127.0.0.1, port: 0}

@@ -92,7 +92,7 @@ class NoLocalPortIT {
         workers: 1
         listeners: [{name: web, unix: web.sock, protocol: HTTP}]
         routes: [{rules: [{backendRefs: [{name: app}]}]}]
-        upstreams: [{name: app, endpoints: [%s]}]
+        upstreams: [{name: app, loadBalancer: RoundRobin, endpoints: [%s]}]
         admin: {enabled: false}
         accessLog: {format: json}
         """

@@ -38,6 +38,7 @@ class OutlierDetectionIT {
                 upstreams:
                   - name: app
                     protocol: %3$s
+                    loadBalancer: RoundRobin
                     endpoints:
                       - {%1$s}
                       - {host: 127.0.0.1, port: %2$d}

@@ -32,6 +32,7 @@ class EndpointCountsIT {
             routes: [{name: all, rules: [{backendRefs: [{name: app}]}]}]
             upstreams:
               - name: app
+                loadBalancer: RoundRobin
                 endpoints: [%s]
             admin: {address: 127.0.0.1, port: 0}
             accessLog: {format: json, path: access.log}

@@ -44,6 +44,7 @@ class KeptConnectionIT {
                         routes: [{rules: [{backendRefs: [{name: app}]}]}]
                         upstreams:
                           - name: app
+                            loadBalancer: RoundRobin
                             endpoints: %s
                             %s
                         admin: {address: 127.0.0.1, port: 0}

@@ -155,7 +155,7 @@ class RoutingKeysIT {
                 upstreams:
                   - {name: a, endpoints: [{host: 127.0.0.1, port: %1$d}]}
                   - {name: b, endpoints: [{host: 127.0.0.1, port: %2$d}]}
-                  - {name: weighted, endpoints: [{host: 127.0.0.1, port: %1$d, weight: 4}, {host: 127.0.0.1, port: %2$d}]}
+                  - {name: weighted, loadBalancer: RoundRobin, endpoints: [{host: 127.0.0.1, port: %1$d, weight: 4}, {host: 127.0.0.1, port: %2$d}]}
                 admin: {port: 0}
                 accessLog: {format: off}
                 """

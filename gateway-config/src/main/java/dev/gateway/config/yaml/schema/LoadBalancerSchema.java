@@ -26,7 +26,7 @@ final class LoadBalancerSchema {
     private static final int BALANCE_FACTOR = 150;
 
     /** What requests are balanced by if nothing is written. */
-    static final LoadBalancerConfig DEFAULT = plain(Policy.ROUND_ROBIN);
+    static final LoadBalancerConfig DEFAULT = plain(Policy.LEAST_REQUEST);
 
     private static final Map<String, Policy> POLICIES = policies();
 

@@ -1,0 +1,56 @@
+package dev.gateway.upstream;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** What a balancing policy takes to choose an endpoint. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class BalancerBenchmark {
+    @Param({"RoundRobin", "LeastRequest", "Random", "Hash", "PeakEwma"})
+    String policy = "LeastRequest";
+
+    @Param({"3", "1000"})
+    int endpoints = 3;
+
+    private final BalancerContext request = BalancedRequest.to("/items/1");
+    private Balancer balancer = asked -> null;
+
+    @Setup
+    public void make() {
+        List<Host> hosts = new ArrayList<>();
+        for (int i = 0; i < endpoints; i++) {
+            hosts.add(new Host(new Endpoint(i, "10.0." + (i >> 8) + "." + (i & 255), 80, 1)));
+        }
+        balancer = switch (policy) {
+            case "RoundRobin" -> new RoundRobin(hosts);
+            case "LeastRequest" -> new LeastRequest(hosts);
+            case "Random" -> new WeightedRandom(hosts);
+            case "Hash" -> new ConsistentHash(hosts, List.of(new HashKey(HashKey.Source.PATH, "", false)), 150);
+            case "PeakEwma" -> new PeakEwma(hosts);
+            default -> throw new IllegalArgumentException(policy);
+        };
+    }
+
+    @Benchmark
+    public @Nullable Endpoint choose() {
+        return balancer.choose(request);
+    }
+}
