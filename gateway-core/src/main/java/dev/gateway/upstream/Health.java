@@ -6,7 +6,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -48,23 +47,16 @@ public final class Health {
      */
     public record Report(State state, int failures, long ejections, long ejectedMillis, @Nullable String failedCheck) {}
 
-    /** What is chosen from, and by what. */
-    private record Choice(Balancer balancer, List<Endpoint> endpoints) {}
-
     private volatile HostSet set;
     private Consumer<Host> preparation = host -> {};
-    private final Balancer.Policy policy;
     private final HealthSettings settings;
     private final @Nullable OutlierDetection outliers;
     private final @Nullable ActiveCheck check;
     private final LongSupplier clock;
-    private final SlowStart slowStart;
+    private final ChosenHosts chosen;
     private final @Nullable SuccessRates successRates;
-    private volatile boolean panic;
     private boolean toldPanic; // of the thread that reviews
-    private volatile Choice choice;
     private volatile HealthListener listener = HealthListener.NONE;
-    private final List<Consumer<List<Host>>> choosers = new CopyOnWriteArrayList<>();
 
     /** Makes it without slow start and panic mode. */
     public Health(
@@ -84,15 +76,13 @@ public final class Health {
      */
     public Health(List<Endpoint> endpoints, Balancer.Policy policy, HealthSettings settings, LongSupplier clock) {
         this.set = new HostSet(endpoints.stream().map(Host::new).toList());
-        this.policy = policy;
         this.settings = settings;
         this.outliers = settings.outliers();
         this.check = settings.check();
         this.clock = clock;
-        this.slowStart = new SlowStart(settings.slowStartMillis());
         OutlierDetection.SuccessRate rate = outliers == null ? null : outliers.successRate();
         this.successRates = rate == null ? null : new SuccessRates(rate, clock.getAsLong());
-        this.choice = new Choice(policy.over(set.hosts), set.endpoints);
+        this.chosen = new ChosenHosts(set, policy, settings);
     }
 
     /** Says what is done to hosts before anybody uses them, to those there are and to those that come. */
@@ -130,13 +120,12 @@ public final class Health {
 
     /** Returns what chooses among the endpoints that may be chosen. */
     Balancer balancer() {
-        return choice.balancer;
+        return chosen.balancer();
     }
 
     /** Whether another endpoint than this one may be chosen. */
     public boolean hasOther(Endpoint endpoint) {
-        List<Endpoint> chosen = choice.endpoints;
-        return chosen.size() > 1 || (chosen.size() == 1 && !chosen.get(0).equals(endpoint));
+        return chosen.hasOther(endpoint);
     }
 
     /** Sets the listener of ejections, in place of the former one. */
@@ -149,8 +138,7 @@ public final class Health {
      * other, so it must not take long.
      */
     public synchronized void onChoice(Consumer<List<Host>> chooser) {
-        choosers.add(chooser);
-        chooser.accept(those(Host::isChosen));
+        chosen.tell(chooser, set);
     }
 
     // What becomes of attempts, told by event loops
@@ -279,6 +267,7 @@ public final class Health {
                 listener.onReturned(host.endpoint());
             }
         }
+        boolean panic = chosen.isPanic();
         if (panic != toldPanic) {
             toldPanic = panic;
             listener.onPanic(toldPanic, inService());
@@ -288,9 +277,7 @@ public final class Health {
     /** Lets slow starts go on; returns who succeeds too seldom. */
     private synchronized List<SuccessRates.Outlier> advance() {
         long now = clock.getAsLong();
-        if (slowStart.advance(set.hosts, now)) {
-            choose(true);
-        }
+        chosen.advance(set, now);
         return successRates == null ? List.of() : successRates.review(set.hosts, now);
     }
 
@@ -328,7 +315,7 @@ public final class Health {
                 if (legacy != null) {
                     legacy.give(host, settings);
                 } else {
-                    slowStart.begin(host, clock.getAsLong());
+                    chosen.beginSlowly(host, clock.getAsLong());
                 }
             }
             choose(true);
@@ -354,24 +341,8 @@ public final class Health {
                 .size();
     }
 
-    /** Chooses, in the same way as before unless who is chosen has changed, or their weights may have. */
     private void choose(boolean anew) {
-        Selection selection = Selection.of(set.hosts, settings.panicThreshold());
-        List<Host> hostsNow = selection.hosts();
-        panic = selection.panic();
-        List<Endpoint> chosen = hostsNow.stream().map(Host::endpoint).toList();
-        if (!anew && chosen.equals(choice.endpoints)) {
-            return; // their turn goes on
-        }
-        slowStart.join(choice.endpoints, hostsNow, clock.getAsLong());
-        Set<Host> included = Set.copyOf(hostsNow);
-        for (Host host : set.hosts) {
-            host.setChosen(included.contains(host), included.isEmpty());
-        }
-        for (Consumer<List<Host>> chooser : choosers) {
-            chooser.accept(hostsNow);
-        }
-        choice = new Choice(policy.over(hostsNow), chosen); // not sooner: new ones have no share of the limits before
+        chosen.choose(set, anew, clock.getAsLong());
     }
 
     private List<Host> those(Predicate<Host> wanted) {
@@ -409,7 +380,7 @@ public final class Health {
 
     /** Whether so few endpoints are in service that all get requests (panic mode). */
     public boolean isPanic() {
-        return panic;
+        return chosen.isPanic();
     }
 
     /** Whether failures of endpoints are counted. */

@@ -1,0 +1,88 @@
+package dev.gateway.upstream;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/**
+ * Which endpoints of one upstream get requests at present, and what balances among them. Changed under the lock of its
+ * {@link Health}; event loops read it.
+ */
+final class ChosenHosts {
+    private final Balancer.Policy policy;
+    private final int panicThreshold;
+    private final SlowStart slowStart;
+    private final List<Consumer<List<Host>>> listeners = new CopyOnWriteArrayList<>();
+    private volatile boolean panic;
+    private volatile Choice choice;
+
+    /** What is chosen from, and by what. */
+    private record Choice(Balancer balancer, List<Endpoint> endpoints) {}
+
+    /** Makes it with all of these. */
+    ChosenHosts(HostSet all, Balancer.Policy policy, HealthSettings settings) {
+        this.policy = policy;
+        this.panicThreshold = settings.panicThreshold();
+        this.slowStart = new SlowStart(settings.slowStartMillis());
+        this.choice = new Choice(policy.over(all.hosts), all.endpoints);
+    }
+
+    /** Returns what balances among them. */
+    Balancer balancer() {
+        return choice.balancer;
+    }
+
+    /** Whether there is another one than this. */
+    boolean hasOther(Endpoint endpoint) {
+        List<Endpoint> chosen = choice.endpoints;
+        return chosen.size() > 1 || (chosen.size() == 1 && !chosen.get(0).equals(endpoint));
+    }
+
+    /** Whether so few endpoints are in service that all are chosen. */
+    boolean isPanic() {
+        return panic;
+    }
+
+    /** Tells somebody who is chosen, now and whenever that changes. */
+    void tell(Consumer<List<Host>> listener, HostSet all) {
+        listeners.add(listener);
+        listener.accept(all.hosts.stream().filter(Host::isChosen).toList());
+    }
+
+    /** An endpoint starts slowly that the generation before did not have. */
+    void beginSlowly(Host host, long now) {
+        slowStart.begin(host, now);
+    }
+
+    /** Lets slow starts go on. */
+    void advance(HostSet all, long now) {
+        if (slowStart.advance(all.hosts, now)) {
+            choose(all, true, now);
+        }
+    }
+
+    /**
+     * Chooses among the endpoints of an upstream.
+     *
+     * @param anew also if the same are chosen as before, because their weights may have changed
+     */
+    void choose(HostSet all, boolean anew, long now) {
+        Selection selection = Selection.of(all.hosts, panicThreshold);
+        List<Host> hosts = selection.hosts();
+        panic = selection.panic();
+        List<Endpoint> chosen = hosts.stream().map(Host::endpoint).toList();
+        if (!anew && chosen.equals(choice.endpoints)) {
+            return; // their turn goes on
+        }
+        slowStart.join(choice.endpoints, hosts, now);
+        Set<Host> included = Set.copyOf(hosts);
+        for (Host host : all.hosts) {
+            host.setChosen(included.contains(host), included.isEmpty());
+        }
+        for (Consumer<List<Host>> listener : listeners) {
+            listener.accept(hosts);
+        }
+        choice = new Choice(policy.over(hosts), chosen); // not sooner: new ones have no share of the limits before
+    }
+}
