@@ -45,7 +45,9 @@ abstract class EndpointUse implements BalancerContext {
             return endpoint;
         }
         Endpoint kept = session == null ? null : session.endpoint();
-        if (kept != null && (endpoint == null || stale > 0) && upstream.host(kept).isChosen()) {
+        if (kept != null
+                && (endpoint == null || stale > 0)
+                && upstream.host(kept).isChosen()) {
             return kept;
         }
         return EndpointChoice.choose(upstream, this);

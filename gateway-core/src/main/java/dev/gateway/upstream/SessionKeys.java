@@ -113,7 +113,9 @@ final class SessionKeys {
         for (int key = 0; key < macs.size(); key++) {
             byte[] expected = Arrays.copyOf(digest(key, "token", claims), SIGNATURE);
             if (MessageDigest.isEqual(expected, signature)) {
-                return end == 0 || end > now ? new Claims(ByteBuffer.wrap(claims).getLong(), end, key) : null;
+                return end == 0 || end > now
+                        ? new Claims(ByteBuffer.wrap(claims).getLong(), end, key)
+                        : null;
             }
         }
         return null;

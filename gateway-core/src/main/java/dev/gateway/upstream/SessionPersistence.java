@@ -107,8 +107,7 @@ public final class SessionPersistence {
         if (end != 0) {
             cookie.append("; Max-Age=").append(Math.max(1, end - clock.getAsLong()));
         }
-        return new AsciiString(cookie.append("; HttpOnly")
-                .append(secure ? "; Secure" : "")
-                .append("; SameSite=Lax"));
+        return new AsciiString(
+                cookie.append("; HttpOnly").append(secure ? "; Secure" : "").append("; SameSite=Lax"));
     }
 }

@@ -30,10 +30,17 @@ class StickySessionTest extends ExchangeRig {
     @BeforeEach
     void chooseTheFirst() {
         retry = new Route.Retry(1, Set.of(503), 0);
-        health = new Health(endpoints, hosts -> request -> {
-            Endpoint other = FIRST.equals(request.previous()) ? SECOND : FIRST;
-            return hosts.isEmpty() ? null : hosts.size() == 1 ? hosts.get(0).endpoint() : other;
-        }, outliers, null, () -> now);
+        health = new Health(
+                endpoints,
+                hosts -> request -> {
+                    Endpoint other = FIRST.equals(request.previous()) ? SECOND : FIRST;
+                    return hosts.isEmpty()
+                            ? null
+                            : hosts.size() == 1 ? hosts.get(0).endpoint() : other;
+                },
+                outliers,
+                null,
+                () -> now);
         sticky = new Upstream("app", health, policy()).persist(sessions);
     }
 
@@ -59,7 +66,8 @@ class StickySessionTest extends ExchangeRig {
     void theFirstAnswerBeginsASession() {
         ask(null);
         answer(200);
-        assertThat(client.field("Set-Cookie")).isEqualTo(sessions.begin(FIRST, false).toString());
+        assertThat(client.field("Set-Cookie"))
+                .isEqualTo(sessions.begin(FIRST, false).toString());
     }
 
     @Test

@@ -125,7 +125,8 @@ class SessionPersistenceTest {
         sessions.useKeys(List.of(OTHER_KEY, KEY));
         SessionPersistence.Kept kept = find(sessions, token);
         assertThat(kept).isEqualTo(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, true));
-        AsciiString renewed = sessions.renew(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, true), true);
+        AsciiString renewed =
+                sessions.renew(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, true), true);
         assertThat(renewed.toString()).contains("; Max-Age=60;");
         sessions.useKeys(List.of(OTHER_KEY));
         assertThat(find(sessions, token)).as("its key has gone").isNull();
@@ -196,7 +197,8 @@ class SessionPersistenceTest {
         Arrays.setAll(keys, i -> KEY + "x".repeat(i * 100));
         for (String key : keys) {
             String token = token(sessions(0, key).begin(HOSTS.get(1).endpoint(), false));
-            assertThat(endpoint(sessions(0, keys), token)).isEqualTo(HOSTS.get(1).endpoint());
+            assertThat(endpoint(sessions(0, keys), token))
+                    .isEqualTo(HOSTS.get(1).endpoint());
         }
     }
 }

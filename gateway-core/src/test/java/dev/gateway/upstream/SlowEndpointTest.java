@@ -64,7 +64,8 @@ class SlowEndpointTest {
         for (int i = 0; i < endpoints; i++) {
             servers.add(new Server(i, i == 0 ? SERVICE_MILLIS * slowFactor : SERVICE_MILLIS));
         }
-        Balancer balancer = policy.over(servers.stream().map(server -> server.host).toList());
+        Balancer balancer =
+                policy.over(servers.stream().map(server -> server.host).toList());
         double between = SERVICE_MILLIS / (WORKERS * endpoints * load);
         PriorityQueue<Served> inService = new PriorityQueue<>(Comparator.comparingDouble(Served::until));
         double[] millis = new double[REQUESTS];

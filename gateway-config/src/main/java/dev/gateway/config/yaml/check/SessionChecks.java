@@ -61,9 +61,7 @@ final class SessionChecks {
         for (RouteConfig route : config.routes()) {
             for (RuleConfig rule : route.rules()) {
                 if (rule.timeouts().tunnel() != null) {
-                    rule.forwarding()
-                            .backendRefs()
-                            .forEach(ref -> tunnels.putIfAbsent(ref.name(), route.position()));
+                    rule.forwarding().backendRefs().forEach(ref -> tunnels.putIfAbsent(ref.name(), route.position()));
                 }
             }
         }
