@@ -11,6 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param port 1 to 65535; 0 with {@code unix}
  * @param unix a Unix-domain socket instead of host and port, or null
  * @param weight its share of requests relative to its siblings, at least 1; all addresses of a name have it together
+ * @param zone where it is, null if nobody has said so
  */
 public record EndpointConfig(
-        Position position, @Nullable String host, @Nullable String dns, int port, @Nullable Path unix, int weight) {}
+        Position position,
+        @Nullable String host,
+        @Nullable String dns,
+        int port,
+        @Nullable Path unix,
+        int weight,
+        @Nullable String zone) {}

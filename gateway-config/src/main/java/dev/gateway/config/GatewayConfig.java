@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param connect empty if every CONNECT is refused
  * @param admin null if nothing is said of it: then a process of its own serves it where it is by default, see {@link
  *     #withAdmin}, and a gateway that is part of another program does not
+ * @param localZone where the gateway is, null if nobody has said so
  * @param workers event loops, 0 for one per available core
  * @param concealed which values must not be shown
  */
@@ -30,6 +31,7 @@ public record GatewayConfig(
         OverloadConfig overload,
         DrainConfig drain,
         ResolverConfig resolver,
+        @Nullable String localZone,
         int workers,
         Transport transport,
         Concealed concealed) {
@@ -59,6 +61,7 @@ public record GatewayConfig(
                         overload,
                         drain,
                         resolver,
+                        localZone,
                         workers,
                         transport,
                         concealed);

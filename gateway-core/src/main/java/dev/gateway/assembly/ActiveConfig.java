@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -54,11 +55,16 @@ public final class ActiveConfig {
                 snapshot.upstreams().stream().map(Upstream::name).collect(Collectors.toSet()));
     }
 
-    /** Returns the upstream that was made of a configuration that says the same, but maybe of its endpoints; or null. */
+    /**
+     * Returns the upstream that was made of a configuration that says the same, but maybe of its endpoints; or null.
+     *
+     * @param localZone where the gateway is; another one changes all upstreams
+     */
     @Nullable
-    Upstream same(UpstreamConfig wanted) {
+    Upstream same(UpstreamConfig wanted, @Nullable String localZone) {
         UpstreamConfig before = configured.get(wanted.name());
         boolean same = before != null
+                && Objects.equals(config.localZone(), localZone)
                 && ConfigEquality.isSame(before.withEndpoints(List.of()), wanted.withEndpoints(List.of()));
         return same ? upstreams.get(wanted.name()) : null;
     }

@@ -52,8 +52,9 @@ public final class Assembly {
             throws StartException {
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
-            Upstream same = before == null ? null : before.same(upstream);
-            upstreams.put(upstream.name(), same != null ? same : UpstreamAssembly.upstream(upstream));
+            Upstream same = before == null ? null : before.same(upstream, config.localZone());
+            upstreams.put(
+                    upstream.name(), same != null ? same : UpstreamAssembly.upstream(upstream, config.localZone()));
         }
         Map<String, ConnectEntry> connect = new LinkedHashMap<>();
         Map<String, ConnectEntry> connectOf = new HashMap<>();

@@ -1,5 +1,6 @@
 package dev.gateway.assembly;
 
+import dev.gateway.config.LoadBalancerConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
@@ -19,12 +20,17 @@ final class HealthAssembly {
     private HealthAssembly() {}
 
     /** Makes the health of an upstream, which has no endpoints yet. */
-    static Health health(UpstreamConfig config, Balancer.Policy balancing) {
+    static Health health(UpstreamConfig config, Balancer.Policy balancing, @Nullable String localZone) {
         UpstreamConfig.HealthChecks checks = config.healthChecks();
         OutlierDetection outliers = outliers(checks == null ? null : checks.outlierDetection());
         ActiveCheck active = checks == null ? null : active(checks.active());
-        HealthSettings settings =
-                new HealthSettings(outliers, active, config.panicThreshold(), Conversions.millis(config.slowStart()));
+        boolean byHash = config.loadBalancer().policy() == LoadBalancerConfig.Policy.HASH; // the same in each zone
+        HealthSettings settings = new HealthSettings(
+                outliers,
+                active,
+                config.panicThreshold(),
+                Conversions.millis(config.slowStart()),
+                byHash ? null : localZone);
         return new Health(List.of(), balancing, settings, System::nanoTime);
     }
 

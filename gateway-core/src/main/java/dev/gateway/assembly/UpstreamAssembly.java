@@ -12,6 +12,7 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamTlsSettings;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Upstream factory. Turns the configuration of an upstream into what serves it: endpoints, a balancer, health, settings.
@@ -19,8 +20,12 @@ import java.util.List;
 public final class UpstreamAssembly {
     private UpstreamAssembly() {}
 
-    /** Makes an upstream with all its endpoints in service. */
-    static Upstream upstream(UpstreamConfig config) throws StartException {
+    /**
+     * Makes an upstream with all its endpoints in service.
+     *
+     * @param localZone where the gateway is, null if nobody has said so
+     */
+    static Upstream upstream(UpstreamConfig config, @Nullable String localZone) throws StartException {
         UpstreamConfig.Protocols protocols = config.protocols();
         UpstreamConfig.Tls tls = protocols.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
@@ -39,7 +44,7 @@ public final class UpstreamAssembly {
                 .dialSettings(dialSettings(protocols.sendProxyProtocol()))
                 .build();
         Balancer.Policy balancing = BalancerAssembly.policy(config.loadBalancer());
-        Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing), settings);
+        Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing, localZone), settings);
         upstream.update(specs(config));
         return SessionAssembly.addTo(upstream, config.sessionPersistence());
     }
@@ -80,7 +85,7 @@ public final class UpstreamAssembly {
     public static Endpoint endpoint(EndpointConfig config, int index) {
         String name = config.dns() != null ? config.dns() : config.host();
         String host = config.unix() != null ? "unix:" + config.unix() : String.valueOf(name);
-        return new Endpoint(index, host, config.port(), config.weight());
+        return new Endpoint(index, host, config.port(), config.weight(), host, config.zone());
     }
 
     private static DialSettings dialSettings(UpstreamConfig.SendProxyProtocol wanted) {

@@ -11,8 +11,8 @@ import dev.gateway.config.MatchConfig.ValueMatch;
 import dev.gateway.config.Position;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
-import dev.gateway.config.TunnelTimeouts;
 import dev.gateway.config.SessionPersistenceConfig;
+import dev.gateway.config.TunnelTimeouts;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.explain.Explanation.NearMiss;
 import dev.gateway.explain.Explanation.OnListener;
@@ -321,6 +321,9 @@ public final class RouteExplainer {
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("endpoint", address);
             json.put("weight", endpoint.weight());
+            if (endpoint.zone() != null) {
+                json.put("zone", endpoint.zone());
+            }
             String state = endpoints.state(upstream.name(), address);
             if (!state.isEmpty()) {
                 json.put("state", state);

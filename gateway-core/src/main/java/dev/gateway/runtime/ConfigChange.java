@@ -33,6 +33,7 @@ final class ConfigChange {
         section("otlp", before.otlp(), after.otlp());
         section("overload", before.overload(), after.overload());
         section("drain", before.drain(), after.drain());
+        section("localZone", before.localZone(), after.localZone());
         section("resolver", before.resolver(), after.resolver());
         section("workers", before.workers(), after.workers());
         section("transport", before.transport(), after.transport());

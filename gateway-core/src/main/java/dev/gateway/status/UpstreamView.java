@@ -99,6 +99,10 @@ final class UpstreamView {
         json.put("limits", limits);
         json.put("waitingBytes", upstream.waiting().held());
         json.put("panic", upstream.health().isPanic());
+        Double local = upstream.health().localShare();
+        if (local != null) {
+            json.put("localZonePercent", Math.round(local * 1000) / 10.0);
+        }
         List<Map<String, Object>> endpoints = new ArrayList<>();
         for (Host host : upstream.hosts()) {
             Endpoint endpoint = host.endpoint();
@@ -145,6 +149,9 @@ final class UpstreamView {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("endpoint", endpoint.toString());
         json.put("weight", weight(host.weight()));
+        if (endpoint.zone() != null) {
+            json.put("zone", endpoint.zone());
+        }
         json.put("source", host.spec().source());
         Health.Report health = upstream.health().report(endpoint);
         json.put("state", health.state().label());

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which endpoints of one upstream get requests at present, and what balances among them. Changed under the lock of its
@@ -13,6 +14,7 @@ final class ChosenHosts {
     private final Balancer.Policy policy;
     private final int panicThreshold;
     private final SlowStart slowStart;
+    private final ZonePreference zones;
     private final List<Consumer<List<Host>>> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean panic;
     private volatile Choice choice;
@@ -25,6 +27,7 @@ final class ChosenHosts {
         this.policy = policy;
         this.panicThreshold = settings.panicThreshold();
         this.slowStart = new SlowStart(settings.slowStartMillis());
+        this.zones = new ZonePreference(settings.localZone());
         this.choice = new Choice(policy.over(all.hosts), all.endpoints);
     }
 
@@ -42,6 +45,12 @@ final class ChosenHosts {
     /** Whether so few endpoints are in service that all are chosen. */
     boolean isPanic() {
         return panic;
+    }
+
+    /** Returns the share of requests that stays in the zone of the gateway, null if zones make no difference. */
+    @Nullable
+    Double localShare() {
+        return zones.share();
     }
 
     /** Tells somebody who is chosen, now and whenever that changes. */
@@ -83,6 +92,7 @@ final class ChosenHosts {
         for (Consumer<List<Host>> listener : listeners) {
             listener.accept(hosts);
         }
-        choice = new Choice(policy.over(hosts), chosen); // not sooner: new ones have no share of the limits before
+        Balancer balancer = zones.balancer(all.hosts, hosts, panic, policy);
+        choice = new Choice(balancer, chosen); // not sooner: new ones have no share of the limits before
     }
 }

@@ -383,6 +383,14 @@ public final class Health {
         return chosen.isPanic();
     }
 
+    /**
+     * Returns the share of requests that stays in the gateway's own zone, from 0 to 1; null if zones make no difference at
+     * present.
+     */
+    public @Nullable Double localShare() {
+        return chosen.localShare();
+    }
+
     /** Whether failures of endpoints are counted. */
     public boolean detectsOutliers() {
         return outliers != null;

@@ -40,13 +40,22 @@ class ActiveConfigTest {
         GatewayConfig both = RecordCopy.of(other, Map.of("upstreams", List.of(upstream)));
         ActiveConfig activeConfig = new ActiveConfig(both, snapshot(both, null));
 
-        Upstream same = Objects.requireNonNull(activeConfig.same(upstream));
+        Upstream same = Objects.requireNonNull(activeConfig.same(upstream, null));
         assertThat(same.balancer()).isNotInstanceOf(NamedByRequest.class);
         assertThat(activeConfig.upstream(upstream.name())).isSameAs(same);
         assertThat(activeConfig.heir(same)).isSameAs(same);
         Upstream named =
                 Objects.requireNonNull(activeConfig.same(entry)).upstreams().get(0);
         assertThat(activeConfig.heir(named)).isSameAs(named);
+    }
+
+    @Test
+    void anotherLocalZoneMakesUpstreamsAnew() throws Exception {
+        GatewayConfig before = config(upstream(5));
+        ActiveConfig former = new ActiveConfig(before, snapshot(before, null));
+        assertThat(snapshot(before, former).upstreams()).isEqualTo(former.snapshot.upstreams());
+        GatewayConfig moved = config(upstream(5) + "localZone: eu-1a\n");
+        assertThat(snapshot(moved, former).upstreams()).doesNotContainAnyElementsOf(former.snapshot.upstreams());
     }
 
     @Test

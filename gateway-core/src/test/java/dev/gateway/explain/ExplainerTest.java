@@ -86,7 +86,7 @@ class ExplainerTest {
                 rules: [{backendRefs: [{name: spare}]}]
             upstreams:
               - name: api
-                endpoints: [{host: 10.0.0.1, port: 80}, {host: 10.0.0.2, port: 80, weight: 2}]
+                endpoints: [{host: 10.0.0.1, port: 80, zone: eu-1a}, {host: 10.0.0.2, port: 80, weight: 2}]
                 timeouts: {connect: 2s}
                 sessionPersistence: {sessionName: sid, keyFile: keys}
               - {name: spare, endpoints: [{host: 10.0.0.3, port: 80}]}
@@ -177,6 +177,7 @@ class ExplainerTest {
                 .extracting(endpoint -> endpoint.get("endpoint"))
                 .containsExactly("10.0.0.1:80", "10.0.0.2:80");
         assertThat(taken.targets().get(0).timeouts()).containsEntry("connect", "2s");
+        assertThat(taken.targets().get(0).endpoints().get(0)).containsEntry("zone", "eu-1a");
         assertThat(taken.targets().get(0).sessionName()).isEqualTo("sid");
         assertThat(taken.targets().get(1).sessionName()).isNull();
         assertThat(taken.timeouts()).containsEntry("request", "30s").containsEntry("backendRequest", "none");

@@ -46,12 +46,13 @@ class ConfigChangeTest {
                 routes:
                   - {name: blog, rules: [{backendRefs: [{name: app}]}]}
                 upstreams:
-                  - {name: app, endpoints: [{host: 127.0.0.1, port: 9001}]}
+                  - {name: app, endpoints: [{host: 127.0.0.1, port: 9001, zone: a}]}
+                localZone: a
                 drain: {timeout: 10s}
                 """;
         assertThat(change(BASE, after))
                 .isEqualTo(
-                        "added listener more, route blog; changed listener web, upstream app, drain; removed route shop");
+                        "added listener more, route blog; changed listener web, upstream app, drain, localZone; removed route shop");
     }
 
     @Test

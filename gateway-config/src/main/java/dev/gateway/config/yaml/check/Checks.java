@@ -55,6 +55,7 @@ public final class Checks {
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));
         ConnectChecks.run(config, scope);
         SessionChecks.run(config, scope);
+        ZoneChecks.run(config, scope);
         FileModeChecks.run(root, scope);
     }
 

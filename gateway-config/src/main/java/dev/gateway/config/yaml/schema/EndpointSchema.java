@@ -48,11 +48,22 @@ final class EndpointSchema {
                         EndpointConfig::weight,
                         "Share of requests relative to the other endpoints. All addresses of a dns name have it "
                                 + "together.");
+                var zone = o.optional(
+                        "zone",
+                        Types.NAME,
+                        EndpointConfig::zone,
+                        "Zone where the endpoint is. The gateway prefers endpoints of localZone.");
                 o.constraint(EndpointSchema::place, PLACES);
                 return v -> {
                     Integer at = v.find(port);
                     return new EndpointConfig(
-                            v.position(), v.find(host), v.find(dns), at == null ? 0 : at, v.find(unix), v.get(weight));
+                            v.position(),
+                            v.find(host),
+                            v.find(dns),
+                            at == null ? 0 : at,
+                            v.find(unix),
+                            v.get(weight),
+                            v.find(zone));
                 };
             });
 

@@ -110,6 +110,13 @@ public final class RootSchema {
                 var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
                 var resolver = o.onReload(ReloadEffect.RESTART)
                         .section("resolver", RESOLVER, GatewayConfig::resolver, "How the gateway looks up host names.");
+                var localZone = o.onReload(ReloadEffect.RECONNECT)
+                        .optional(
+                                "localZone",
+                                Types.NAME,
+                                GatewayConfig::localZone,
+                                "Zone of this gateway, such as ${ZONE}. The gateway prefers endpoints of the same "
+                                        + "zone, as far as they can take the requests.");
                 var workers = o.onReload(ReloadEffect.RESTART)
                         .defaulted(
                                 "workers",
@@ -150,6 +157,7 @@ public final class RootSchema {
                         v.get(overload),
                         v.get(drain),
                         v.get(resolver),
+                        v.find(localZone),
                         v.get(workers),
                         v.get(transport),
                         v.concealed());

@@ -1,0 +1,31 @@
+package dev.gateway.config.yaml.check;
+
+import dev.gateway.config.EndpointConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.config.yaml.type.Suggestions;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Some endpoint is in the zone whose endpoints are preferred. */
+final class ZoneChecks {
+    private ZoneChecks() {}
+
+    static void run(GatewayConfig config, Scope scope) {
+        String local = config.localZone();
+        Set<String> zones = config.upstreams().stream()
+                .flatMap(upstream -> upstream.endpoints().stream())
+                .map(EndpointConfig::zone)
+                .filter(Objects::nonNull)
+                .collect(Collectors.toSet());
+        if (local == null || zones.contains(local)) {
+            return;
+        }
+        String near = Suggestions.nearest(local, zones);
+        scope.problems.warning(
+                scope.at(config, "localZone"),
+                "localZone has no effect: no endpoint has zone: " + local
+                        + (near == null ? "" : ": did you mean '" + near + "'?"));
+    }
+}

@@ -1,0 +1,56 @@
+package dev.gateway.upstream;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Balancer of two groups, near and far: a part of requests goes to the near one, the rest to the far one, evenly mixed.
+ * Within each a balancer chooses as it would without zones. A further attempt goes to a near endpoint that was not tried,
+ * else to a far one.
+ */
+final class ZonedBalancer implements Balancer {
+    /** The golden section of 2^32: its multiples fill the range evenly, however many of them there are. */
+    private static final int STEP = 0x9e3779b9;
+
+    private final Balancer near;
+    private final Balancer far;
+    private final long threshold; // of 2^31
+
+    private int turn; // not exact: event loops may overwrite what others write, which leaves the shares as they are
+
+    /**
+     * Makes it of balancers that have endpoints.
+     *
+     * @param nearShare of requests, from 0 to 1
+     */
+    ZonedBalancer(Balancer near, Balancer far, double nearShare) {
+        this.near = near;
+        this.far = far;
+        this.threshold = Math.round(nearShare * (1L + Integer.MAX_VALUE));
+    }
+
+    @Override
+    public @Nullable Endpoint choose(BalancerContext request) {
+        if (request.previous() == null) {
+            return isNear() ? near.choose(request) : far.choose(request);
+        }
+        Endpoint one = near.choose(request);
+        if (one != null && !request.isTried(one)) {
+            return one;
+        }
+        Endpoint other = far.choose(request);
+        return other != null && other.equals(request.previous()) ? one : other;
+    }
+
+    private boolean isNear() {
+        if (threshold > Integer.MAX_VALUE) {
+            return true;
+        }
+        turn += STEP;
+        return (turn & Integer.MAX_VALUE) < threshold;
+    }
+
+    @Override
+    public boolean timesAnswers() {
+        return near.timesAnswers() || far.timesAnswers();
+    }
+}
