@@ -42,10 +42,17 @@ class SlowEndpointTest {
     /** A request that is served until some time. */
     private record Served(Server by, double arrived, double until) {}
 
-    /** Response times in milliseconds, sorted. */
-    private record Times(double[] millis) {
+    /** Response times in milliseconds. */
+    private static final class Times {
+        private final double[] sorted;
+
+        Times(double[] millis) {
+            sorted = millis.clone();
+            Arrays.sort(sorted);
+        }
+
         double at(double percentile) {
-            return millis[(int) (millis.length * percentile / 100)];
+            return sorted[(int) (sorted.length * percentile / 100)];
         }
     }
 
@@ -92,7 +99,6 @@ class SlowEndpointTest {
         while (!inService.isEmpty()) {
             millis[ended++] = end(inService);
         }
-        Arrays.sort(millis);
         return new Times(millis);
     }
 
