@@ -3,11 +3,13 @@ package dev.gateway.tests.proxying;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.peer.WebSocket;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -42,11 +44,19 @@ class StickySessionIT {
     }
 
     private static Origin origin(String name) throws IOException {
-        return Origin.start().on("/", (stream, head) -> {
-            stream.receiveBody();
-            String seen = head.get("cookie").orElse("none");
-            stream.send(Head.response(200, "x-origin", name, "x-cookie", seen, "content-length", "0"), true);
-        });
+        return Origin.start(Handshake.ENABLE_CONNECT_PROTOCOL, 1)
+                .on("/", (stream, head) -> {
+                    stream.receiveBody();
+                    String seen = head.get("cookie").orElse("none");
+                    stream.send(Head.response(200, "x-origin", name, "x-cookie", seen, "content-length", "0"), true);
+                })
+                .on("/socket", (stream, head) -> {
+                    Handshake.accept(stream, head, "x-origin", name);
+                    WebSocket socket = new WebSocket(stream, false);
+                    socket.receive(); // a Close frame
+                    socket.close(1000);
+                    socket.end();
+                });
     }
 
     private String yaml(Pairing pairing, List<Origin> origins) {
@@ -163,6 +173,29 @@ class StickySessionIT {
             assertThat(ask(client, first.cookie()).cookie())
                     .as("its key is gone")
                     .isNotEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void webSocketsBelongToSessionsToo(Pairing pairing) throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Origin two = origin("two");
+                Rig rig = Rig.start(yaml(pairing, List.of(one, two)));
+                Peer client = rig.connect(pairing)) {
+            Answer first = ask(client, "a=b");
+            for (int i = 0; i < 4; i++) {
+                try (Peer peer = rig.connect(pairing)) {
+                    PeerStream stream = peer.open();
+                    Head answer = Handshake.ask(stream, "/socket", "cookie", first.cookie());
+                    assertThat(answer.get("x-origin")).hasValue(first.by());
+                    assertThat(answer.get("set-cookie")).isEmpty();
+                    WebSocket socket = new WebSocket(stream, true);
+                    socket.close(1000);
+                    socket.receive();
+                }
+            }
         }
     }
 

@@ -128,14 +128,16 @@ class ZonesIT {
     @ParameterizedTest
     @EnumSource
     void noRequestFailsIfTheZoneDoes(Pairing pairing) throws Exception {
+        Origin gone = origin("gone");
         try (Origin b = origin("b");
                 Origin c = origin("c");
-                Origin gone = origin("gone");
                 Rig rig = Rig.start(yaml(pairing, "a", "", gone, b, c));
                 Peer client = rig.connect(pairing)) {
             assertThat(askOften(client)).containsOnlyKeys("gone");
             gone.close();
             assertThat(askOften(client)).containsOnlyKeys("b", "c");
+        } finally {
+            gone.close();
         }
     }
 
