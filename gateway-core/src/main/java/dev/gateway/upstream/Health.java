@@ -133,10 +133,7 @@ public final class Health {
         listener = next;
     }
 
-    /**
-     * Lets somebody be told which endpoints may be chosen, now and whenever that changes; by whatever thread, one after the
-     * other, so it must not take long.
-     */
+    /** Tells somebody which endpoints may be chosen, now and at each change; on any thread, so it must not take long. */
     public synchronized void onChoice(Consumer<List<Host>> chooser) {
         chosen.tell(chooser, set);
     }
@@ -383,10 +380,7 @@ public final class Health {
         return chosen.isPanic();
     }
 
-    /**
-     * Returns the share of requests that stays in the gateway's own zone, from 0 to 1; null if zones make no difference at
-     * present.
-     */
+    /** Returns the share of requests that stays in the gateway's zone, from 0 to 1; null if zones make no difference. */
     public @Nullable Double localShare() {
         return chosen.localShare();
     }

@@ -1,5 +1,10 @@
 package dev.gateway.upstream;
 
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.SourceAddress;
+import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +35,7 @@ public class BalancerBenchmark {
     @Param({"3", "1000"})
     int endpoints = 3;
 
-    private final BalancerContext request = BalancedRequest.to("/items/1");
+    private final BalancerContext request = new FirstAttempt();
     private Balancer balancer = asked -> null;
 
     @Setup
@@ -52,5 +57,35 @@ public class BalancerBenchmark {
     @Benchmark
     public @Nullable Endpoint choose() {
         return balancer.choose(request);
+    }
+
+    private static final class FirstAttempt implements BalancerContext {
+        private final RequestHead head = new RequestHead(
+                Method.GET,
+                new AsciiString("http"),
+                new AsciiString("a.test"),
+                new AsciiString("/items/1"),
+                new Fields(),
+                0);
+
+        @Override
+        public RequestHead head() {
+            return head;
+        }
+
+        @Override
+        public SourceAddress client() {
+            return SourceAddress.UNIX;
+        }
+
+        @Override
+        public @Nullable Endpoint previous() {
+            return null;
+        }
+
+        @Override
+        public boolean isTried(Endpoint endpoint) {
+            return false;
+        }
     }
 }
