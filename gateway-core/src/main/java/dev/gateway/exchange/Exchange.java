@@ -396,10 +396,10 @@ final class Exchange extends ExchangeContext
             }
             request.discard();
             response.end();
-            routing.end();
         } catch (RuntimeException e) {
             log.error("Ending an exchange of listener {}", record.connection.listenerName(), e);
         }
+        routing.end(); // whatever threw: filters may hold what others wait for
         if (tunnel != null) {
             loop.tunnels.remove(tunnel);
         }

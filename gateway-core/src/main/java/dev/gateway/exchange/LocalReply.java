@@ -101,7 +101,7 @@ final class LocalReply {
         if (status == 405) {
             fields.add(ALLOW_FIELD, allow(stream, settings));
         }
-        if (status == 503 || status == 429) {
+        if ((status == 503 || status == 429) && !about.fields.contains(FieldName.RETRY_AFTER)) {
             fields.add(FieldName.RETRY_AFTER, failure.cause() == Cause.RATE_LIMITED ? MINUTE : SECOND);
         }
         for (int i = 0; i < about.fields.size(); i++) {
