@@ -50,18 +50,6 @@ final class LoadBalancerSchema {
 
     private static final ScalarType<Policy> POLICY = Types.words(POLICIES, Map.of(), FOREIGN);
 
-    private static final ScalarType<Boolean> YES = new ScalarType<>(
-            ScalarType.Form.BARE,
-            Map.of("const", true),
-            true,
-            (text, site) -> {
-                if (!text.equals("true")) {
-                    throw new InvalidException("expected true: remove it to leave this key out");
-                }
-                return true;
-            },
-            value -> value);
-
     private static final ObjectType<HashKey> HASH_KEY =
             ObjectType.of("hash key", "A part of requests. Requests without it are hashed by the other keys.", o -> {
                 var header = o.optional(
@@ -69,18 +57,20 @@ final class LoadBalancerSchema {
                         Types.HEADER_NAME,
                         HashKey::header,
                         "A request header: all its values in their order.");
-                var cookie = o.optional(
-                        "cookie", Types.word("[^\\s=;,\"]+", "the name of a cookie"), HashKey::cookie, "A cookie.");
+                var cookie = o.optional("cookie", RequestParts.COOKIE, HashKey::cookie, "A cookie.");
                 var query = o.optional(
                         "queryParameter",
-                        Types.word("[^&=#]+", "the name of a query parameter"),
+                        RequestParts.QUERY_PARAMETER,
                         HashKey::queryParameter,
                         "A query parameter, as the URL writes it.");
-                var path =
-                        o.optional("path", YES, key -> key.path() ? true : null, "true: the path, without its query.");
+                var path = o.optional(
+                        "path",
+                        RequestParts.YES,
+                        key -> key.path() ? true : null,
+                        "true: the path, without its query.");
                 var client = o.optional(
                         "client",
-                        YES,
+                        RequestParts.YES,
                         key -> key.client() ? true : null,
                         "true: the client's address, without its port.");
                 var terminal = o.defaulted(
@@ -89,11 +79,7 @@ final class LoadBalancerSchema {
                         false,
                         HashKey::terminal,
                         "Whether later keys do not count for requests that have this one.");
-                o.constraint(
-                        LoadBalancerSchema::sourceProblem,
-                        Map.of(
-                                "oneOf",
-                                SOURCES.stream().map(ObjectType::requires).toList()));
+                RequestParts.requireOne(o, SOURCES, "a hash key", "terminal");
                 return v -> new HashKey(
                         v.position(),
                         v.find(header),
@@ -178,16 +164,6 @@ final class LoadBalancerSchema {
                     return plain(policy);
                 },
                 balancer -> POLICY.print(balancer.policy(), Concealed.NOTHING));
-    }
-
-    private static ObjectType.@Nullable Finding sourceProblem(Values values) {
-        List<String> written = SOURCES.stream().filter(values::has).toList();
-        return written.size() == 1
-                ? null
-                : new ObjectType.Finding(
-                        written.isEmpty() ? "terminal" : written.get(1),
-                        "a hash key needs exactly one of " + String.join(", ", SOURCES)
-                                + (written.isEmpty() ? "" : ": write one list element for each"));
     }
 
     private static ObjectType.@Nullable Finding hashProblem(Values values) {
