@@ -1,0 +1,64 @@
+package dev.gateway.filter.limit;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.LongAdder;
+
+/** A limit of a rule: what it has counted, which outlives reloads. Shared by event loops. */
+public abstract sealed class Limit permits RequestLimit, ConcurrencyLimit {
+    /** The key of all requests together. */
+    static final long ALL = 0;
+
+    /** What keys are hashed with, so that those of one limit are not those of another one. */
+    private final long purpose = ThreadLocalRandom.current().nextLong();
+
+    private final LongAdder allowed = new LongAdder();
+    private final LongAdder denied = new LongAdder();
+
+    final long purpose() {
+        return purpose;
+    }
+
+    /**
+     * Takes one for a request.
+     *
+     * @return what {@link #giveBack} and {@link #left} want to know, negative if there is none left
+     */
+    abstract long take(long key, long nanos);
+
+    /** Puts back what was taken for a request that another limit refuses. */
+    abstract void giveBack(long key, long taken);
+
+    /** The request that one was taken for has ended. */
+    abstract void onEnd(long taken);
+
+    /** Returns how many more requests of the key may come now, as far as it is known. */
+    abstract long left(long taken);
+
+    /** Returns in how many seconds the key has all that it may have, 0 if time does not tell. */
+    abstract long secondsToFull(long taken);
+
+    /** Returns in how many seconds a request that was refused may come again. */
+    abstract long secondsToWait(long taken);
+
+    final void countAllowed() {
+        allowed.increment();
+    }
+
+    final void countDenied() {
+        denied.increment();
+    }
+
+    /** Returns how many requests this limit and all others let pass. */
+    public final long allowed() {
+        return allowed.sum();
+    }
+
+    /** Returns how many requests this limit refused. */
+    public final long denied() {
+        return denied.sum();
+    }
+
+    static long seconds(long nanos) {
+        return (nanos + 999_999_999) / 1_000_000_000;
+    }
+}

@@ -1,0 +1,43 @@
+package dev.gateway.filter.limit;
+
+/**
+ * Rate and burst of a limit, as a clock of its own. The clock counts in requests: it advances by one {@link #REQUEST} in the
+ * time after which one more request may come. Buckets hold times of this clock. When the rate changes, the clock goes on
+ * from where it was at the new rate, so what a bucket has counted stays a count of requests. Immutable.
+ *
+ * @param originNanos a time of the event loops' clocks
+ * @param originTicks what this clock showed then
+ * @param ticksPerNano how fast it is
+ * @param capacity how many requests a full bucket has, in ticks
+ */
+record Pace(long originNanos, long originTicks, double ticksPerNano, long capacity) {
+    /** One request, in ticks. At a million requests a second, the clock lasts for four years. */
+    static final long REQUEST = 1 << 16;
+
+    /** Makes a clock that begins at 0. */
+    static Pace of(RequestRate rate, long nanos) {
+        return new Pace(nanos, 0, speed(rate), rate.burst() * REQUEST);
+    }
+
+    private static double speed(RequestRate rate) {
+        return (double) (rate.requests() * REQUEST) / rate.interval().toNanos();
+    }
+
+    /** Returns the clock that follows from a time on, with another rate or burst. */
+    Pace change(RequestRate rate, long nanos) {
+        double speed = speed(rate);
+        return speed == ticksPerNano
+                ? new Pace(originNanos, originTicks, speed, rate.burst() * REQUEST)
+                : new Pace(nanos, ticks(nanos), speed, rate.burst() * REQUEST);
+    }
+
+    /** Returns what the clock shows. */
+    long ticks(long nanos) {
+        return originTicks + (long) ((nanos - originNanos) * ticksPerNano);
+    }
+
+    /** Returns how long some ticks take, rounded up. */
+    long nanos(long ticks) {
+        return (long) Math.ceil(ticks / ticksPerNano);
+    }
+}
