@@ -52,6 +52,11 @@ public final class AccessConfig {
         }
 
         @Override
+        public boolean identifies() {
+            return true;
+        }
+
+        @Override
         public boolean isRepeatable() {
             return false;
         }
@@ -74,6 +79,11 @@ public final class AccessConfig {
 
         @Override
         public boolean guards() {
+            return true;
+        }
+
+        @Override
+        public boolean identifies() {
             return true;
         }
 

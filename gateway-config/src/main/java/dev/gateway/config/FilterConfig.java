@@ -17,6 +17,11 @@ public interface FilterConfig {
         return getClass().getSimpleName();
     }
 
+    /** Returns what it does, for people: its type, and more where that says little. */
+    default String summary() {
+        return type();
+    }
+
     /** Returns the status with which it answers every request; 0 if requests may continue. */
     default int answer() {
         return 0;
@@ -25,6 +30,11 @@ public interface FilterConfig {
     /** Whether it refuses requests, or asks who sends them. */
     default boolean guards() {
         return answer() >= 400;
+    }
+
+    /** Whether it finds out who sends a request. */
+    default boolean identifies() {
+        return false;
     }
 
     /** Whether a rule may have more than one of its type. */

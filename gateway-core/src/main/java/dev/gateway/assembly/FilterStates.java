@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 
 /**
  * State of filters that outlives a generation: contents of files, counts, what was verified. A filter of the next generation
@@ -69,6 +70,15 @@ public final class FilterStates {
     public void use(Prepared prepared) {
         prepared.uses.values().forEach(Runnable::run);
         active = Map.copyOf(prepared.states);
+    }
+
+    /** Shows all states of a kind, with their keys. Any thread may ask. */
+    <T> void forEach(Class<T> kind, BiConsumer<Object, T> reader) {
+        active.forEach((key, state) -> {
+            if (kind.isInstance(state)) {
+                reader.accept(key, kind.cast(state));
+            }
+        });
     }
 
     /** Looks at all that states follow. */

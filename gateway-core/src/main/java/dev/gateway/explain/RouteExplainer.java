@@ -298,7 +298,7 @@ public final class RouteExplainer {
     private Taken taken(Rule rule) {
         RuleConfig of = rule.config();
         List<Reason> filters = FilterAssembly.inOrder(of.filters()).stream()
-                .map(filter -> new Reason(filter.type(), filter.position()))
+                .map(filter -> new Reason(filter.summary(), filter.position()))
                 .toList();
         int total = of.forwarding().backendRefs().stream()
                 .mapToInt(RuleConfig.BackendRef::weight)

@@ -6,6 +6,7 @@ import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.FilterStates;
 import dev.gateway.assembly.Generation;
+import dev.gateway.assembly.RateLimitFilters;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
@@ -60,6 +61,9 @@ public final class Generations {
         this.endpoints = new EndpointFeeds(new EndpointUpdates(loops.pools(), thread), loops::watchName, thread);
         this.thread = thread;
         metrics.addDenials(tunnels::readDenials);
+        metrics.addLimits(
+                decisions -> RateLimitFilters.readDecisions(filterStates, decisions),
+                () -> RateLimitFilters.untracked(filterStates));
     }
 
     /** Returns what the connect sections of all generations share. */

@@ -2,8 +2,8 @@ package dev.gateway.filter.limit;
 
 /**
  * Rate and burst of a limit, as a clock of its own. The clock counts in requests: it advances by one {@link #REQUEST} in the
- * time after which one more request may come. Buckets hold times of this clock. When the rate changes, the clock goes on
- * from where it was at the new rate, so what a bucket has counted stays a count of requests. Immutable.
+ * time after which one more request may come. Buckets hold times of this clock. When the rate changes, so does the speed of
+ * the clock, but not what it shows; so what a bucket has counted stays a count of requests. Immutable.
  *
  * @param originNanos a time of the event loops' clocks
  * @param originTicks what this clock showed then

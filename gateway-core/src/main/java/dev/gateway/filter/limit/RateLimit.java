@@ -102,8 +102,17 @@ public final class RateLimit implements Filter {
 
     @Override
     public void onResponse(ResponseHead head, FilterContext context) {
+        addFields(head.fields(), context);
+    }
+
+    @Override
+    public void onFailure(Fields answer, FilterContext context) {
+        addFields(answer, context);
+    }
+
+    private void addFields(Fields to, FilterContext context) {
         if (fields != null && context.kept() instanceof long[] taken) {
-            fields.add(head.fields(), limits, taken);
+            fields.add(to, limits, taken);
         }
     }
 

@@ -114,6 +114,16 @@ public final class Metrics implements AutoCloseable {
         process.policies.add(policy);
     }
 
+    /**
+     * Adds what the limits of rules have decided, which is asked at each scrape.
+     *
+     * @param untracked counts keys that lost their count, or were not counted
+     */
+    public void addLimits(Consumer<LimitDecisions> limits, LongSupplier untracked) {
+        process.limits = limits;
+        process.untrackedKeys = untracked;
+    }
+
     /** Lets scrapes tell when certificates end. */
     public void watch(Supplier<List<CertificateExpiry>> certificates) {
         process.certificates = certificates;

@@ -34,6 +34,8 @@ final class ProcessMeters implements Exposition.Source {
     private final Map<String, AtomicLong> ejections = new ConcurrentHashMap<>(); // by upstream
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
+    volatile Consumer<LimitDecisions> limits = decisions -> {};
+    volatile LongSupplier untrackedKeys = () -> 0;
     volatile IntSupplier staleNames = () -> 0;
     volatile @Nullable Overload overload;
     volatile @Nullable MemoryBudget budget;
@@ -131,6 +133,7 @@ final class ProcessMeters implements Exposition.Source {
                 listener,
                 "rule",
                 rule)));
+        limits(out);
         certificates(out);
         for (UpstreamState upstream : upstreams.get()) {
             endpointsByState(upstream)
@@ -157,6 +160,23 @@ final class ProcessMeters implements Exposition.Source {
                         upstream.name());
             }
         }
+    }
+
+    private void limits(Exposition out) {
+        limits.accept((route, limit, allowed, count) -> out.counter(
+                "gateway_ratelimit_decisions",
+                "Requests that a limit of a rule let pass or refused.",
+                count,
+                "route",
+                route,
+                "limit",
+                limit,
+                "decision",
+                allowed ? "allowed" : "denied"));
+        out.counter(
+                "gateway_ratelimit_untracked",
+                "Times that a key of a limit lost its count, or was not counted, because too many others had one.",
+                untrackedKeys.getAsLong());
     }
 
     private void overload(Exposition out) {

@@ -19,7 +19,7 @@ const MEANINGS = {
   client_timeout: 'the client did not send in time',
   client_protocol_error: 'the request was malformed',
   body_too_large: 'the body was larger than allowed',
-  rate_limited: 'too many tunnels or password checks of the client',
+  rate_limited: 'too many requests for a limit, or too many tunnels or password checks of the client',
   authz_denied: 'the client may not do this',
   proxy_auth: 'the client did not authenticate',
   policy_port: 'the port is not allowed',

@@ -101,7 +101,10 @@ class MetricsIT {
                     rules:
                       - {matches: [{path: {type: Exact, value: /dead}}], backendRefs: [{name: dead}]}
                       - {matches: [{path: {type: Exact, value: /broken}}], backendRefs: [{name: broken}]}
-                      - {matches: [{path: {type: PathPrefix, value: /random}}], backendRefs: [{name: app}]}
+                      - matches: [{path: {type: PathPrefix, value: /random}}]
+                        filters:
+                          - {type: RateLimit, rateLimit: {limits: [{requests: 1000000, interval: 1s, key: [{header: Host}]}]}}
+                        backendRefs: [{name: app}]
                       - {matches: [{path: {type: Exact, value: /echo}}], backendRefs: [{name: app}]}
                 upstreams:
                   - {name: app, endpoints: [{host: 127.0.0.1, port: %1$d}]}
@@ -231,7 +234,9 @@ class MetricsIT {
     @Test
     void countersAreThereBeforeAnythingIsCounted() throws Exception {
         try (Origin unused = Origin.start();
-                Rig fresh = Rig.to(unused.port()).start()) {
+                Rig fresh = Rig.to(unused.port())
+                        .rule("filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1s}]}}]")
+                        .start()) {
             Exposed exposed = Exposed.parse(fresh.admin("/metrics"));
             Set<String> missing = new TreeSet<>(reference().keySet());
             missing.removeAll(exposed.labels().keySet());
@@ -246,6 +251,9 @@ class MetricsIT {
                     .containsEntry(
                             "gateway_upstream_connect_failures_total{cause=\"connect_failed\",upstream=\"app\"}", 0.0)
                     .containsEntry("gateway_upstream_pending_overflow_total{upstream=\"app\"}", 0.0)
+                    .containsEntry(
+                            "gateway_ratelimit_decisions_total{decision=\"denied\",limit=\"default\",route=\"all\"}",
+                            0.0)
                     .containsEntry("gateway_pool_stale_total{outcome=\"failed\",upstream=\"app\"}", 0.0)
                     .containsEntry(
                             "gateway_upstream_endpoint_failures_total{endpoint=\"127.0.0.1:" + unused.port()

@@ -14,6 +14,7 @@ import dev.gateway.config.MatchConfig;
 import dev.gateway.config.MatchConfig.PathType;
 import dev.gateway.config.MatchConfig.ValueMatch;
 import dev.gateway.config.Position;
+import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
@@ -103,6 +104,9 @@ final class RouteChecks {
             } else if (filter instanceof ApiKey key) {
                 logged(key);
             }
+            if (filter instanceof RateLimitConfig limits) {
+                identities(rule, limits);
+            }
             if (filter.answer() != 0 && answering == null) {
                 answering = filter;
             }
@@ -151,6 +155,17 @@ final class RouteChecks {
                     rule.position(),
                     "a rule needs 'backendRefs', or a filter that answers: RequestRedirect or DirectResponse");
         }
+    }
+
+    private void identities(RuleConfig rule, RateLimitConfig filter) {
+        if (rule.filters().stream().anyMatch(FilterConfig::identifies)) {
+            return;
+        }
+        filter.limits().stream()
+                .flatMap(limit -> limit.key().stream())
+                .filter(RateLimitConfig.KeyPart::identity)
+                .forEach(part -> scope.problems.warning(
+                        part.position(), "no filter of the rule tells who the client is: all requests count together"));
     }
 
     private void prefixes(RuleConfig rule, FilterConfig filter) {

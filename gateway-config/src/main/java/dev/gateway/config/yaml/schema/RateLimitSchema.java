@@ -1,0 +1,164 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.RateLimitConfig;
+import dev.gateway.config.RateLimitConfig.KeyPart;
+import dev.gateway.config.RateLimitConfig.Limit;
+import dev.gateway.config.RateLimitConfig.Rate;
+import dev.gateway.config.yaml.type.Key;
+import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.Types;
+import dev.gateway.config.yaml.type.Values;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Filter that limits requests, key by key. */
+final class RateLimitSchema {
+    private static final int MOST_REQUESTS = 1_000_000;
+    private static final int MOST_IN_FLIGHT = 65_535;
+    private static final int MOST_DAYS = 31;
+
+    private static final ObjectType<KeyPart> KEY_PART = ObjectType.of(
+            "limit key", "A part of requests. Requests that lack it count together, as one more value of it.", o -> {
+                var client = o.optional(
+                        "client",
+                        RequestParts.YES,
+                        part -> part.client() ? true : null,
+                        "true: the client's address. IPv6 addresses with the same first 64 bits count as one client.");
+                var identity = o.optional(
+                        "identity",
+                        RequestParts.YES,
+                        part -> part.identity() ? true : null,
+                        "true: the identity that a filter of the rule has authenticated.");
+                var header = o.optional(
+                        "header",
+                        Types.HEADER_NAME,
+                        KeyPart::header,
+                        "A request header: all its values in their order.");
+                var cookie = o.optional("cookie", RequestParts.COOKIE, KeyPart::cookie, "A cookie.");
+                var query = o.optional(
+                        "queryParameter",
+                        RequestParts.QUERY_PARAMETER,
+                        KeyPart::queryParameter,
+                        "A query parameter, as the URL writes it.");
+                RequestParts.requireOne(
+                        o,
+                        List.of("client", "identity", "header", "cookie", "queryParameter"),
+                        "a limit key",
+                        "client");
+                return v -> new KeyPart(
+                        v.position(),
+                        v.find(client) != null,
+                        v.find(identity) != null,
+                        v.find(header),
+                        v.find(cookie),
+                        v.find(query));
+            });
+
+    private static final ObjectType<Limit> LIMIT =
+            ObjectType.of("limit", "A limit: either requests in an interval, or maxInFlight.", o -> {
+                var name = o.defaulted(
+                        "name",
+                        Types.NAME,
+                        "default",
+                        Limit::name,
+                        "Name of the limit, unique in the filter. Logs, metrics and the RateLimit header have it. A "
+                                + "reload keeps what a limit of this name has counted.");
+                var requests = o.optional(
+                        "requests",
+                        Types.integer(1, MOST_REQUESTS),
+                        limit -> limit.rate() == null ? null : limit.rate().requests(),
+                        "How many requests may come in an interval, on average.");
+                var interval = o.optional(
+                        "interval",
+                        Types.DURATION,
+                        limit -> limit.rate() == null ? null : limit.rate().interval(),
+                        "The interval for requests, such as 1s, 1m or 24h.");
+                var burst = o.optional(
+                        "burst",
+                        Types.integer(1, MOST_REQUESTS),
+                        limit -> limit.rate() == null ? null : limit.rate().burst(),
+                        "How many requests may come at once, after a quiet time. The default is requests.");
+                var inFlight = o.optional(
+                        "maxInFlight",
+                        Types.integer(1, MOST_IN_FLIGHT),
+                        limit -> limit.maxInFlight() == 0 ? null : limit.maxInFlight(),
+                        "How many requests may be in flight at a time. A WebSocket is in flight until it ends.");
+                var key = o.defaulted(
+                        "key",
+                        new ListType<>(KEY_PART, 0),
+                        List.of(),
+                        Limit::key,
+                        "Requests in which these parts are the same count together. Without this key all requests of "
+                                + "the rule do.");
+                o.exactlyOneOf("requests", "maxInFlight");
+                o.together("requests", "interval");
+                o.constraint(
+                        values -> values.has("burst") && !values.has("requests")
+                                ? new ObjectType.Finding("burst", "'burst' is only for requests: remove it")
+                                : null,
+                        Map.of("dependentRequired", Map.of("burst", List.of("requests"))));
+                return v -> {
+                    Integer most = v.find(inFlight);
+                    return new Limit(
+                            v.position(),
+                            v.get(name),
+                            rate(v, v.find(requests), v.find(interval), v.find(burst)),
+                            most == null ? 0 : most,
+                            v.get(key));
+                };
+            });
+
+    /** Settings. */
+    static final ObjectType<RateLimitConfig> RATE_LIMIT = ObjectType.of(
+            "rateLimit section", "Limits requests: a request over a limit gets 429 with the cause rate_limited.", o -> {
+                Key<RateLimitConfig, List<Limit>> limits = o.required(
+                        "limits",
+                        new ListType<>(LIMIT, 1),
+                        RateLimitConfig::limits,
+                        "Limits. A request that one of them refuses does not count for the others.");
+                var headers = o.defaulted(
+                        "includeHeaders",
+                        Types.BOOLEAN,
+                        true,
+                        RateLimitConfig::includeHeaders,
+                        "Whether responses have the headers RateLimit and RateLimit-Policy, which tell clients how many "
+                                + "requests they have left.");
+                return v -> {
+                    Map<String, Limit> byName = new HashMap<>();
+                    for (Limit limit : v.get(limits)) {
+                        Limit first = byName.putIfAbsent(limit.name(), limit);
+                        if (first != null) {
+                            v.error(
+                                    limit.position(),
+                                    "duplicate limit '" + limit.name() + "': first defined in line "
+                                            + first.position().line() + "; give each limit a name");
+                        }
+                    }
+                    return new RateLimitConfig(v.position(), v.get(limits), v.get(headers));
+                };
+            });
+
+    private RateLimitSchema() {}
+
+    private static @Nullable Rate rate(
+            Values v, @Nullable Integer requests, @Nullable Duration interval, @Nullable Integer burst) {
+        if (requests == null || interval == null) {
+            return null;
+        }
+        if (interval.isZero()) {
+            v.error(v.at("interval"), "interval: expected a time longer than 0s");
+            return null;
+        }
+        if (interval.compareTo(Duration.ofDays(MOST_DAYS)) > 0) {
+            v.error(v.at("interval"), "interval: expected at most " + 24 * MOST_DAYS + "h");
+        }
+        if (1000.0 * requests / interval.toMillis() > MOST_REQUESTS) {
+            v.error(v.at("requests"), "requests: expected at most " + MOST_REQUESTS + " in a second");
+        }
+        return new Rate(requests, interval, burst == null ? requests : burst);
+    }
+}

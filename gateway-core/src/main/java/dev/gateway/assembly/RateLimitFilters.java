@@ -1,0 +1,111 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.RateLimitConfig;
+import dev.gateway.config.RateLimitConfig.KeyPart;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.limit.ConcurrencyLimit;
+import dev.gateway.filter.limit.Limit;
+import dev.gateway.filter.limit.LimitKey;
+import dev.gateway.filter.limit.LimitPolicy;
+import dev.gateway.filter.limit.LimitTables;
+import dev.gateway.filter.limit.RateLimit;
+import dev.gateway.filter.limit.RequestLimit;
+import dev.gateway.filter.limit.RequestRate;
+import dev.gateway.message.FieldName;
+import dev.gateway.observe.metrics.LimitDecisions;
+import dev.gateway.process.StartException;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Makes filters that limit requests, and reads what they count. */
+public final class RateLimitFilters {
+    private RateLimitFilters() {}
+
+    /**
+     * Whose state it is.
+     *
+     * @param kind rates and requests in flight are counted in different ways
+     */
+    private record Key(String rule, String limit, Class<? extends Limit> kind) {}
+
+    static Filter filter(RateLimitConfig config, FilterSite site) throws StartException {
+        LimitTables tables = site.states().get(LimitTables.class, LimitTables.class, LimitTables::new);
+        List<RateLimit.Limited> limits = new ArrayList<>();
+        for (RateLimitConfig.Limit limit : config.limits()) {
+            limits.add(limited(limit, tables, site));
+        }
+        return new RateLimit(tables, limits, config.includeHeaders());
+    }
+
+    private static RateLimit.Limited limited(RateLimitConfig.Limit limit, LimitTables tables, FilterSite site)
+            throws StartException {
+        LimitKey key =
+                new LimitKey(limit.key().stream().map(RateLimitFilters::part).toList());
+        String detail = "limit " + limit.name() + " is exceeded: " + limit.most();
+        RateLimitConfig.Rate rate = limit.rate();
+        if (rate == null) {
+            return new RateLimit.Limited(
+                    concurrency(limit, tables, site),
+                    key,
+                    new LimitPolicy(limit.name(), limit.maxInFlight(), 0, true),
+                    detail);
+        }
+        long millis = rate.interval().toMillis();
+        return new RateLimit.Limited(
+                requests(limit.name(), rate, tables, site),
+                key,
+                new LimitPolicy(limit.name(), rate.requests(), millis % 1_000 == 0 ? millis / 1_000 : 0, false),
+                detail);
+    }
+
+    private static Limit concurrency(RateLimitConfig.Limit limit, LimitTables tables, FilterSite site)
+            throws StartException {
+        Key key = new Key(site.rule(), limit.name(), ConcurrencyLimit.class);
+        int max = limit.maxInFlight();
+        ConcurrencyLimit state =
+                site.states().get(key, ConcurrencyLimit.class, () -> new ConcurrencyLimit(tables, max));
+        site.states().onUse(key, () -> state.change(max));
+        return state;
+    }
+
+    private static Limit requests(String name, RateLimitConfig.Rate config, LimitTables tables, FilterSite site)
+            throws StartException {
+        Key key = new Key(site.rule(), name, RequestLimit.class);
+        RequestRate rate = new RequestRate(config.requests(), config.interval(), config.burst());
+        RequestLimit state = site.states().get(key, RequestLimit.class, () -> new RequestLimit(tables, rate));
+        site.states().onUse(key, () -> state.change(rate));
+        return state;
+    }
+
+    private static LimitKey.Part part(KeyPart part) {
+        if (part.client()) {
+            return LimitKey.client();
+        } else if (part.header() != null) {
+            return LimitKey.header(FieldName.of(part.header()));
+        } else if (part.cookie() != null) {
+            return LimitKey.cookie(new AsciiString(part.cookie()));
+        }
+        return part.queryParameter() != null
+                ? LimitKey.queryParameter(new AsciiString(part.queryParameter()))
+                : LimitKey.identity();
+    }
+
+    /** Reads what the limits of the active configuration have decided, by rule and limit. */
+    public static void readDecisions(FilterStates states, LimitDecisions decisions) {
+        states.forEach(Limit.class, (key, limit) -> {
+            if (key instanceof Key of) {
+                decisions.decided(of.rule, of.limit, true, limit.allowed());
+                decisions.decided(of.rule, of.limit, false, limit.denied());
+            }
+        });
+    }
+
+    /** Returns how often a key lost its count, or was not counted. */
+    public static long untracked(FilterStates states) {
+        LongAdder sum = new LongAdder();
+        states.forEach(LimitTables.class, (key, tables) -> sum.add(tables.untracked()));
+        return sum.sum();
+    }
+}
