@@ -24,8 +24,10 @@ public final class SessionKeyFile {
      */
     public static List<String> read(Path file) throws IOException {
         String text = new String(InputFile.bytes(file, MAX_BYTES), StandardCharsets.UTF_8);
-        List<String> keys =
-                text.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
+        List<String> keys = text.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty() && !line.startsWith("#")) // a remark is no secret
+                .toList();
         if (keys.isEmpty()) {
             throw new IOException(file + " has no key: write one of " + MIN_LENGTH
                     + " characters or more, such as by 'openssl rand -base64 32'");

@@ -23,8 +23,9 @@ class SessionKeyFileTest {
     }
 
     @Test
-    void eachLineIsAKeyAndEmptyLinesAreNone() throws IOException {
+    void eachLineIsAKeyUnlessItIsEmptyOrARemark() throws IOException {
         assertThat(SessionKeyFile.read(file(KEY))).containsExactly(KEY);
+        assertThat(SessionKeyFile.read(file("# " + KEY + "\n" + KEY))).containsExactly(KEY);
         assertThat(SessionKeyFile.read(file("\n " + KEY + "2\r\n\n" + KEY + "1\n")))
                 .containsExactly(KEY + "2", KEY + "1");
     }

@@ -45,9 +45,8 @@ abstract class EndpointUse implements BalancerContext {
             return endpoint;
         }
         Endpoint kept = session == null ? null : session.endpoint();
-        if (kept != null
-                && (endpoint == null || stale > 0)
-                && upstream.host(kept).isChosen()) {
+        boolean untouched = endpoint == null || (stale > 0 && endpoint.equals(kept));
+        if (kept != null && untouched && upstream.host(kept).isChosen()) {
             return kept;
         }
         return EndpointChoice.choose(upstream, this);
@@ -116,6 +115,7 @@ abstract class EndpointUse implements BalancerContext {
 
     /** The final head of an answer came. */
     final void onAnswered(ResponseHead head, boolean last) {
+        stale = 0;
         timeAnswer();
         boolean call = upstream.health().detectsOutliers() && GrpcStatus.isCall(head);
         awaitsGrpcStatus = call && !last && !GrpcStatus.isTold(head.fields());

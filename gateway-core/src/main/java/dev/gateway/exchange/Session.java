@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * loop.
  */
 final class Session {
+    private static final String PUBLIC = "public";
+    private static final String S_MAXAGE = "s-maxage";
+
     private final SessionPersistence persistence;
     private final boolean secure;
     private final SessionPersistence.@Nullable Kept kept;
@@ -45,14 +48,31 @@ final class Session {
         return Scheme.HTTPS.contentEqualsIgnoreCase(stated == null ? record.scheme : stated);
     }
 
+    /** Whether the answer itself says that shared caches may keep it. */
+    private static boolean isShared(Fields fields) {
+        for (int i = fields.find(FieldName.CACHE_CONTROL, 0); i >= 0; i = fields.find(FieldName.CACHE_CONTROL, i + 1)) {
+            AsciiString value = fields.value(i).toLowerCase();
+            if (value.contains(PUBLIC) || value.contains(S_MAXAGE)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns the endpoint to ask first, null for any. */
     @Nullable
     Endpoint endpoint() {
         return kept == null ? null : kept.endpoint();
     }
 
-    /** An endpoint has answered: the session is its own from now on. */
+    /**
+     * An endpoint has answered: the session is its own from now on. Unless shared caches may keep the answer, and with it
+     * the session for others (RFC 9111, section 7.3).
+     */
     void onAnswered(Endpoint by, ResponseHead head) {
+        if (isShared(head.fields())) {
+            return;
+        }
         if (kept == null || !by.equals(kept.endpoint())) {
             head.fields().add(FieldName.SET_COOKIE, persistence.begin(by, secure));
         } else if (kept.isOld()) {

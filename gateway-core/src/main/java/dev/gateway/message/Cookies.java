@@ -9,11 +9,21 @@ public final class Cookies {
 
     /** Returns the value of the first cookie of that name, null if there is none. */
     public static @Nullable AsciiString value(Fields fields, AsciiString name) {
+        return value(fields, name, 0);
+    }
+
+    /**
+     * Returns the value of one of the cookies of that name, null if there are not so many.
+     *
+     * @param skipped how many come before it
+     */
+    public static @Nullable AsciiString value(Fields fields, AsciiString name, int skipped) {
+        int left = skipped;
         for (int i = fields.find(FieldName.COOKIE, 0); i >= 0; i = fields.find(FieldName.COOKIE, i + 1)) {
             AsciiString pairs = fields.value(i);
             for (int at = 0; at < pairs.length(); at = end(pairs, at) + 1) {
                 int start = start(pairs, at);
-                if (isNamed(pairs, start, name)) {
+                if (isNamed(pairs, start, name) && left-- == 0) {
                     return pairs.subSequence(start + name.length() + 1, end(pairs, at), false);
                 }
             }

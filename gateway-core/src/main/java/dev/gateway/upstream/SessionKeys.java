@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Session tokens: each names an endpoint of one upstream and when it ends, signed (HMAC-SHA-256, cut to 128 bits). A digest
  * names the endpoint, which only who has the key can make. So a token discloses no address, and nobody else can make one.
- * Immutable.
+ * Safe from any thread, but for {@link #ids}.
  */
 final class SessionKeys {
     private static final String ALGORITHM = "HmacSHA256";
@@ -27,8 +27,11 @@ final class SessionKeys {
     private static final int ALL = CLAIMS + SIGNATURE;
     private static final int TEXT = (ALL * 4 + 2) / 3; // base64url without padding
 
+    private static final long[] NONE = {};
+
     private final String upstream;
     private final List<Mac> macs = new ArrayList<>(); // cloned for each use
+    private Map<Endpoint, long[]> known = Map.of(); // guarded by who asks for ids
 
     /**
      * What a token says.
@@ -72,14 +75,22 @@ final class SessionKeys {
         return ByteBuffer.wrap(digest(key, "endpoint", address)).getLong();
     }
 
-    /** Returns endpoints by what names them in tokens. */
+    /** Returns endpoints by what names them in tokens; one thread at a time. Those of the call before cost little. */
     Map<Long, Endpoint> ids(List<Host> hosts) {
+        Map<Endpoint, long[]> next = new HashMap<>();
         Map<Long, Endpoint> ids = new HashMap<>();
         for (Host host : hosts) {
-            for (int key = 0; key < macs.size(); key++) {
-                ids.put(id(key, host.endpoint()), host.endpoint());
+            long[] idsOfHost = known.getOrDefault(host.endpoint(), NONE);
+            if (idsOfHost.length == 0) {
+                idsOfHost = new long[macs.size()];
+                Arrays.setAll(idsOfHost, key -> id(key, host.endpoint()));
+            }
+            next.put(host.endpoint(), idsOfHost);
+            for (long id : idsOfHost) {
+                ids.put(id, host.endpoint());
             }
         }
+        known = next;
         return ids;
     }
 

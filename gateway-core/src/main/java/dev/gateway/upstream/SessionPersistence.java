@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * it go there while that endpoint is chosen. Safe from any thread.
  */
 public final class SessionPersistence {
+    private static final int MOST_COOKIES = 3;
+
     private final String upstream;
     private final AsciiString name;
     private final long timeoutSeconds;
@@ -59,14 +61,20 @@ public final class SessionPersistence {
         state = new State(renewed, state.hosts, renewed.ids(state.hosts));
     }
 
-    /** Returns the session of a request, null if it has none or its endpoint is not chosen now. */
+    /**
+     * Returns the session of a request, null if it has none or its endpoint is not chosen now. Browsers send cookies of one
+     * name that an application has set for other paths or domains, too.
+     */
     public @Nullable Kept find(Fields fields) {
-        AsciiString token = Cookies.value(fields, name);
-        if (token == null) {
-            return null;
-        }
         State now = state;
-        SessionKeys.Claims claims = now.keys.verify(token, clock.getAsLong());
+        SessionKeys.Claims claims = null;
+        for (int i = 0; i < MOST_COOKIES && claims == null; i++) {
+            AsciiString token = Cookies.value(fields, name, i);
+            if (token == null) {
+                return null;
+            }
+            claims = now.keys.verify(token, clock.getAsLong());
+        }
         Endpoint endpoint = claims == null ? null : now.ids.get(claims.id());
         if (claims == null || endpoint == null) {
             return null;
@@ -86,7 +94,7 @@ public final class SessionPersistence {
         return name.toString();
     }
 
-    /** Removes the cookie: it is the gateway's, and upstreams get no part of it. */
+    /** Removes the cookie: it is the gateway's, and endpoints of this upstream get no part of it. */
     public void strip(Fields fields) {
         Cookies.remove(fields, name);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.RetrySafety;
@@ -19,6 +20,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client with a session is sent to the endpoint of that session, and told of another one if there must be one. */
 class StickySessionTest extends ExchangeRig {
@@ -115,6 +118,30 @@ class StickySessionTest extends ExchangeRig {
         opener.last().events.onReset(stale(RetrySafety.IF_IDEMPOTENT));
         assertThat(opener.last().endpoint).isEqualTo(SECOND);
         answer(200);
+        assertThat(client.field("Set-Cookie")).isNull();
+    }
+
+    @Test
+    void anAnswerAfterAClosedConnectionIsTriedAgainElsewhere() {
+        ask(cookieOf(FIRST));
+        opener.last().succeed();
+        opener.last().events.onReset(stale(RetrySafety.IF_IDEMPOTENT));
+        assertThat(opener.last().endpoint).isEqualTo(FIRST);
+        answer(503);
+        pass(10);
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).startsWith(cookieOf(SECOND) + ";");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"max-age=60, Public", "s-maxage=5"})
+    void anAnswerThatSharedCachesKeepBeginsNoSession(String control) {
+        ask(null);
+        opener.last().succeed();
+        ResponseHead head = response(200);
+        head.fields().add(FieldName.CACHE_CONTROL, new AsciiString(control));
+        opener.last().events.onHead(head, true);
         assertThat(client.field("Set-Cookie")).isNull();
     }
 

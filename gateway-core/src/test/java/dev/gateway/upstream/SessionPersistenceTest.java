@@ -64,6 +64,28 @@ class SessionPersistenceTest {
     }
 
     @Test
+    void cookiesOfThatNameThatOthersHaveSetAreNotInTheWay() {
+        SessionPersistence sessions = sessions(0);
+        Endpoint second = HOSTS.get(1).endpoint();
+        String token = token(sessions.begin(second, false));
+        assertThat(endpoint(sessions, "theirs; sid=" + token)).isEqualTo(second);
+        assertThat(endpoint(sessions, "a; sid=b; sid=" + token)).isEqualTo(second);
+        assertThat(endpoint(sessions, "a; sid=b; sid=c; sid=" + token))
+                .as("no more than three are looked at")
+                .isNull();
+    }
+
+    @Test
+    void anEndpointThatReturnsHasItsSessionsAgain() {
+        SessionPersistence sessions = sessions(0, KEY, OTHER_KEY);
+        String token = token(sessions.begin(HOSTS.get(1).endpoint(), false));
+        sessions.onChoice(HOSTS.subList(0, 1));
+        assertThat(endpoint(sessions, token)).isNull();
+        sessions.onChoice(HOSTS);
+        assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(1).endpoint());
+    }
+
+    @Test
     void theCookieTellsTheBrowserNoMoreThanItNeeds() {
         assertThat(sessions(0).begin(HOSTS.get(0).endpoint(), true).toString())
                 .matches("sid=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; Secure; SameSite=Lax");
