@@ -92,7 +92,8 @@ final class ChosenHosts {
         for (Consumer<List<Host>> listener : listeners) {
             listener.accept(hosts);
         }
-        Balancer balancer = zones.balancer(all.hosts, hosts, panic, policy);
+        boolean doubtful = panic || hosts.stream().noneMatch(Host::isInService);
+        Balancer balancer = zones.balancer(all.hosts, hosts, doubtful, policy);
         choice = new Choice(balancer, chosen); // not sooner: new ones have no share of the limits before
     }
 }

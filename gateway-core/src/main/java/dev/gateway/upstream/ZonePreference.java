@@ -28,15 +28,16 @@ final class ZonePreference {
     /**
      * Returns what balances among the chosen.
      *
-     * @param panic whether endpoints are chosen that are not in service: then their number does not say what they can take
+     * @param doubtful whether endpoints are chosen that are not in service: then their number does not say what they can
+     *     take
      */
-    Balancer balancer(List<Host> all, List<Host> chosen, boolean panic, Balancer.Policy policy) {
+    Balancer balancer(List<Host> all, List<Host> chosen, boolean doubtful, Balancer.Policy policy) {
         List<Host> near = new ArrayList<>();
         List<Host> far = new ArrayList<>();
         for (Host host : chosen) {
             (local != null && local.equals(host.endpoint().zone()) ? near : far).add(host);
         }
-        if (near.isEmpty() || far.isEmpty() || panic) {
+        if (near.isEmpty() || far.isEmpty() || doubtful) {
             share = NONE;
             return policy.over(chosen);
         }

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Balancer of two groups, near and far: a part of requests goes to the near one, the rest to the far one, evenly mixed.
- * Within each a balancer chooses as it would without zones. A further attempt goes to a near endpoint that was not tried,
- * else to a far one.
+ * Within each a balancer chooses as it would without zones. A further attempt goes to the other group if all endpoints of
+ * one were tried.
  */
 final class ZonedBalancer implements Balancer {
     /** The golden section of 2^32: its multiples fill the range evenly, however many of them there are. */
@@ -30,14 +30,12 @@ final class ZonedBalancer implements Balancer {
 
     @Override
     public @Nullable Endpoint choose(BalancerContext request) {
-        if (request.previous() == null) {
-            return isNear() ? near.choose(request) : far.choose(request);
-        }
-        Endpoint one = near.choose(request);
-        if (one != null && !request.isTried(one)) {
+        boolean isNear = isNear();
+        Endpoint one = (isNear ? near : far).choose(request);
+        if (request.previous() == null || (one != null && !request.isTried(one))) {
             return one;
         }
-        Endpoint other = far.choose(request);
+        Endpoint other = (isNear ? far : near).choose(request);
         return other != null && other.equals(request.previous()) ? one : other;
     }
 

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -188,8 +189,9 @@ class ZonePreferenceTest {
     }
 
     @Test
-    void aFurtherAttemptStaysInTheZoneWhileAnEndpointThereIsUntried() {
+    void aFurtherAttemptGoesToTheOtherZonesWhenAllOfOneAreTried() {
         Health health = health(RoundRobin::new, "a", "a", "a", "b", "c");
+        assertThat(health.localShare()).isEqualTo(1);
         List<Endpoint> tried = new ArrayList<>();
         List<String> zones = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -206,6 +208,30 @@ class ZonePreferenceTest {
         assertThat(health.balancer().choose(BalancedRequest.to("/", tried)))
                 .as("the last one is the worst choice")
                 .isNotEqualTo(tried.get(3));
+    }
+
+    @Test
+    void furtherAttemptsDoNotOverloadTheZone() {
+        Health health = health(RoundRobin::new, "a", "a", "a", "b", "b", "b", "b", "b", "b");
+        double share = Objects.requireNonNull(health.localShare());
+        int near = 0;
+        for (int i = 0; i < REQUESTS; i++) {
+            Endpoint next = health.balancer().choose(BalancedRequest.to("/", List.of(endpoint(health, 2))));
+            near += next != null && "a".equals(next.zone()) ? 1 : 0;
+        }
+        assertThat((double) near / REQUESTS).isCloseTo(share, within(0.001));
+    }
+
+    private static Endpoint endpoint(Health health, int position) {
+        return health.endpoints().get(position);
+    }
+
+    @Test
+    void nobodyIsPreferredWhileNobodyIsInService() {
+        Health health = health(RoundRobin::new, "a", "a", "b", "c");
+        unhealthy(health, 0, 1, 2);
+        assertThat(health.localShare()).isNull();
+        assertThat(sum(shares(health, 1), 0)).isCloseTo(1.0 / 3, within(0.001));
     }
 
     @Test
