@@ -94,6 +94,12 @@ final class RequestRouting implements FilterChain.Owner {
         if (match.insteadOf() != null) {
             loop.readings.tell(head, found, match.insteadOf(), record);
         }
+        if (match.isDeceptive()) {
+            owner.fail(Failure.of(
+                    Cause.CLIENT_PROTOCOL_ERROR,
+                    "an upstream may read the path as one of route " + found.name() + ", which guards it"));
+            return;
+        }
         if (proxied) {
             RequestChecks.prepareProxied(head, record.path);
         } else {

@@ -113,8 +113,7 @@ public final class RouteExplainer {
     private OnListener explain(RequestHead head) {
         List<Trial<Rule>> all = trials.of(head);
         Trial<Rule> found = all.isEmpty() || !all.get(0).isAccepted() ? null : all.get(0);
-        AsciiString guarded =
-                found != null && FilterAssembly.guards(found.rule().config()) ? null : guardedReading(head);
+        AsciiString guarded = guardedReading(head, found == null ? null : found.rule());
         if (guarded != null) {
             all = trials.of(head, guarded);
             found = all.get(0);
@@ -131,11 +130,16 @@ public final class RouteExplainer {
         }
         Rule rule = found.rule();
         RuleConfig of = rule.config();
+        if (guarded != null && !refusesAll(of)) {
+            return answered(
+                    400,
+                    "upstreams may read the path as " + guarded + ", which route " + rule.name() + " guards",
+                    misses);
+        }
         List<Reason> reasons = new ArrayList<>(fits(found, head));
         if (guarded != null) {
             reasons.add(new Reason(
-                    "upstreams may read the path as " + guarded + ", which this rule refuses or guards",
-                    of.position()));
+                    "upstreams may read the path as " + guarded + ", which this rule refuses", of.position()));
         }
         all.stream()
                 .skip(1)
@@ -170,13 +174,21 @@ public final class RouteExplainer {
                 listener.name(), listener.position(), verdict, status, summary, reasons, taken(rule), misses);
     }
 
-    /** Returns the first way to read the path that leads to a rule which refuses requests, as the router does. */
-    private @Nullable AsciiString guardedReading(RequestHead head) {
+    private static boolean refusesAll(RuleConfig rule) {
+        return rule.filters().stream().anyMatch(filter -> filter.answer() >= 400);
+    }
+
+    /** Returns the first way to read the path that leads to another rule which guards it, as the router does. */
+    private @Nullable AsciiString guardedReading(RequestHead head, @Nullable Rule written) {
+        if (written != null && refusesAll(written.config())) {
+            return null;
+        }
         if (PathReadings.isAmbiguous(head.path(), head.queryStart())) {
             for (AsciiString reading : PathReadings.of(head.path(), head.queryStart())) {
                 List<Trial<Rule>> all = trials.of(head, reading);
                 if (!all.isEmpty()
                         && all.get(0).isAccepted()
+                        && !all.get(0).rule().equals(written)
                         && FilterAssembly.guards(all.get(0).rule().config())) {
                     return reading;
                 }

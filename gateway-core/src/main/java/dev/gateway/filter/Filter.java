@@ -16,6 +16,11 @@ public interface Filter {
      * path upstreams may read as one of theirs ({@link dev.gateway.message.PathReadings}).
      */
     default boolean guards() {
+        return refusesAll();
+    }
+
+    /** Whether it refuses every request. */
+    default boolean refusesAll() {
         return false;
     }
 

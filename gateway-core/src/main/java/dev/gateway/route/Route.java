@@ -44,6 +44,16 @@ public record Route(
         return false;
     }
 
+    /** Whether one of its filters refuses every request. */
+    public boolean refusesAll() {
+        for (int i = 0; i < filters.size(); i++) {
+            if (filters.get(i).refusesAll()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * Where requests go, and how.
      *

@@ -13,12 +13,21 @@ public interface Router {
      * A route and how it was reached; made once for each configured match, not for each request.
      *
      * @param prefixLength how many bytes of the path a PathPrefix match covered, 0 for other matches
-     * @param insteadOf where the path leads as it is written, if the route was found by another reading of it; else null
+     * @param isReading whether the route was found by another reading of the path, as an upstream may have it
+     * @param insteadOf where the path leads as it is written, if the route was found by another reading; null for nowhere
      */
-    record Match(Route route, int prefixLength, @Nullable Route insteadOf) {
+    record Match(Route route, int prefixLength, boolean isReading, @Nullable Route insteadOf) {
         /** Makes the match of a path as it is written. */
         public Match(Route route, int prefixLength) {
-            this(route, prefixLength, null);
+            this(route, prefixLength, false, null);
+        }
+
+        /**
+         * Whether the request had better be refused: it would go upstream by a rule that its path as written does not have.
+         * What that rule makes of the path, and who may use it, is not what the upstream would see.
+         */
+        public boolean isDeceptive() {
+            return isReading && !route.refusesAll();
         }
     }
 }

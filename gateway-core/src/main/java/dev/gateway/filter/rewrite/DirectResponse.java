@@ -37,7 +37,7 @@ public final class DirectResponse implements Filter {
     }
 
     @Override
-    public boolean guards() {
+    public boolean refusesAll() {
         return status >= 400;
     }
 

@@ -107,6 +107,54 @@ class GuardedPathsIT {
         }
     }
 
+    /** A rule that lets some requests pass is no way round another rule, nor does it rewrite what it has not matched. */
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP1", "H2C"})
+    void aPathThatMayBelongToAnotherGuardedRuleIsRefused(Peers protocol) throws Exception {
+        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
+                GatewayJar gateway = GatewayJar.of(
+                                """
+                                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                                routes:
+                                  - rules:
+                                      - name: staff
+                                        matches: [{path: {type: PathPrefix, value: /staff}}]
+                                        filters:
+                                          - {type: IPAccess, ipAccess: {deny: [127.0.0.0/8]}}
+                                        backendRefs: [{name: app}]
+                                      - name: shop
+                                        matches: [{path: {type: PathPrefix, value: /shop}}]
+                                        filters:
+                                          - {type: RateLimit, rateLimit: {limits: [{name: all, requests: 10000, interval: 1s}]}}
+                                          - type: URLRewrite
+                                            urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /app}}
+                                        backendRefs: [{name: app}]
+                                      - name: rest
+                                        filters:
+                                          - {type: IPAccess, ipAccess: {deny: [192.0.2.0/24]}}
+                                        backendRefs: [{name: app}]
+                                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
+                                admin: {address: 127.0.0.1, port: 0}
+                                accessLog: {format: off}
+                                """
+                                        .formatted(origin.port()))
+                        .start();
+                Peer client = protocol.connect(gateway.port("web"))) {
+            assertThat(ask(client, "/staff/x")).isEqualTo(403);
+            for (String path : List.of("/staff%2Fx", "/staff;a=1/x", "/;;;;;../shop/z", "/%2Fshop/x", "/shop%2Fx")) {
+                assertThat(ask(client, path)).as(path).isEqualTo(400);
+                String explained = gateway.admin(
+                                "/explain?listener=web&path=" + URLEncoder.encode(path, StandardCharsets.UTF_8),
+                                Duration.ofSeconds(20))
+                        .body();
+                assertThat(explained).as(path).contains("400", "upstreams may read the path as");
+            }
+            assertThat(ask(client, "/shop/a%2Fb;c")).isEqualTo(200);
+            assertThat(origin.requests("/app/a%2Fb;c")).hasSize(1);
+            assertThat(ask(client, "/other%2Fx")).isEqualTo(200);
+        }
+    }
+
     private static int ask(Peer client, String path) throws Exception {
         PeerStream stream = client.open();
         stream.send(Head.request("GET", path), true);
