@@ -82,7 +82,8 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
             @Nullable String header,
             @Nullable String cookie,
             @Nullable String queryParameter) {
-        private String summary() {
+        /** Returns what it is, in words. */
+        public String summary() {
             if (header != null) {
                 return "header " + header;
             } else if (cookie != null) {

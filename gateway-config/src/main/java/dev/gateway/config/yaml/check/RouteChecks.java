@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.AccessConfig;
 import dev.gateway.config.AccessConfig.ApiKey;
+import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.FilterConfig;
@@ -106,6 +107,7 @@ final class RouteChecks {
             }
             if (filter instanceof RateLimitConfig limits) {
                 identities(rule, limits);
+                limits.limits().stream().flatMap(limit -> limit.key().stream()).forEach(part -> taken(rule, part));
             }
             if (filter.answer() != 0 && answering == null) {
                 answering = filter;
@@ -166,6 +168,30 @@ final class RouteChecks {
                 .filter(RateLimitConfig.KeyPart::identity)
                 .forEach(part -> scope.problems.warning(
                         part.position(), "no filter of the rule tells who the client is: all requests count together"));
+    }
+
+    /** A part of a key that an earlier filter takes out of the request is missing in every request. */
+    private void taken(RuleConfig rule, RateLimitConfig.KeyPart part) {
+        for (FilterConfig filter : rule.filters()) {
+            boolean takes = filter instanceof ApiKey key
+                    ? !key.forwardKey() && isAt(part, key)
+                    : filter instanceof BasicAuth users
+                            && !users.forwardAuthorization()
+                            && "authorization".equalsIgnoreCase(part.header());
+            if (takes) {
+                scope.problems.error(
+                        part.position(),
+                        filter.type() + " removes the " + part.summary() + " before: write 'identity: true'");
+            }
+        }
+    }
+
+    private static boolean isAt(RateLimitConfig.KeyPart part, ApiKey key) {
+        return switch (key.place()) {
+            case HEADER -> key.name().equalsIgnoreCase(part.header());
+            case QUERY_PARAMETER -> key.name().equals(part.queryParameter());
+            case COOKIE -> key.name().equals(part.cookie());
+        };
     }
 
     private void prefixes(RuleConfig rule, FilterConfig filter) {
