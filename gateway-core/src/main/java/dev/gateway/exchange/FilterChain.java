@@ -279,13 +279,13 @@ final class FilterChain implements InspectionContext {
         for (int i = 0; i < given.size(); i++) {
             fields.add(given.name(i), given.value(i));
         }
-        try {
-            for (int i = passed - 1; i >= 0; i--) {
-                current = i;
+        for (int i = passed - 1; i >= 0; i--) {
+            current = i;
+            try {
                 filters.get(i).onFailure(fields, this);
+            } catch (RuntimeException e) {
+                log.error("A filter failed at the answer to a failure", e);
             }
-        } catch (RuntimeException e) {
-            log.error("A filter failed at the answer to a failure", e);
         }
         return fields;
     }

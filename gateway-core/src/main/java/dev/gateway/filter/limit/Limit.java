@@ -59,6 +59,6 @@ public abstract sealed class Limit permits RequestLimit, ConcurrencyLimit {
     }
 
     static long seconds(long nanos) {
-        return (nanos + 999_999_999) / 1_000_000_000;
+        return nanos / 1_000_000_000 + (nanos % 1_000_000_000 > 0 ? 1 : 0); // rounded up, and no overflow
     }
 }

@@ -146,9 +146,9 @@ class IpAccessIT {
     @Test
     void aFileThatCannotBeUsedChangesNothingAndIsToldWithItsLine() throws Exception {
         Path list = Files.writeString(files.resolve("blocked"), "192.0.2.1\n");
-        String yaml;
+        String entry = "denyFiles: [\"" + list + "\"]";
         try (Origin origin = origin();
-                Rig rig = Rig.start(yaml = yaml(origin, Pairing.H1_TO_H1, "denyFiles: [\"" + list + "\"]"));
+                Rig rig = Rig.start(yaml(origin, Pairing.H1_TO_H1, entry));
                 Peer client = rig.connect(Peers.HTTP1)) {
             Files.writeString(list, "192.0.2.2\n 192.0.2.256\n");
             String problem = list + ":2:2: expected an IP address";
@@ -166,7 +166,7 @@ class IpAccessIT {
             assertThat(refused.statusCode()).isNotEqualTo(200);
             assertThat(refused.body()).contains(problem);
             Files.writeString(list, "192.0.2.2\n");
-            rig.reload(yaml);
+            rig.reload(yaml(origin, Pairing.H1_TO_H1, entry));
             assertThat(status(client, "/staff", "192.0.2.2")).isEqualTo(403);
             assertThat(rig.admin("/ready")).doesNotContain("IPAccess");
         }
