@@ -63,6 +63,7 @@ final class AdminRig implements AutoCloseable {
             upstreams:
               - {name: chat, endpoints: [{host: 127.0.0.1, port: %d}]}
               - name: app
+                loadBalancer: RoundRobin
                 endpoints: [{host: 127.0.0.1, port: %d}, {host: 127.0.0.1, port: %d}]
                 %s
             connect:
