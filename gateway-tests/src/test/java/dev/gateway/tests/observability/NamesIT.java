@@ -230,11 +230,11 @@ class NamesIT {
                         .under("unshare", "--mount", "sh", "-c", mount + " && exec \"$@\"", "sh")
                         .start()) {
             assertThat(connect(gateway, "wiki.corp.test:" + origin.port())).isEqualTo(403);
-            assertThat(names.questions()).isEmpty();
+            assertThat(names.questions()).as("the upstream's own").isSubsetOf("app", "app.corp.test");
             assertThat(connect(gateway, "a.b:" + origin.port())).isEqualTo(502);
             assertThat(connect(gateway, "a.b.:" + origin.port())).isEqualTo(502);
             assertThat(connect(gateway, "wiki:" + origin.port())).isEqualTo(200); // which is a name of its own
-            assertThat(names.questions()).containsExactlyInAnyOrder("a.b", "wiki");
+            assertThat(names.questions()).contains("a.b", "wiki").isSubsetOf("a.b", "wiki", "app", "app.corp.test");
             // What the configuration names is completed as everything on this machine is.
             assertThat(get(gateway)).isEqualTo(200);
             assertThat(names.questions()).contains("app.corp.test");
