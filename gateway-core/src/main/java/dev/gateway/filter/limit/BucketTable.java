@@ -53,9 +53,9 @@ final class BucketTable {
                 }
             }
             long full = fullTicks.get(place);
-            long lacks = Math.max(full - now, 0) + Pace.REQUEST;
-            if (lacks > pace.capacity()) {
-                return pace.capacity() - lacks;
+            long lacks = pace.take(full, now);
+            if (lacks < 0) {
+                return lacks;
             }
             if (fullTicks.compareAndSet(place, full, now + lacks)) {
                 fullNanos.setOpaque(place, nanos + pace.nanos(lacks));

@@ -31,6 +31,18 @@ record Pace(long originNanos, long originTicks, double ticksPerNano, long capaci
                 : new Pace(nanos, ticks(nanos), speed, rate.burst() * REQUEST);
     }
 
+    /**
+     * Decides whether a bucket has a request left (GCRA).
+     *
+     * @param full when the bucket would be full
+     * @param now what the clock shows
+     * @return how many ticks the bucket lacks after the request; if it has too little, the ticks to wait, negative
+     */
+    long take(long full, long now) {
+        long lacks = Math.max(full - now, 0) + REQUEST;
+        return lacks > capacity ? capacity - lacks : lacks;
+    }
+
     /** Returns what the clock shows. */
     long ticks(long nanos) {
         return originTicks + (long) ((nanos - originNanos) * ticksPerNano);

@@ -31,11 +31,8 @@ public final class RequestLimit extends Limit {
         long now = current.ticks(nanos);
         for (; ; ) {
             long full = all.get();
-            long lacks = Math.max(full - now, 0) + Pace.REQUEST;
-            if (lacks > current.capacity()) {
-                return current.capacity() - lacks;
-            }
-            if (all.compareAndSet(full, now + lacks)) {
+            long lacks = current.take(full, now);
+            if (lacks < 0 || all.compareAndSet(full, now + lacks)) {
                 return lacks;
             }
         }
