@@ -18,22 +18,15 @@ public final class Cookies {
      * @param skipped how many come before it
      */
     public static @Nullable AsciiString value(Fields fields, AsciiString name, int skipped) {
-        int left = skipped;
-        for (int i = fields.find(FieldName.COOKIE, 0); i >= 0; i = fields.find(FieldName.COOKIE, i + 1)) {
-            AsciiString pairs = fields.value(i);
-            for (int at = 0; at < pairs.length(); at = end(pairs, at) + 1) {
-                int start = start(pairs, at);
-                if (isNamed(pairs, start, name) && left-- == 0) {
-                    return pairs.subSequence(start + name.length() + 1, end(pairs, at), false);
-                }
-            }
-        }
-        return null;
+        long range = NamedValue.ofCookie(fields, name, skipped);
+        return range == NamedValue.NONE
+                ? null
+                : new AsciiString(fields.array(), NamedValue.start(range), NamedValue.length(range), false);
     }
 
     /** Removes each cookie of that name. Others stay as they are, in their order. */
     public static void remove(Fields fields, AsciiString name) {
-        if (value(fields, name) == null) {
+        if (NamedValue.ofCookie(fields, name) == NamedValue.NONE) {
             return;
         }
         StringBuilder left = new StringBuilder();

@@ -11,10 +11,23 @@ final class NamedValue {
 
     /** Finds the first cookie of that name, in the array of the fields. */
     static long ofCookie(Fields fields, AsciiString name) {
+        return ofCookie(fields, name, 0);
+    }
+
+    /**
+     * Finds one of the cookies of that name, in the array of the fields.
+     *
+     * @param skipped how many of them come before it
+     */
+    static long ofCookie(Fields fields, AsciiString name, int skipped) {
+        int left = skipped;
         for (int i = fields.find(FieldName.COOKIE, 0); i >= 0; i = fields.find(FieldName.COOKIE, i + 1)) {
-            long range = ofPair(fields.array(), fields.valueStart(i), fields.valueLength(i), name, (byte) ';');
-            if (range != NONE) {
-                return range;
+            int limit = fields.valueStart(i) + fields.valueLength(i);
+            long range = ofPair(fields.array(), fields.valueStart(i), limit, name, (byte) ';');
+            for (; range != NONE; range = ofPair(fields.array(), end(range), limit, name, (byte) ';')) {
+                if (left-- == 0) {
+                    return range;
+                }
             }
         }
         return NONE;
@@ -24,7 +37,8 @@ final class NamedValue {
     static long ofQueryParameter(RequestHead head, AsciiString name) {
         AsciiString path = head.path();
         int start = Math.min(head.queryStart() + 1, path.length());
-        return ofPair(path.array(), path.arrayOffset() + start, path.length() - start, name, (byte) '&');
+        int offset = path.arrayOffset();
+        return ofPair(path.array(), offset + start, offset + path.length(), name, (byte) '&');
     }
 
     /** Returns where a value starts. */
@@ -37,8 +51,11 @@ final class NamedValue {
         return (int) range;
     }
 
-    private static long ofPair(byte[] bytes, int start, int length, AsciiString name, byte separator) {
-        int limit = start + length;
+    private static int end(long range) {
+        return start(range) + length(range) + 1; // with the separator
+    }
+
+    private static long ofPair(byte[] bytes, int start, int limit, AsciiString name, byte separator) {
         for (int at = start; at < limit; at++) {
             while (at < limit && bytes[at] == ' ') {
                 at++;
