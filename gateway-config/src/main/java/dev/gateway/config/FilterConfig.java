@@ -27,9 +27,14 @@ public interface FilterConfig {
         return 0;
     }
 
+    /** Whether it refuses every request. */
+    default boolean refusesAll() {
+        return answer() >= 400;
+    }
+
     /** Whether it refuses requests, or asks who sends them. */
     default boolean guards() {
-        return answer() >= 400;
+        return refusesAll();
     }
 
     /** Whether it finds out who sends a request. */

@@ -175,7 +175,7 @@ public final class RouteExplainer {
     }
 
     private static boolean refusesAll(RuleConfig rule) {
-        return rule.filters().stream().anyMatch(filter -> filter.answer() >= 400);
+        return rule.filters().stream().anyMatch(FilterConfig::refusesAll);
     }
 
     /** Returns the first way to read the path that leads to another rule which guards it, as the router does. */

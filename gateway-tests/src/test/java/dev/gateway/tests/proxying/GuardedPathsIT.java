@@ -64,11 +64,7 @@ class GuardedPathsIT {
                 if (ask(client, path) != 403) {
                     passed.add(path);
                 }
-                String explained = gateway.admin(
-                                "/explain?listener=web&path=" + URLEncoder.encode(path, StandardCharsets.UTF_8),
-                                Duration.ofSeconds(20))
-                        .body();
-                assertThat(explained).as(path).contains("403");
+                assertThat(explain(gateway, path)).as(path).contains("403");
             }
             assertThat(passed).isEmpty();
             for (String path : FORWARDED) {
@@ -143,16 +139,17 @@ class GuardedPathsIT {
             assertThat(ask(client, "/staff/x")).isEqualTo(403);
             for (String path : List.of("/staff%2Fx", "/staff;a=1/x", "/;;;;;../shop/z", "/%2Fshop/x", "/shop%2Fx")) {
                 assertThat(ask(client, path)).as(path).isEqualTo(400);
-                String explained = gateway.admin(
-                                "/explain?listener=web&path=" + URLEncoder.encode(path, StandardCharsets.UTF_8),
-                                Duration.ofSeconds(20))
-                        .body();
-                assertThat(explained).as(path).contains("400", "upstreams may read the path as");
+                assertThat(explain(gateway, path)).as(path).contains("400", "upstreams may read the path as");
             }
             assertThat(ask(client, "/shop/a%2Fb;c")).isEqualTo(200);
             assertThat(origin.requests("/app/a%2Fb;c")).hasSize(1);
             assertThat(ask(client, "/other%2Fx")).isEqualTo(200);
         }
+    }
+
+    private static String explain(GatewayJar gateway, String path) throws Exception {
+        String query = "listener=web&path=" + URLEncoder.encode(path, StandardCharsets.UTF_8);
+        return gateway.admin("/explain?" + query, Duration.ofSeconds(20)).body();
     }
 
     private static int ask(Peer client, String path) throws Exception {
