@@ -228,7 +228,7 @@ final class Deadlines extends Timer {
                 arm(now);
             }
         } else if (left(silentMillis, silentSince, now) <= 0) {
-            boolean silent = owner.owesHead(); // else it is the client's turn, and the time begins anew
+            boolean silent = owner.owesHead(); // else the gateway waits for the client, and the limit starts again
             silentSince = now;
             silentMillis = silent ? Math.min(silentMillis, AGAIN_MILLIS) : silentMillis;
             arm(now);

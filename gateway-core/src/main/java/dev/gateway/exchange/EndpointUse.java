@@ -11,8 +11,8 @@ import dev.gateway.upstream.Upstream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Endpoint selection of one exchange: where its attempts are made, and what its upstream is told of how endpoints did. The
- * part of {@link Attempts} that knows no streams; a base class, so that exchanges need no object more for it.
+ * Endpoint selection of one exchange: selects the endpoint of each attempt, and reports successes and failures to the
+ * upstream. The part of {@link Attempts} that uses no streams; a base class, so that an exchange allocates no further object.
  */
 abstract class EndpointUse implements BalancerContext {
     /** After so many attempts in a row on connections just closed, the next is at the same endpoint: its pool has no more of them. */

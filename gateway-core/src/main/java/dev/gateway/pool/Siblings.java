@@ -20,7 +20,7 @@ final class Siblings implements EndpointPool.Others {
     /**
      * Makes it without pools.
      *
-     * @param poolOf returns the pool of an endpoint, which it makes if this loop has not been told of the endpoint yet
+     * @param poolOf returns the pool of an endpoint; makes the pool if this loop does not know the endpoint yet
      */
     Siblings(Permits permits, Function<Host, EndpointPool> poolOf) {
         this.permits = permits;

@@ -74,14 +74,14 @@ final class ChosenHosts {
     /**
      * Chooses among the endpoints of an upstream.
      *
-     * @param anew also if the same are chosen as before, because their weights may have changed
+     * @param rebuild whether to make a new balancer although the same endpoints are chosen: their weights may have changed
      */
-    void choose(HostSet all, boolean anew, long now) {
+    void choose(HostSet all, boolean rebuild, long now) {
         Selection selection = Selection.of(all.hosts, panicThreshold);
         List<Host> hosts = selection.hosts();
         panic = selection.panic();
         List<Endpoint> chosen = hosts.stream().map(Host::endpoint).toList();
-        if (!anew && chosen.equals(choice.endpoints)) {
+        if (!rebuild && chosen.equals(choice.endpoints)) {
             return; // their turn goes on
         }
         slowStart.join(choice.endpoints, hosts, now);

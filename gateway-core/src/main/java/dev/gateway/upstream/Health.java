@@ -338,8 +338,8 @@ public final class Health {
                 .size();
     }
 
-    private void choose(boolean anew) {
-        chosen.choose(set, anew, clock.getAsLong());
+    private void choose(boolean rebuild) {
+        chosen.choose(set, rebuild, clock.getAsLong());
     }
 
     private List<Host> those(Predicate<Host> wanted) {

@@ -28,7 +28,7 @@ public final class SessionPersistence {
      * The session of a request.
      *
      * @param end in seconds since 1970, 0 for never
-     * @param isOld whether the cookie should be made anew: another key signs now, or it would live for longer than it may
+     * @param isOld whether the gateway replaces the cookie: another key signs now, or the cookie outlives the timeout
      */
     public record Kept(Endpoint endpoint, long end, boolean isOld) {}
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A client with a session is sent to the endpoint of that session, and told of another one if there must be one. */
+/** The gateway sends a client with a session to its endpoint. If it selects another endpoint, it sends a new cookie. */
 class StickySessionTest extends ExchangeRig {
     private static final String KEY = "0123456789abcdef0123456789abcdef";
 

@@ -62,7 +62,7 @@ class HeapPressureTest {
         collections = 0;
         livedOn = lives = 0.82;
         passSeconds(130);
-        assertThat(collections).as("anew").isEqualTo(2);
+        assertThat(collections).as("the waits are short again").isEqualTo(2);
     }
 
     @Test

@@ -29,7 +29,7 @@ public sealed interface KeyPlace {
      * Finds the key.
      *
      * @param take whether it is taken out of the head
-     * @return null if there is none, or more than one
+     * @return null if the request has no such key, or several
      */
     @Nullable
     AsciiString find(RequestHead head, boolean take);

@@ -21,7 +21,7 @@ public abstract sealed class Limit permits RequestLimit, ConcurrencyLimit {
     /**
      * Takes one for a request.
      *
-     * @return what {@link #giveBack} and {@link #left} want to know, negative if there is none left
+     * @return a value for {@link #giveBack} and {@link #left}; negative if the limit refuses the request
      */
     abstract long take(long key, long nanos);
 

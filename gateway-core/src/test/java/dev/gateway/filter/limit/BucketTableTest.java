@@ -197,8 +197,8 @@ class BucketTableTest {
                     .start();
         }
         end.await();
-        // Each request that passed is a bucket's first: of a key without one, or made anew after it made room. A few
-        // are not counted, as their bucket made room at the very moment.
+        // Each request that passed was the first of a new bucket: its key had none, or had lost it to another key. The
+        // buckets do not count a few of them, because two threads made the bucket at the same moment.
         assertThat(passed.get()).isBetween(2L * BucketTable.WAYS, table.evicted() + 3L * rounds / 50);
     }
 
