@@ -40,7 +40,7 @@ public final class Assembly {
      * @param indexes of listeners, by their names
      * @param before the active generation, null for the first
      * @param tunnels what its tunnels share with those of other generations
-     * @param states what filters keep from one generation to the next
+     * @param states what filters and sessions keep from one generation to the next
      */
     public static Generation snapshot(
             GatewayConfig config,
@@ -53,8 +53,12 @@ public final class Assembly {
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
             Upstream same = before == null ? null : before.same(upstream, config.localZone());
-            upstreams.put(
-                    upstream.name(), same != null ? same : UpstreamAssembly.upstream(upstream, config.localZone()));
+            if (same == null) {
+                same = UpstreamAssembly.upstream(upstream, config.localZone(), states);
+            } else {
+                SessionAssembly.keep(same, upstream.sessionPersistence(), states);
+            }
+            upstreams.put(upstream.name(), same);
         }
         Map<String, ConnectEntry> connect = new LinkedHashMap<>();
         Map<String, ConnectEntry> connectOf = new HashMap<>();

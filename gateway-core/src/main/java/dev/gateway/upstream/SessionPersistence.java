@@ -6,6 +6,7 @@ import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,10 +20,11 @@ public final class SessionPersistence {
     private final AsciiString name;
     private final long timeoutSeconds;
     private final LongSupplier clock;
+    private final Supplier<List<String>> keyTexts;
     private volatile State state;
 
-    /** What changes with the keys and the endpoints. */
-    private record State(SessionKeys keys, List<Host> hosts, Map<Long, Endpoint> ids) {}
+    /** What changes with the keys and the endpoints; it was made of these texts of keys. */
+    private record State(List<String> texts, SessionKeys keys, List<Host> hosts, Map<Long, Endpoint> ids) {}
 
     /**
      * The session of a request.
@@ -35,30 +37,48 @@ public final class SessionPersistence {
     /**
      * Makes it, for an upstream that tells it of its endpoints.
      *
-     * @param keys the first signs, all are accepted
+     * @param keys returns the keys: the first signs, all of them are accepted, and no others; asked for each request, and
+     *     returns the same list as long as they are the same
      * @param timeoutSeconds after which a session ends, 0 for never
      * @param clock seconds since 1970
      */
     public SessionPersistence(
-            String upstream, String cookie, List<String> keys, long timeoutSeconds, LongSupplier clock) {
+            String upstream, String cookie, Supplier<List<String>> keys, long timeoutSeconds, LongSupplier clock) {
         this.upstream = upstream;
         this.name = new AsciiString(cookie);
         this.timeoutSeconds = timeoutSeconds;
         this.clock = clock;
-        this.state = new State(new SessionKeys(upstream, keys), List.of(), Map.of());
+        this.keyTexts = keys;
+        List<String> texts = keys.get();
+        this.state = new State(texts, new SessionKeys(upstream, texts), List.of(), Map.of());
     }
 
     /** Other endpoints are chosen than before. */
     synchronized void onChoice(List<Host> hosts) {
-        if (!hosts.equals(state.hosts)) {
-            state = new State(state.keys, hosts, state.keys.ids(hosts));
+        State before = state;
+        if (!hosts.equals(before.hosts)) {
+            state = new State(before.texts, before.keys, hosts, before.keys.ids(hosts));
         }
     }
 
-    /** Signs with the first of these keys from now on, and accepts all of them and no others. */
-    public synchronized void useKeys(List<String> keys) {
-        SessionKeys renewed = new SessionKeys(upstream, keys);
-        state = new State(renewed, state.hosts, renewed.ids(state.hosts));
+    /** Returns the state by the keys of now. */
+    @SuppressWarnings("ReferenceEquality") // another list has other keys
+    private State current() {
+        State known = state;
+        List<String> texts = keyTexts.get();
+        return texts == known.texts ? known : useKeys(texts);
+    }
+
+    @SuppressWarnings("ReferenceEquality") // as above
+    private synchronized State useKeys(List<String> texts) {
+        State before = state;
+        if (texts == before.texts) {
+            return before; // another event loop was here first
+        }
+        SessionKeys renewed = new SessionKeys(upstream, texts);
+        State next = new State(texts, renewed, before.hosts, renewed.ids(before.hosts));
+        state = next;
+        return next;
     }
 
     /**
@@ -66,7 +86,7 @@ public final class SessionPersistence {
      * name that an application has set for other paths or domains, too.
      */
     public @Nullable Kept find(Fields fields) {
-        State now = state;
+        State now = current();
         SessionKeys.Claims claims = null;
         for (int i = 0; i < MOST_COOKIES && claims == null; i++) {
             AsciiString token = Cookies.value(fields, name, i);
@@ -111,7 +131,7 @@ public final class SessionPersistence {
 
     private AsciiString setCookie(Endpoint endpoint, long end, boolean secure) {
         StringBuilder cookie = new StringBuilder(128);
-        cookie.append(name).append('=').append(state.keys.token(endpoint, end)).append("; Path=/");
+        cookie.append(name).append('=').append(current().keys.token(endpoint, end)).append("; Path=/");
         if (end != 0) {
             cookie.append("; Max-Age=").append(Math.max(1, end - clock.getAsLong()));
         }
