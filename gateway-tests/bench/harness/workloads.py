@@ -96,8 +96,9 @@ class Idle(Workload):
         self.kind = kind
 
     def count(self):
-        # A proxy has two sockets for each tunnel, and HAProxy makes room for two of each connection.
-        return min(10_000, (machines.open_files() - 1000) // 2)
+        # A proxy has two sockets for each tunnel, and HAProxy makes room for two of each connection. The gateway ends
+        # keep-alive when eight tenths of the descriptors for clients are taken.
+        return min(10_000, (machines.open_files() - 1000) * 2 // 5)
 
     def warm_up(self, machine, proxy, seconds):
         # Some work, so that what a first request needs, and a heap's young generation, is there already.
