@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Session persistence (sticky sessions) of one upstream: a cookie names the endpoint that answered, and later requests with
- * it go there while that endpoint is chosen. Safe from any thread.
+ * Session persistence (sticky sessions) of one upstream: a cookie names the endpoint that answered. Later requests with the
+ * cookie go to that endpoint as long as it may be chosen. Safe from any thread.
  */
 public final class SessionPersistence {
     private static final int MOST_COOKIES = 3;
@@ -23,7 +23,7 @@ public final class SessionPersistence {
     private final Supplier<List<String>> keyTexts;
     private volatile State state;
 
-    /** What changes with the keys and the endpoints; it was made of these texts of keys. */
+    /** The state that depends on the keys and the endpoints; {@code texts} are the keys that it was made from. */
     private record State(List<String> texts, SessionKeys keys, List<Host> hosts, Map<Long, Endpoint> ids) {}
 
     /**
@@ -35,10 +35,10 @@ public final class SessionPersistence {
     public record Kept(Endpoint endpoint, long end, boolean isOld) {}
 
     /**
-     * Makes it, for an upstream that tells it of its endpoints.
+     * Makes it, for an upstream that reports its endpoints by {@link #onChoice}.
      *
-     * @param keys returns the keys: the first signs, all of them are accepted, and no others; asked for each request, and
-     *     returns the same list as long as they are the same
+     * @param keys returns the keys; the first signs, all are accepted. Called for each request; returns the same list until
+     *     the keys change
      * @param timeoutSeconds after which a session ends, 0 for never
      * @param clock seconds since 1970
      */
@@ -53,7 +53,7 @@ public final class SessionPersistence {
         this.state = new State(texts, new SessionKeys(upstream, texts), List.of(), Map.of());
     }
 
-    /** Other endpoints are chosen than before. */
+    /** The set of endpoints that may be chosen has changed. */
     synchronized void onChoice(List<Host> hosts) {
         State before = state;
         if (!hosts.equals(before.hosts)) {
@@ -61,8 +61,8 @@ public final class SessionPersistence {
         }
     }
 
-    /** Returns the state by the keys of now. */
-    @SuppressWarnings("ReferenceEquality") // another list has other keys
+    /** Returns the state for the current keys. */
+    @SuppressWarnings("ReferenceEquality") // another list means other keys
     private State current() {
         State known = state;
         List<String> texts = keyTexts.get();
@@ -73,7 +73,7 @@ public final class SessionPersistence {
     private synchronized State useKeys(List<String> texts) {
         State before = state;
         if (texts == before.texts) {
-            return before; // another event loop was here first
+            return before; // another event loop was faster
         }
         SessionKeys renewed = new SessionKeys(upstream, texts);
         State next = new State(texts, renewed, before.hosts, renewed.ids(before.hosts));
@@ -82,8 +82,8 @@ public final class SessionPersistence {
     }
 
     /**
-     * Returns the session of a request, null if it has none or its endpoint is not chosen now. Browsers send cookies of one
-     * name that an application has set for other paths or domains, too.
+     * Returns the session of a request, null if it has none or its endpoint may not be chosen now. Looks at several cookies
+     * of the name, because an application may have set others for other paths or domains.
      */
     public @Nullable Kept find(Fields fields) {
         State now = current();
@@ -100,7 +100,7 @@ public final class SessionPersistence {
             return null;
         }
         long latest = latestEnd();
-        boolean tooLong = latest != 0 && (claims.end() == 0 || claims.end() > latest); // as the configuration once was
+        boolean tooLong = latest != 0 && (claims.end() == 0 || claims.end() > latest); // the timeout was longer then
         return new Kept(endpoint, tooLong ? latest : claims.end(), tooLong || claims.key() > 0);
     }
 
@@ -114,7 +114,7 @@ public final class SessionPersistence {
         return name.toString();
     }
 
-    /** Removes the cookie: it is the gateway's, and endpoints of this upstream get no part of it. */
+    /** Removes the cookie from a request: endpoints of this upstream must not see it. */
     public void strip(Fields fields) {
         Cookies.remove(fields, name);
     }
@@ -124,7 +124,7 @@ public final class SessionPersistence {
         return setCookie(endpoint, latestEnd(), secure);
     }
 
-    /** Returns the value of Set-Cookie that goes on with a session: it ends when it would have ended. */
+    /** Returns the value of Set-Cookie that continues a session and keeps its end. */
     public AsciiString renew(Kept kept, boolean secure) {
         return setCookie(kept.endpoint, kept.end, secure);
     }
