@@ -7,7 +7,7 @@ import dev.gateway.stream.Failure;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the client of an exchange that it has failed: by an answer from here, or by a reset. No state. */
+/** Tells the client that its exchange has failed: by a response of the gateway, or by a reset. No state. */
 final class FailureAnswer {
     private static final Logger log = LoggerFactory.getLogger(FailureAnswer.class);
 
@@ -16,9 +16,9 @@ final class FailureAnswer {
     /**
      * Tells the client.
      *
-     * @param action what the state says: to answer, or to reset the stream
-     * @param proxied whether the client has named where its request goes
-     * @param fields what an answer has besides the usual ones
+     * @param action the action of the state machine: answer, or reset the stream
+     * @param proxied whether the client has named the destination of its request
+     * @param fields further fields of an answer
      */
     static void tell(ExchangeContext exchange, Action action, Failure failure, boolean proxied, Fields fields) {
         try {
@@ -39,12 +39,14 @@ final class FailureAnswer {
         }
     }
 
-    /** Whether there is nothing wrong with the request, so that the client may send it again and again. */
+    /**
+     * Whether the failure is a lack of capacity. A client may repeat such a request at once, so its next one is delayed.
+     */
     private static boolean isForWantOfRoom(Cause cause) {
         return cause == Cause.OVERLOAD || cause == Cause.PENDING_OVERFLOW || cause == Cause.NO_HEALTHY_ENDPOINT;
     }
 
-    /** The last that was to be sent threw: how much of it the client has got is not known. */
+    /** Sending threw an exception. Resets the stream, since nobody knows how much the client has got. */
     static void breakOff(ExchangeContext exchange, Throwable defect) {
         log.error("Ending an exchange of listener {}", exchange.record.connection.listenerName(), defect);
         try {

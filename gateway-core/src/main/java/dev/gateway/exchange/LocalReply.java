@@ -27,9 +27,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns a failure, or what a filter replied, into a response: the one class that does. A failure gets a small problem
- * body (RFC 9457), or text for who asks for text, and {@code Proxy-Status} (RFC 9209), which tell the cause and no more:
- * details are for the log. Confined to one event loop.
+ * Sends the gateway's own responses, for failures and for replies of filters; no other class does. A failure gets a small
+ * problem body (RFC 9457), or text if the client prefers text, and {@code Proxy-Status} (RFC 9209). These have the cause
+ * only; the log has details. Confined to one event loop.
  */
 final class LocalReply {
     private static final AsciiString ALLOW = new AsciiString("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
@@ -38,12 +38,12 @@ final class LocalReply {
     private static final AsciiString PROBLEM = new AsciiString("application/problem+json");
     private static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
     private static final AsciiString NO_STORE = new AsciiString("no-store");
-    private static final AsciiString SECOND = new AsciiString("1"); // a balancer may find another gateway by then
-    private static final AsciiString MINUTE = new AsciiString("60"); // for as long failures count
+    private static final AsciiString SECOND = new AsciiString("1"); // a load balancer may use another gateway by then
+    private static final AsciiString MINUTE = new AsciiString("60"); // wrong passwords count for this time
     private static final AsciiString JSON_WORD = new AsciiString("json");
     private static final AsciiString TEXT_WORD = new AsciiString("text/");
 
-    /** With names of its own: those of the JDK come with all that it knows of languages, which takes 30 ms to load. */
+    /** Has its own names of days and months: those of the JDK load its locale data, which takes 30 ms. */
     private static final DateTimeFormatter HTTP_DATE = new DateTimeFormatterBuilder()
             .appendText(ChronoField.DAY_OF_WEEK, names("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"))
             .appendPattern(", dd ")
@@ -56,9 +56,10 @@ final class LocalReply {
     /**
      * What the answer to a failure says besides its cause.
      *
-     * @param requestId told to the client so that it can be asked about, or null
-     * @param destination host and port that the client named and we did not reach, or null: never one of our endpoints
-     * @param fields added to the answer, such as a challenge
+     * @param requestId the request ID, with which a client can ask the operator about the failure; or null
+     * @param destination host and port that the client named and that could not be reached, or null. Never an endpoint of
+     *     the configuration
+     * @param fields further fields, such as a challenge
      */
     record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields) {}
 
@@ -76,11 +77,11 @@ final class LocalReply {
     }
 
     /**
-     * Answers a failure, in full; nothing may be sent on the stream after it.
+     * Sends the whole answer to a failure. Nothing may be sent on the stream after it.
      *
-     * @param request as much as is known of the request, or null
+     * @param request what is known of the request, or null
      * @param about what else the answer says
-     * @return the bytes of body sent
+     * @return the number of bytes of the body
      */
     int send(
             ServerStream stream,
@@ -110,7 +111,7 @@ final class LocalReply {
         return send(stream, request, new ResponseHead(status, null, fields, 0), Unpooled.wrappedBuffer(body), settings);
     }
 
-    /** Answers a call of gRPC, which has no body to send. */
+    /** Answers a gRPC call, without a body. */
     private int sendStatus(ServerStream stream, Failure failure, ExchangeSettings settings, About about) {
         ResponseHead head = GrpcStatus.failed(failure, about.requestId);
         Fields fields = head.fields();
@@ -128,14 +129,14 @@ final class LocalReply {
         return settings.tunnels(stream.connection().listener()) == null ? ALLOW : ALLOW_TUNNELS;
     }
 
-    /** Answers {@code OPTIONS} in the gateway's own name: it is the request's last recipient. */
+    /** Answers {@code OPTIONS} if the gateway is the last recipient of the request. */
     int sendOptions(ServerStream stream, RequestHead request, ExchangeSettings settings) {
         Fields fields = new Fields();
         fields.add(ALLOW_FIELD, allow(stream, settings));
         return send(stream, request, new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER, settings);
     }
 
-    /** Answers as a filter wants it. */
+    /** Sends the reply of a filter. */
     int send(ServerStream stream, RequestHead request, Verdict.Reply reply, ExchangeSettings settings) {
         return send(stream, request, reply.head(), reply.body(), settings);
     }
@@ -217,7 +218,9 @@ final class LocalReply {
                 + failure.cause().label() + "\n";
     }
 
-    /** Every text in it is of our own making, or a request id that was checked: nothing to escape. */
+    /**
+     * Returns the problem body. All its texts are the gateway's own, or a checked request ID: there is nothing to escape.
+     */
     private static String problem(Failure failure, @Nullable AsciiString requestId) {
         StringBuilder json = new StringBuilder(160)
                 .append("{\"type\":\"about:blank\",\"title\":\"")
@@ -246,7 +249,7 @@ final class LocalReply {
         };
     }
 
-    /** Returns the error type of RFC 9209, section 2.3, that says most of the cause. */
+    /** Returns the error type of RFC 9209, section 2.3, that is closest to the cause. */
     static String errorType(Cause cause) {
         return switch (cause) {
             case NO_ROUTE -> "destination_not_found";
@@ -307,7 +310,7 @@ final class LocalReply {
         return date;
     }
 
-    /** Returns a moment as HTTP writes it (RFC 9110, section 5.6.7). */
+    /** Returns a time in the format of HTTP (RFC 9110, section 5.6.7). */
     static AsciiString httpDate(long epochSecond) {
         return new AsciiString(
                 HTTP_DATE.format(Instant.ofEpochSecond(epochSecond).atOffset(ZoneOffset.UTC)));

@@ -20,38 +20,38 @@ import dev.gateway.upstream.Upstream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Routes a request, from its head to its upstream: what is checked, which route it takes, which filters it passes.
- * Part of an exchange, which it fails if the way ends here.
+ * Routes a request: checks its head, finds its route, runs the filters, and chooses the upstream. Part of an exchange,
+ * which it fails or answers if the request goes no further.
  */
 final class RequestRouting implements FilterChain.Owner {
     private final ExchangeContext exchange;
     private final Owner owner;
     private final OddNames.Policy oddNames;
-    private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
+    private boolean proxied; // the client has chosen the destination, by CONNECT or an absolute URI
     private @Nullable Route route;
     private @Nullable FilterChain filters;
 
-    /** The exchange whose request it is. */
+    /** The exchange of the request. */
     interface Owner {
         /** Returns the time limits, which begin when the route is known. */
         Deadlines deadlines();
 
-        /** The request is taken for one that does not want to upgrade. */
+        /** The gateway treats the request as one without an upgrade. */
         void onUpgradeRefused();
 
         /** The request goes to this upstream. */
         void sendTo(Upstream upstream, Route route);
 
-        /** The request has been answered with a status and that many bytes of body, and nothing has failed. */
+        /** The gateway has answered the request with this status and number of bytes; nothing has failed. */
         void completeAnswered(int status, int bytes);
 
-        /** The request ends here, for that reason. */
+        /** The request fails for this reason. */
         void fail(Failure failure);
 
-        /** The same, with fields that an answer has besides the usual ones. */
+        /** The request fails for this reason; the answer has these further fields. */
         void fail(Failure failure, Fields fields);
 
-        /** A filter threw. */
+        /** A filter threw an exception. */
         void onDefect(Throwable defect);
     }
 
@@ -131,7 +131,7 @@ final class RequestRouting implements FilterChain.Owner {
         }
     }
 
-    /** Refuses a request that has taken the same route before, and signs any other. */
+    /** Fails a request that this route has already forwarded (a loop), and signs all others. */
     private boolean isLoop(@Nullable ViaSignature signature) {
         if (signature == null) {
             return false;
@@ -147,14 +147,14 @@ final class RequestRouting implements FilterChain.Owner {
         return back;
     }
 
-    /** Finds the route of the request: one of the listener's own, or the one for what clients name themselves. */
+    /** Finds the route of the request: one of the listener's routes, or the one for destinations that clients choose. */
     private Router.@Nullable Match match(int listener) {
         RequestHead head = exchange.head;
         ExchangeSettings settings = exchange.settings();
         Router.Match own =
                 RequestChecks.isTunnel(head) ? null : settings.router(listener).match(head);
         if (own != null && RequestChecks.takeOut(head, exchange.record, settings.trust(listener))) {
-            own = settings.router(listener).match(head); // nobody chooses a route by what is not believed
+            own = settings.router(listener).match(head); // again, since removed fields must not select a route
         }
         Router tunnels = settings.tunnels(listener);
         boolean named = RequestChecks.isTunnel(head)
@@ -167,7 +167,7 @@ final class RequestRouting implements FilterChain.Owner {
         return match;
     }
 
-    // ---- what the filters decide
+    // ---- decisions of the filters
 
     @Override
     public void onFilterWaits() {
@@ -207,14 +207,14 @@ final class RequestRouting implements FilterChain.Owner {
         }
     }
 
-    // ---- what is known once it has been passed
+    // ---- for other parts, once the route is known
 
-    /** Whether the request goes where its client wants it to, not where a route of ours leads. */
+    /** Whether the client has chosen the destination, by CONNECT or an absolute URI. */
     boolean isProxied() {
         return proxied;
     }
 
-    /** The request is about to be sent again, or for the first time, as an attempt of its own. */
+    /** An attempt is about to send the request: sets its trace fields. */
     void onAttempt() {
         TraceSettings traces = exchange.settings().traces();
         Trace trace = exchange.record.trace;
@@ -228,7 +228,7 @@ final class RequestRouting implements FilterChain.Owner {
         return filters != null;
     }
 
-    /** Returns what looks at the first bytes of the request, null if nothing does. */
+    /** Returns the inspector of the first bytes of the request, null for none. */
     @Nullable
     BodyInspector inspector() {
         return filters == null ? null : filters.inspector();
@@ -240,9 +240,9 @@ final class RequestRouting implements FilterChain.Owner {
     }
 
     /**
-     * Lets the filters that the request has passed see, and edit, the final response's head.
+     * Lets the filters that the request has passed edit the final response's head.
      *
-     * @return false if one threw, which has ended the exchange; so it is for trailers
+     * @return false if a filter threw an exception, which has ended the exchange. The methods for trailers do the same
      */
     boolean onResponse(ResponseHead response) {
         if (filters != null) {
@@ -287,13 +287,13 @@ final class RequestRouting implements FilterChain.Owner {
         return true;
     }
 
-    /** Checks the names of a request's trailers; returns why it is refused, or null. */
+    /** Checks the names of a request's trailers; returns why the gateway refuses the request, or null. */
     @Nullable
     Failure checkTrailers(Fields trailers) {
         return exchange.loop.oddNames.check(trailers, oddNames, exchange.record);
     }
 
-    /** Nothing is waited for any more. */
+    /** Cancels a filter that answers later. */
     void cancel() {
         if (filters != null) {
             filters.cancel();
