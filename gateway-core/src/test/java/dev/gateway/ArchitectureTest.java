@@ -215,6 +215,17 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule picocliIsKnownToTheCommandLineAlone = knownOnlyTo("picocli", "cli");
 
+    /** It is optional, too: a program needs it for the filter JWT only. */
+    @ArchTest
+    static final ArchRule joseIsKnownToTwoClasses = noClasses()
+            .that()
+            .doNotHaveFullyQualifiedName("dev.gateway.filter.auth.JwtVerifier")
+            .and()
+            .doNotHaveFullyQualifiedName("dev.gateway.format.JwkParser")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.jose4j..");
+
     @ArchTest
     static final ArchRule theOwnLogIsUsedByTheCommandLine = onlyUsedBy("process.log", "dev.gateway.cli..");
 
