@@ -50,6 +50,8 @@ class ArchitectureTest {
             "dev.gateway.net.tls.SelfSigned",
             // Sessions end by it, at all replicas and after a restart.
             "dev.gateway.assembly.SessionAssembly",
+            // Tokens begin and end by it.
+            "dev.gateway.assembly.JwtFilters",
             // It compares the age of a file, and takes one from the future for young.
             "dev.gateway.files.FileStamp");
 

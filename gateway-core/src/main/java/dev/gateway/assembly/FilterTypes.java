@@ -5,6 +5,7 @@ import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.AccessConfig;
 import dev.gateway.config.FilterConfig;
+import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterOrder;
@@ -28,6 +29,7 @@ final class FilterTypes {
                             AccessConfig.Cors.class, FilterOrder.CORS, (config, site) -> AccessFilters.cors(config)),
                     new FilterType<>(AccessConfig.BasicAuth.class, FilterOrder.BASIC_AUTH, AccessFilters::basicAuth),
                     new FilterType<>(AccessConfig.ApiKey.class, FilterOrder.API_KEY, AccessFilters::apiKey),
+                    new FilterType<>(JwtConfig.class, FilterOrder.JWT, JwtFilters::jwt),
                     new FilterType<>(RateLimitConfig.class, FilterOrder.RATE_LIMIT, RateLimitFilters::filter),
                     new FilterType<>(
                             FilterConfig.RequestRedirect.class,

@@ -9,6 +9,7 @@ import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
 import dev.gateway.config.FilterConfig.UrlRewrite;
+import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,7 @@ public final class FilterTypes {
             FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS),
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC),
             FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY),
+            FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT),
             FilterType.of("RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT),
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
             FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),
