@@ -5,6 +5,7 @@ import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
+import dev.gateway.message.ReasonPhrase;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
@@ -214,7 +215,7 @@ final class LocalReply {
     }
 
     private static String text(Failure failure) {
-        return failure.status() + " " + title(failure.status()) + "\n"
+        return failure.status() + " " + ReasonPhrase.ofError(failure.status()) + "\n"
                 + failure.cause().label() + "\n";
     }
 
@@ -224,7 +225,7 @@ final class LocalReply {
     private static String problem(Failure failure, @Nullable AsciiString requestId) {
         StringBuilder json = new StringBuilder(160)
                 .append("{\"type\":\"about:blank\",\"title\":\"")
-                .append(title(failure.status()))
+                .append(ReasonPhrase.ofError(failure.status()))
                 .append("\",\"status\":")
                 .append(failure.status())
                 .append(",\"cause\":\"")
@@ -270,34 +271,6 @@ final class LocalReply {
             case LOOP_DETECTED -> "proxy_loop_detected";
             case OVERLOAD, DRAIN, ADMIN_CLOSED -> "proxy_internal_response";
             case UNKNOWN -> "proxy_internal_error";
-        };
-    }
-
-    private static String title(int status) {
-        return switch (status) {
-            case 400 -> "Bad Request";
-            case 401 -> "Unauthorized";
-            case 403 -> "Forbidden";
-            case 404 -> "Not Found";
-            case 405 -> "Method Not Allowed";
-            case 407 -> "Proxy Authentication Required";
-            case 408 -> "Request Timeout";
-            case 411 -> "Length Required";
-            case 413 -> "Content Too Large";
-            case 414 -> "URI Too Long";
-            case 417 -> "Expectation Failed";
-            case 421 -> "Misdirected Request";
-            case 426 -> "Upgrade Required";
-            case 429 -> "Too Many Requests";
-            case 431 -> "Request Header Fields Too Large";
-            case 500 -> "Internal Server Error";
-            case 501 -> "Not Implemented";
-            case 502 -> "Bad Gateway";
-            case 503 -> "Service Unavailable";
-            case 504 -> "Gateway Timeout";
-            case 505 -> "HTTP Version Not Supported";
-            case 508 -> "Loop Detected";
-            default -> status < 500 ? "Client Error" : "Server Error";
         };
     }
 
