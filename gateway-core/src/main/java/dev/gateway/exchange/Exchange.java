@@ -14,6 +14,7 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -320,12 +321,17 @@ final class Exchange extends ExchangeContext
      */
     @Override
     public void onDefect(Throwable defect) {
-        if (defect instanceof OutOfMemoryError) {
-            fail(Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage()));
-            return;
+        Failure failure = failure(defect);
+        if (failure.cause() == Cause.UNKNOWN) {
+            log.error("Failing an exchange of listener {}", record.connection.listenerName(), defect);
         }
-        log.error("Failing an exchange of listener {}", record.connection.listenerName(), defect);
-        fail(Failure.of(Cause.UNKNOWN, defect.getClass().getName()));
+        fail(failure);
+    }
+
+    private static Failure failure(Throwable defect) {
+        return defect instanceof OutOfMemoryError
+                ? Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage())
+                : Failure.of(Cause.UNKNOWN, defect.getClass().getName());
     }
 
     @Override
@@ -378,31 +384,48 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
-    public void completeAnswered(int status, int bytes) {
+    public void answer(int status, IntSupplier sending) {
         record.status = status;
-        record.sentBytes = bytes;
-        complete(null);
+        Failure failure = null;
+        try {
+            record.sentBytes = sending.getAsInt();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            failure = failure(e);
+            FailureAnswer.breakOff(this, e);
+        }
+        complete(failure);
     }
 
     private void complete(@Nullable Failure ended) {
-        Failure left = tunnel == null ? null : tunnel.closeReason();
-        Failure failure = left == null ? ended : left;
-        deadlines.cancel();
-        held.release();
-        recordEnd(failure, left != null);
         try {
-            if (attempts != null) {
-                attempts.tellEnd(state.isResponded() ? record.status : 0, ended, false);
-            }
-            request.discard();
-            response.end();
+            release(ended);
         } catch (RuntimeException e) {
             log.error("Ending an exchange of listener {}", record.connection.listenerName(), e);
+        } finally {
+            end(); // also after an exception: filters may hold what other exchanges wait for
         }
-        routing.end(); // also after an exception: filters may hold what other exchanges wait for
-        if (tunnel != null) {
-            loop.tunnels.remove(tunnel);
+    }
+
+    private void release(@Nullable Failure ended) {
+        Failure left = tunnel == null ? null : tunnel.closeReason();
+        recordEnd(left == null ? ended : left, left != null);
+        deadlines.cancel();
+        held.release();
+        if (attempts != null) {
+            attempts.tellEnd(state.isResponded() ? record.status : 0, ended, false);
         }
-        loop.end(record, generation);
+        request.discard();
+        response.end();
+    }
+
+    private void end() {
+        try {
+            routing.end();
+        } finally {
+            if (tunnel != null) {
+                loop.tunnels.remove(tunnel);
+            }
+            loop.end(record, generation);
+        }
     }
 }

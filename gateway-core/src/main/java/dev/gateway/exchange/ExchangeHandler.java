@@ -107,14 +107,17 @@ public final class ExchangeHandler implements RequestHandler {
         record.status = failure.status();
         record.requestId =
                 RequestChecks.requestId(record.fields, record.fromProxy, generation.settings(), loop.requestIds);
-        record.sentBytes = loop.replies.send(
-                stream,
-                head,
-                failure,
-                generation.settings(),
-                new LocalReply.About(record.requestId, null, new Fields()));
-        record.endNanos = loop.wheel.nanoTime();
-        loop.end(record, generation);
+        try {
+            record.sentBytes = loop.replies.send(
+                    stream,
+                    head,
+                    failure,
+                    generation.settings(),
+                    new LocalReply.About(record.requestId, null, new Fields()));
+        } finally {
+            record.endNanos = loop.wheel.nanoTime();
+            loop.end(record, generation);
+        }
     }
 
     /** Makes the record of a new request. */

@@ -149,27 +149,33 @@ final class LocalReply {
             ByteBuf body,
             ExchangeSettings settings) {
         int length = body.readableBytes();
-        int status = head.status();
-        Fields fields = head.fields();
-        boolean mayHaveBody = status >= 200 && status != 204 && status != 304;
-        if (mayHaveBody) {
-            fields.set(FieldName.CONTENT_LENGTH, Integer.toString(length));
-        } else {
-            fields.remove(FieldName.CONTENT_LENGTH);
-        }
-        sign(fields, settings);
+        boolean mayHaveBody = head.status() >= 200 && head.status() != 204 && head.status() != 304;
         boolean sendsBody = mayHaveBody && length > 0 && !isHead(request);
-        ResponseHead framed =
-                new ResponseHead(status, head.reason(), fields, mayHaveBody ? length : RequestHead.UNKNOWN_LENGTH);
-        if (sendsBody) {
-            stream.head(framed, false);
-            stream.data(body, true);
-        } else {
-            body.release();
-            stream.head(framed, true);
+        boolean owned = true;
+        try {
+            stream.head(framed(head, mayHaveBody ? length : RequestHead.UNKNOWN_LENGTH, settings), !sendsBody);
+            if (sendsBody) {
+                owned = false;
+                stream.data(body, true);
+            }
+        } finally {
+            if (owned) {
+                body.release();
+            }
         }
         stream.flush();
         return sendsBody ? length : 0;
+    }
+
+    private ResponseHead framed(ResponseHead head, long length, ExchangeSettings settings) {
+        Fields fields = head.fields();
+        if (length == RequestHead.UNKNOWN_LENGTH) {
+            fields.remove(FieldName.CONTENT_LENGTH);
+        } else {
+            fields.set(FieldName.CONTENT_LENGTH, Long.toString(length));
+        }
+        sign(fields, settings);
+        return new ResponseHead(head.status(), head.reason(), fields, length);
     }
 
     private void sign(Fields fields, ExchangeSettings settings) {

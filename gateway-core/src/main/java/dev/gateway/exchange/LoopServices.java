@@ -48,8 +48,11 @@ final class LoopServices {
     /** An exchange is over, and its record complete. */
     void end(ExchangeRecord record, GenerationRef generation) {
         active--;
-        observer.onCompleted(record);
-        generation.end();
+        try {
+            observer.onCompleted(record);
+        } finally {
+            generation.end();
+        }
     }
 
     /** Returns the number of exchanges in progress. */

@@ -17,6 +17,7 @@ import dev.gateway.stream.ViaSignature;
 import dev.gateway.trace.Trace;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,8 +43,12 @@ final class RequestRouting implements FilterChain.Owner {
         /** The request goes to this upstream. */
         void sendTo(Upstream upstream, Route route);
 
-        /** The gateway has answered the request with this status and number of bytes; nothing has failed. */
-        void completeAnswered(int status, int bytes);
+        /**
+         * The gateway answers the request; nothing has failed.
+         *
+         * @param sending sends the answer with this status, and returns the number of bytes of its body
+         */
+        void answer(int status, IntSupplier sending);
 
         /** The request fails for this reason. */
         void fail(Failure failure);
@@ -80,7 +85,7 @@ final class RequestRouting implements FilterChain.Owner {
         Router.Match match = match(listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
-            owner.completeAnswered(200, loop.replies.sendOptions(exchange.server, head, settings));
+            owner.answer(200, () -> loop.replies.sendOptions(exchange.server, head, settings));
             return;
         }
         if (match == null) {
@@ -180,9 +185,9 @@ final class RequestRouting implements FilterChain.Owner {
             reply.body().release();
             return;
         }
-        int status = reply.head().status();
         LocalReply replies = exchange.loop.replies;
-        owner.completeAnswered(status, replies.send(exchange.server, exchange.head, reply, exchange.settings()));
+        owner.answer(
+                reply.head().status(), () -> replies.send(exchange.server, exchange.head, reply, exchange.settings()));
     }
 
     @Override

@@ -33,6 +33,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -224,8 +225,8 @@ abstract class PartRig {
         }
 
         @Override
-        public void completeAnswered(int status, int bytes) {
-            told.add("answered " + status + ", " + bytes + " bytes");
+        public void answer(int status, IntSupplier sending) {
+            told.add("answered " + status + ", " + sending.getAsInt() + " bytes");
         }
 
         @Override
