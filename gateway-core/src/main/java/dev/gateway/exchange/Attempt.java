@@ -7,6 +7,7 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamKind;
@@ -29,6 +30,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     private @Nullable ClientStream stream;
     private boolean answered; // the opening has got its answer, so there is nothing to cancel
     private boolean over;
+    private @Nullable DroppedBody dropped; // what comes after the end
 
     /** The maker of the attempt; called while it is the current one. */
     interface Owner {
@@ -95,6 +97,15 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         over = true;
     }
 
+    /** It went well, but nobody gets what is left of its response. */
+    void drop(TimerWheel wheel) {
+        if (!over && stream != null) {
+            dropped = new DroppedBody(stream, ABANDONED);
+            wheel.arm(dropped, DroppedBody.MOST_MILLIS);
+        }
+        over = true;
+    }
+
     /** Cancels it at once; does nothing if it is over. */
     void abandon(Failure failure) {
         if (over) {
@@ -155,7 +166,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public void onData(ByteBuf data, boolean last) {
-        if (over) {
+        if (dropped != null) {
+            dropped.onData(data, last);
+        } else if (over) {
             data.release();
         } else {
             response.onData(data, last);
@@ -164,7 +177,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public void onTrailers(Fields trailers) {
-        if (!over) {
+        if (dropped != null) {
+            dropped.end();
+        } else if (!over) {
             owner.onTrailers(trailers);
         }
     }
@@ -183,7 +198,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public void onReset(Failure failure) {
-        if (!over) {
+        if (dropped != null) {
+            dropped.end();
+        } else if (!over) {
             over = true;
             owner.onFailed(failure);
         }

@@ -370,6 +370,13 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
+    /** All went well, and what is left of the response goes to nobody. */
+    void drop() {
+        if (current != null) {
+            current.drop(exchange.loop.wheel);
+        }
+    }
+
     /** Cancels the current attempt. */
     void abandon(Failure failure) {
         if (current != null) {

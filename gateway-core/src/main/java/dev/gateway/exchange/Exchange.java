@@ -3,8 +3,11 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.route.Route;
@@ -133,7 +136,7 @@ final class Exchange extends ExchangeContext
             record.status = failure.status();
             if (failure.cause() != Cause.CLIENT_CLOSED) {
                 // An answer that says what the client did wrong. An adapter that cannot send it any more drops it.
-                FailureAnswer.tell(this, Action.ANSWER, failure, routing.isProxied(), NO_FIELDS);
+                FailureAnswer.tell(this, Action.ANSWER, failure, routing, NO_FIELDS);
             }
         }
         complete(failure);
@@ -300,7 +303,7 @@ final class Exchange extends ExchangeContext
         Pending pending = state.pending();
         Action action = state.on(Event.FAILED);
         undo(pending, failure);
-        FailureAnswer.tell(this, action, failure, routing.isProxied(), routing.onFailure(fields));
+        FailureAnswer.tell(this, action, failure, routing, fields);
         complete(failure);
     }
 
@@ -394,6 +397,18 @@ final class Exchange extends ExchangeContext
             FailureAnswer.breakOff(this, e);
         }
         complete(failure);
+    }
+
+    @Override
+    public void answerInstead(ResponseHead response, ErrorAnswer answer, ErrorBody body, boolean drops) {
+        if (drops && attempts != null) {
+            attempts.drop();
+        }
+        try {
+            onSent(loop.replies.sendInstead(server, response, answer, body, settings()));
+        } catch (RuntimeException | OutOfMemoryError e) {
+            FailureAnswer.breakOff(this, e); // the exchange ends as if it had been sent
+        }
     }
 
     private void complete(@Nullable Failure ended) {

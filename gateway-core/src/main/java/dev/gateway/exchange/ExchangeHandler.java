@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeObserver;
@@ -113,11 +115,22 @@ public final class ExchangeHandler implements RequestHandler {
                     head,
                     failure,
                     generation.settings(),
-                    new LocalReply.About(record.requestId, null, new Fields()));
+                    new LocalReply.About(
+                            record.requestId, null, new Fields(), errorBody(record, head, generation.settings())));
         } finally {
             record.endNanos = loop.wheel.nanoTime();
             loop.end(record, generation);
         }
+    }
+
+    /** Returns the body of the answer to a request that no exchange was made of. */
+    private static ErrorBody errorBody(
+            ExchangeRecord record, @Nullable RequestHead head, ExchangeSettings settings) {
+        return GrpcStatus.isForPrograms(head)
+                ? ErrorBody.UNCHANGED
+                : settings.errorBody(
+                        record.connection.listener(),
+                        new ErrorAnswer(record.status, record.cause, false, head, record.requestId));
     }
 
     /** Makes the record of a new request. */

@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
@@ -40,6 +42,11 @@ public interface ExchangeSettings {
      */
     default @Nullable Router tunnels(int listener) {
         return null;
+    }
+
+    /** Returns the body of an answer that tells an error to a client of a listener, where no filter chooses another. */
+    default ErrorBody errorBody(int listener, ErrorAnswer answer) {
+        return ErrorBody.UNCHANGED;
     }
 
     /** Returns which fields of a listener's requests the gateway believes. */

@@ -17,20 +17,23 @@ final class FailureAnswer {
      * Tells the client.
      *
      * @param action the action of the state machine: answer, or reset the stream
-     * @param proxied whether the client has named the destination of its request
+     * @param routing knows what filters add to an answer
      * @param fields further fields of an answer
      */
-    static void tell(ExchangeContext exchange, Action action, Failure failure, boolean proxied, Fields fields) {
+    static void tell(
+            ExchangeContext exchange, Action action, Failure failure, RequestRouting routing, Fields fields) {
         try {
             if (action == Action.ANSWER) {
                 exchange.record.status = failure.status();
                 if (isForWantOfRoom(failure.cause())) {
                     exchange.server.delayNextRequest(exchange.loop.pause);
                 }
-                LocalReply.About about = new LocalReply.About(
-                        exchange.record.requestId, proxied ? exchange.record.authority : null, fields);
-                exchange.record.sentBytes =
-                        exchange.loop.replies.send(exchange.server, exchange.head, failure, exchange.settings(), about);
+                exchange.record.sentBytes = exchange.loop.replies.send(
+                        exchange.server,
+                        exchange.head,
+                        failure,
+                        exchange.settings(),
+                        routing.about(failure, fields));
             } else {
                 exchange.server.reset(failure);
             }

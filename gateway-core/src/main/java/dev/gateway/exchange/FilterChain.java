@@ -1,6 +1,8 @@
 package dev.gateway.exchange;
 
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.Verdict;
@@ -288,6 +290,18 @@ final class FilterChain implements InspectionContext {
             }
         }
         return fields;
+    }
+
+    /** Returns the body that the filters choose which the request has passed, the last one first. */
+    ErrorBody errorBody(ErrorAnswer answer) {
+        for (int i = passed - 1; i >= 0; i--) {
+            current = i;
+            ErrorBody body = filters.get(i).errorBody(answer, this);
+            if (!(body instanceof ErrorBody.Unchanged)) {
+                return body;
+            }
+        }
+        return ErrorBody.UNCHANGED;
     }
 
     /** Shows a response to the filters that the request has passed, the last one first. */

@@ -35,6 +35,11 @@ final class GrpcStatus {
         return startsWith(type, TYPE) && !startsWith(type, WEB);
     }
 
+    /** Whether the client of a request reads its errors from fields, and nobody ever reads their body: gRPC and gRPC-Web. */
+    static boolean isForPrograms(@Nullable RequestHead head) {
+        return head != null && startsWith(head.fields().first(FieldName.CONTENT_TYPE), TYPE);
+    }
+
     /** Returns the gateway's own answer to a call: a head without a body (gRPC's "Trailers-Only"). */
     static ResponseHead failed(Failure failure, @Nullable AsciiString requestId) {
         Fields fields = new Fields();

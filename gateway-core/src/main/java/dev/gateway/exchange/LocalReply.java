@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
@@ -22,6 +24,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
 import java.time.temporal.ChronoField;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -29,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the gateway's own responses, for failures and for replies of filters; no other class does. A failure gets a small
- * problem body (RFC 9457), or text if the client prefers text, and {@code Proxy-Status} (RFC 9209). These have the cause
- * only; the log has details. Confined to one event loop.
+ * problem body (RFC 9457), or text if the client prefers text, unless filters choose another body. It also gets {@code
+ * Proxy-Status} (RFC 9209). These have the cause only; the log has details. Confined to one event loop.
  */
 final class LocalReply {
     private static final AsciiString ALLOW = new AsciiString("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
@@ -43,6 +46,25 @@ final class LocalReply {
     private static final AsciiString MINUTE = new AsciiString("60"); // wrong passwords count for this time
     private static final AsciiString JSON_WORD = new AsciiString("json");
     private static final AsciiString TEXT_WORD = new AsciiString("text/");
+
+    /** What describes a body, and goes with the body that it describes. */
+    private static final List<FieldName> OF_A_BODY = List.of(
+            FieldName.CONTENT_ENCODING,
+            FieldName.CONTENT_RANGE,
+            FieldName.ETAG,
+            FieldName.LAST_MODIFIED,
+            FieldName.TRAILER,
+            FieldName.of("Accept-Ranges"),
+            FieldName.of("Age"),
+            FieldName.of("Content-Digest"),
+            FieldName.of("Content-Disposition"),
+            FieldName.of("Content-Language"),
+            FieldName.of("Content-Location"),
+            FieldName.of("Content-MD5"),
+            FieldName.of("Digest"),
+            FieldName.of("Expires"),
+            FieldName.of("Pragma"),
+            FieldName.of("Repr-Digest"));
 
     /** Has its own names of days and months: those of the JDK load its locale data, which takes 30 ms. */
     private static final DateTimeFormatter HTTP_DATE = new DateTimeFormatterBuilder()
@@ -61,8 +83,10 @@ final class LocalReply {
      * @param destination host and port that the client named and that could not be reached, or null. Never an endpoint of
      *     the configuration
      * @param fields further fields, such as a challenge
+     * @param body the body for clients that do not call by gRPC
      */
-    record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields) {}
+    record About(
+            @Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields, ErrorBody body) {}
 
     private final LongSupplier wallClock;
     private AsciiString date = AsciiString.EMPTY_STRING;
@@ -94,11 +118,9 @@ final class LocalReply {
         if (request != null && stream.connection().version() == HttpVersion.HTTP_2 && GrpcStatus.isCall(request)) {
             return sendStatus(stream, failure, settings, about);
         }
-        boolean text = prefersText(request);
-        byte[] body = (text ? text(failure) : problem(failure, about.requestId)).getBytes(StandardCharsets.UTF_8);
         Fields fields = new Fields();
-        fields.add(FieldName.CONTENT_TYPE, text ? TEXT : PROBLEM);
-        fields.add(FieldName.CACHE_CONTROL, NO_STORE);
+        ByteBuf body = content(
+                fields, new ErrorAnswer(status, failure.cause(), false, request, about.requestId), about.body);
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         if (status == 405) {
             fields.add(ALLOW_FIELD, allow(stream, settings));
@@ -109,7 +131,19 @@ final class LocalReply {
         for (int i = 0; i < about.fields.size(); i++) {
             fields.add(about.fields.name(i), about.fields.value(i));
         }
-        return send(stream, request, new ResponseHead(status, null, fields, 0), Unpooled.wrappedBuffer(body), settings);
+        return send(stream, request, new ResponseHead(status, null, fields, 0), body, settings);
+    }
+
+    /** Writes what fields say of the body of an error, which nobody keeps; returns the body. */
+    private static ByteBuf content(Fields fields, ErrorAnswer answer, ErrorBody chosen) {
+        fields.set(FieldName.CACHE_CONTROL, NO_STORE);
+        if (chosen instanceof ErrorBody.Page page) {
+            fields.set(FieldName.CONTENT_TYPE, page.contentType());
+            return page.content();
+        }
+        boolean text = prefersText(answer.request());
+        fields.set(FieldName.CONTENT_TYPE, text ? TEXT : PROBLEM);
+        return Unpooled.wrappedBuffer((text ? text(answer) : problem(answer)).getBytes(StandardCharsets.UTF_8));
     }
 
     /** Answers a gRPC call, without a body. */
@@ -140,6 +174,17 @@ final class LocalReply {
     /** Sends the reply of a filter. */
     int send(ServerStream stream, RequestHead request, Verdict.Reply reply, ExchangeSettings settings) {
         return send(stream, request, reply.head(), reply.body(), settings);
+    }
+
+    /** Answers an error as an upstream or a filter has, with another body. */
+    int sendInstead(
+            ServerStream stream, ResponseHead head, ErrorAnswer answer, ErrorBody chosen, ExchangeSettings settings) {
+        Fields fields = head.fields();
+        for (FieldName name : OF_A_BODY) {
+            fields.remove(name);
+        }
+        ByteBuf body = content(fields, answer, chosen);
+        return send(stream, answer.request(), new ResponseHead(head.status(), null, fields, 0), body, settings);
     }
 
     private int send(
@@ -220,25 +265,26 @@ final class LocalReply {
         return false;
     }
 
-    private static String text(Failure failure) {
-        return failure.status() + " " + ReasonPhrase.ofError(failure.status()) + "\n"
-                + failure.cause().label() + "\n";
+    private static String text(ErrorAnswer answer) {
+        Cause cause = answer.cause();
+        return answer.status() + " " + ReasonPhrase.ofError(answer.status()) + "\n"
+                + (cause == null ? "" : cause.label() + "\n");
     }
 
     /**
      * Returns the problem body. All its texts are the gateway's own, or a checked request ID: there is nothing to escape.
      */
-    private static String problem(Failure failure, @Nullable AsciiString requestId) {
+    private static String problem(ErrorAnswer answer) {
         StringBuilder json = new StringBuilder(160)
                 .append("{\"type\":\"about:blank\",\"title\":\"")
-                .append(ReasonPhrase.ofError(failure.status()))
+                .append(ReasonPhrase.ofError(answer.status()))
                 .append("\",\"status\":")
-                .append(failure.status())
-                .append(",\"cause\":\"")
-                .append(failure.cause().label())
-                .append('"');
-        if (requestId != null) {
-            json.append(",\"requestId\":\"").append(requestId).append('"');
+                .append(answer.status());
+        if (answer.cause() != null) {
+            json.append(",\"cause\":\"").append(answer.cause().label()).append('"');
+        }
+        if (answer.requestId() != null) {
+            json.append(",\"requestId\":\"").append(answer.requestId()).append('"');
         }
         return json.append("}\n").toString();
     }

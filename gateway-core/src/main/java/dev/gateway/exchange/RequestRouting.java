@@ -3,6 +3,8 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
@@ -19,12 +21,16 @@ import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Routes a request: checks its head, finds its route, runs the filters, and chooses the upstream. Part of an exchange,
  * which it fails or answers if the request goes no further.
  */
 final class RequestRouting implements FilterChain.Owner {
+    private static final Logger log = LoggerFactory.getLogger(RequestRouting.class);
+
     private final ExchangeContext exchange;
     private final Owner owner;
     private final OddNames.Policy oddNames;
@@ -185,9 +191,21 @@ final class RequestRouting implements FilterChain.Owner {
             reply.body().release();
             return;
         }
+        owner.answer(reply.head().status(), () -> send(reply));
+    }
+
+    /** An error without a body gets the one that filters choose; one with a body says what it is to say. */
+    private int send(Verdict.Reply reply) {
         LocalReply replies = exchange.loop.replies;
-        owner.answer(
-                reply.head().status(), () -> replies.send(exchange.server, exchange.head, reply, exchange.settings()));
+        int status = reply.head().status();
+        ErrorAnswer answer = answer(status, false);
+        ErrorBody chosen =
+                status < 400 || reply.body().isReadable() ? ErrorBody.UNCHANGED : errorBody(answer);
+        if (chosen instanceof ErrorBody.Unchanged) {
+            return replies.send(exchange.server, exchange.head, reply, exchange.settings());
+        }
+        reply.body().release();
+        return replies.sendInstead(exchange.server, reply.head(), answer, chosen, exchange.settings());
     }
 
     @Override
@@ -261,9 +279,45 @@ final class RequestRouting implements FilterChain.Owner {
         return true;
     }
 
-    /** Returns the fields of the answer to a failure, with those that filters add. */
-    Fields onFailure(Fields fields) {
-        return filters == null ? fields : filters.onFailure(fields);
+    /**
+     * Returns what the answer to a failure says besides its cause.
+     *
+     * @param fields of whoever has found the failure, to which filters add
+     */
+    LocalReply.About about(Failure failure, Fields fields) {
+        return new LocalReply.About(
+                exchange.record.requestId,
+                proxied ? exchange.record.authority : null,
+                filters == null ? fields : filters.onFailure(fields),
+                errorBody(answer(failure.status(), failure.cause(), false)));
+    }
+
+    /** Returns what is known of an answer that tells an error, and has no failure behind it. */
+    ErrorAnswer answer(int status, boolean upstream) {
+        return answer(status, null, upstream);
+    }
+
+    private ErrorAnswer answer(int status, @Nullable Cause cause, boolean upstream) {
+        return new ErrorAnswer(status, cause, upstream, exchange.head, exchange.record.requestId);
+    }
+
+    /**
+     * Returns the body that an error gets: that of the filters which the request has passed, else that of its listener. A
+     * destination that the client has named speaks for itself.
+     */
+    ErrorBody errorBody(ErrorAnswer answer) {
+        if (GrpcStatus.isForPrograms(answer.request()) || (answer.upstream() && proxied)) {
+            return ErrorBody.UNCHANGED;
+        }
+        try {
+            ErrorBody chosen = filters == null ? ErrorBody.UNCHANGED : filters.errorBody(answer);
+            return chosen instanceof ErrorBody.Unchanged
+                    ? exchange.settings().errorBody(exchange.record.connection.listener(), answer)
+                    : chosen;
+        } catch (RuntimeException e) {
+            log.error("A filter failed at the body of an error", e); // whose answer has to be sent all the same
+            return ErrorBody.UNCHANGED;
+        }
     }
 
     /** Lets the filters that the request has passed edit its trailers. */

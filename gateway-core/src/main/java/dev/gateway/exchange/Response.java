@@ -3,6 +3,8 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
@@ -44,6 +46,13 @@ final class Response {
 
         /** The head has been sent. */
         void onResponded();
+
+        /**
+         * Sends another body than the upstream's, in full, and nothing more goes to the client.
+         *
+         * @param drops whether the upstream's own is still to come
+         */
+        void answerInstead(ResponseHead head, ErrorAnswer answer, ErrorBody body, boolean drops);
 
         /** Bytes go to the client. */
         void onSent(int bytes);
@@ -123,6 +132,9 @@ final class Response {
             exchange.record.responseFields = head.fields(); // for the log, only if there is memory for them
         }
         exchange.record.respondedNanos = exchange.loop.wheel.nanoTime();
+        if (head.status() >= 400 && isReplaced(head, last)) {
+            return;
+        }
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         if (tunnel) {
             head.fields().remove(FieldName.CONTENT_LENGTH); // RFC 9110, section 9.3.6
@@ -135,6 +147,20 @@ final class Response {
         }
         owner.onResponded();
         owner.perform(action);
+    }
+
+    /** Whether the client gets another body, which has been sent then. */
+    private boolean isReplaced(ResponseHead head, boolean last) {
+        ErrorAnswer answer = owner.routing().answer(head.status(), true);
+        ErrorBody body = owner.routing().errorBody(answer);
+        if (body instanceof ErrorBody.Unchanged) {
+            return false;
+        }
+        Action action = exchange.state.on(Event.RESPONSE_ENDED);
+        owner.answerInstead(head, answer, body, !last && action == Action.FINISH);
+        owner.onResponded();
+        owner.perform(action);
+        return true;
     }
 
     void onData(ByteBuf data, boolean last) {

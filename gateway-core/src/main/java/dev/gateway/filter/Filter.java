@@ -52,6 +52,15 @@ public interface Filter {
      */
     default void onFailure(Fields answer, FilterContext context) {}
 
+    /**
+     * The answer tells an error, and a filter may choose its body: of a failure after {@link #onFailure}, of the response of
+     * an upstream or filter after {@link #onResponse}. Of the filters that the request has passed, the last one is asked
+     * first, and the first that wants another body decides.
+     */
+    default ErrorBody errorBody(ErrorAnswer answer, FilterContext context) {
+        return ErrorBody.UNCHANGED;
+    }
+
     /** The response ends with trailers, which may be edited in place; after {@link #onResponse}, if at all. */
     default void onResponseTrailers(Fields trailers, FilterContext context) {}
 }

@@ -9,6 +9,8 @@ import dev.gateway.exchange.Fakes.FakeOpener;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.Fakes.Records;
 import dev.gateway.exchange.Fakes.Settings;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -197,6 +199,11 @@ abstract class PartRig {
         @Override
         public void onSent(int bytes) {
             told.add("sent " + bytes);
+        }
+
+        @Override
+        public void answerInstead(ResponseHead head, ErrorAnswer answer, ErrorBody body, boolean drops) {
+            told.add("instead of " + head.status() + (drops ? ", dropping the rest" : ""));
         }
 
         @Override
