@@ -1,6 +1,7 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TracingConfig;
@@ -69,11 +70,12 @@ public final class Assembly {
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
         Map<Integer, Generation.ListenerPolicy> policies = new HashMap<>();
-        List<Router> routers =
-                RouteAssembly.routers(config, upstreams, tunnels::ofRoute, new FilterAssembly(states, tunnels));
+        FilterAssembly filters = new FilterAssembly(states, tunnels);
+        List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute, filters);
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
             ConnectEntry entry = connectOf.get(listener.name());
+            ErrorPagesConfig pages = listener.http().errorPages();
             policies.put(
                     Objects.requireNonNull(indexes.get(listener.name())),
                     new Generation.ListenerPolicy(
@@ -86,7 +88,8 @@ public final class Assembly {
                             forwarded(listener.http().forwardedHeaders()),
                             (int) listener.limits().maxRequestLine(),
                             listener.limits().maxBody(),
-                            bodyRate(listener)));
+                            bodyRate(listener),
+                            pages == null ? null : filters.errorPages(pages)));
         }
         return Generation.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);
     }

@@ -4,6 +4,7 @@ import static dev.gateway.assembly.RewriteFilters.edits;
 import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.AccessConfig;
+import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
@@ -24,6 +25,10 @@ import java.util.stream.Stream;
  */
 final class FilterTypes {
     private static final Map<Class<?>, FilterType<?>> ALL = Stream.of(
+                    new FilterType<>(
+                            ErrorPagesConfig.class,
+                            FilterOrder.ERROR_PAGES,
+                            (config, site) -> ErrorPageFiles.pages(config, site.states())),
                     new FilterType<>(AccessConfig.IpAccess.class, FilterOrder.IP_ACCESS, AccessFilters::ipAccess),
                     new FilterType<>(
                             AccessConfig.Cors.class, FilterOrder.CORS, (config, site) -> AccessFilters.cors(config)),

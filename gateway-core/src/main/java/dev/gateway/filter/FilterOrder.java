@@ -18,7 +18,9 @@ public enum FilterOrder {
     TUNNEL_LIMITS,
     /** Looks at bytes, not at the head, so its place matters least. */
     SNI_CHECK,
-    /** First of those on routes: it costs least, and who is refused learns nothing of the route. */
+    /** Before all others on routes, for it chooses the bodies of what they refuse; it decides about no request itself. */
+    ERROR_PAGES,
+    /** First of those on routes that decide: it costs least, and who is refused learns nothing of the route. */
     IP_ACCESS,
     /** Before all that asks who sends a request, since a preflight request has no credentials, and pages read refusals. */
     CORS,

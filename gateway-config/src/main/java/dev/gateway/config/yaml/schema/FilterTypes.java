@@ -4,6 +4,7 @@ import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.IpAccess;
+import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig.DirectResponse;
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
@@ -21,6 +22,7 @@ import java.util.stream.Collectors;
  */
 public final class FilterTypes {
     static final List<FilterType<?, ?>> ALL = List.of(
+            FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES),
             FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS),
             FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS),
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC),
