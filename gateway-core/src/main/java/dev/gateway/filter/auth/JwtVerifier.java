@@ -46,7 +46,7 @@ final class JwtVerifier {
             signature.setAlgorithmConstraints(ALGORITHMS);
             signature.setCompactSerialization(token);
             return verify(signature, new JwtClaims(JsonUtil.parseJson(signature.getUnverifiedPayload())), keys);
-        } catch (JoseException | RuntimeException e) { // whatever strangers may write
+        } catch (JoseException | RuntimeException | StackOverflowError e) { // whatever strangers may write
             return new Invalid("the token is malformed");
         }
     }
