@@ -95,9 +95,8 @@ public record ErrorPagesConfig(Position position, List<Page> pages, boolean upst
         public boolean hides(Page other) {
             return causes.isEmpty()
                     && !other.statuses.isEmpty()
-                    && other.statuses.stream()
-                            .allMatch(range -> statuses.stream()
-                                    .anyMatch(each -> each.first() <= range.first() && range.last() <= each.last()));
+                    && other.statuses.stream().allMatch(range -> statuses.stream()
+                            .anyMatch(each -> each.first() <= range.first() && range.last() <= each.last()));
         }
     }
 }

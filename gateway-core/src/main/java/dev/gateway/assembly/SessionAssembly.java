@@ -18,8 +18,7 @@ final class SessionAssembly {
     /** The key of a file of session keys among the states of filters. */
     private record Keys(Path file) {}
 
-    static Upstream addTo(
-            Upstream upstream, @Nullable SessionPersistenceConfig config, FilterStates.Prepared states)
+    static Upstream addTo(Upstream upstream, @Nullable SessionPersistenceConfig config, FilterStates.Prepared states)
             throws StartException {
         if (config == null) {
             return upstream;
@@ -44,7 +43,8 @@ final class SessionAssembly {
     /** Returns the keys of the file as it is now: it is watched, and what cannot be used changes nothing. */
     private static Supplier<List<String>> keys(
             String upstream, SessionPersistenceConfig config, FilterStates.Prepared states) throws StartException {
-        FilterFile.Use use = new FilterFile.Use(config.position(), "sessionPersistence of upstream " + upstream, "keys");
+        FilterFile.Use use =
+                new FilterFile.Use(config.position(), "sessionPersistence of upstream " + upstream, "keys");
         return FilterFile.of(new Keys(config.keyFile()), config.keyFile(), SessionKeyFile::read, use, states);
     }
 }

@@ -30,7 +30,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     private @Nullable ClientStream stream;
     private boolean answered; // the opening has got its answer, so there is nothing to cancel
     private boolean over;
-    private @Nullable DroppedBody dropped; // what comes after the end
+    private @Nullable DroppedBody dropped; // the rest of a response that was replaced
 
     /** The maker of the attempt; called while it is the current one. */
     interface Owner {
@@ -97,7 +97,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         over = true;
     }
 
-    /** It went well, but nobody gets what is left of its response. */
+    /** Ends it without a failure, and drops the rest of its response. */
     void drop(TimerWheel wheel) {
         if (!over && stream != null) {
             dropped = new DroppedBody(stream, ABANDONED);

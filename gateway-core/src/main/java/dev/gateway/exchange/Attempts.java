@@ -370,7 +370,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** All went well, and what is left of the response goes to nobody. */
+    /** Ends the current attempt without a failure, and drops the rest of its response. */
     void drop() {
         if (current != null) {
             current.drop(exchange.loop.wheel);

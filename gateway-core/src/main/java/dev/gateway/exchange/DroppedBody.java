@@ -6,8 +6,8 @@ import dev.gateway.time.Timer;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The rest of an upstream's response that nobody gets. It is taken in and dropped, so that its connection can be used
- * again, if it is short and comes soon; else its stream is reset. Its exchange is over by then.
+ * The body of an upstream's response that an error page has replaced. The gateway reads and drops it, so that the
+ * connection can be reused. If the body is long or slow, the gateway resets the stream. The exchange has ended before.
  */
 final class DroppedBody extends Timer {
     static final int MOST_BYTES = 64 << 10;

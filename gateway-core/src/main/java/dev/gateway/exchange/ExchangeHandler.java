@@ -123,9 +123,8 @@ public final class ExchangeHandler implements RequestHandler {
         }
     }
 
-    /** Returns the body of the answer to a request that no exchange was made of. */
-    private static ErrorBody errorBody(
-            ExchangeRecord record, @Nullable RequestHead head, ExchangeSettings settings) {
+    /** Returns the body of an error that comes before the exchange. */
+    private static ErrorBody errorBody(ExchangeRecord record, @Nullable RequestHead head, ExchangeSettings settings) {
         return GrpcStatus.isForPrograms(head)
                 ? ErrorBody.UNCHANGED
                 : settings.errorBody(

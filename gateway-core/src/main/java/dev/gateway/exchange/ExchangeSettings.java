@@ -44,7 +44,7 @@ public interface ExchangeSettings {
         return null;
     }
 
-    /** Returns the body of an answer that tells an error to a client of a listener, where no filter chooses another. */
+    /** Returns the body of an error on a listener, if no filter has chosen one. */
     default ErrorBody errorBody(int listener, ErrorAnswer answer) {
         return ErrorBody.UNCHANGED;
     }

@@ -20,8 +20,7 @@ final class FailureAnswer {
      * @param routing knows what filters add to an answer
      * @param fields further fields of an answer
      */
-    static void tell(
-            ExchangeContext exchange, Action action, Failure failure, RequestRouting routing, Fields fields) {
+    static void tell(ExchangeContext exchange, Action action, Failure failure, RequestRouting routing, Fields fields) {
         try {
             if (action == Action.ANSWER) {
                 exchange.record.status = failure.status();
@@ -29,11 +28,7 @@ final class FailureAnswer {
                     exchange.server.delayNextRequest(exchange.loop.pause);
                 }
                 exchange.record.sentBytes = exchange.loop.replies.send(
-                        exchange.server,
-                        exchange.head,
-                        failure,
-                        exchange.settings(),
-                        routing.about(failure, fields));
+                        exchange.server, exchange.head, failure, exchange.settings(), routing.about(failure, fields));
             } else {
                 exchange.server.reset(failure);
             }

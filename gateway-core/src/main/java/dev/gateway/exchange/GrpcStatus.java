@@ -35,7 +35,7 @@ final class GrpcStatus {
         return startsWith(type, TYPE) && !startsWith(type, WEB);
     }
 
-    /** Whether the client of a request reads its errors from fields, and nobody ever reads their body: gRPC and gRPC-Web. */
+    /** Whether a request is a call of gRPC or gRPC-Web: its client reads errors from fields, and ignores their body. */
     static boolean isForPrograms(@Nullable RequestHead head) {
         return head != null && startsWith(head.fields().first(FieldName.CONTENT_TYPE), TYPE);
     }

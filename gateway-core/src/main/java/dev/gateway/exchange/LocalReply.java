@@ -47,7 +47,7 @@ final class LocalReply {
     private static final AsciiString JSON_WORD = new AsciiString("json");
     private static final AsciiString TEXT_WORD = new AsciiString("text/");
 
-    /** What describes a body, and goes with the body that it describes. */
+    /** Fields that describe a body: they are removed when the body is replaced. */
     private static final List<FieldName> OF_A_BODY = List.of(
             FieldName.CONTENT_ENCODING,
             FieldName.CONTENT_RANGE,
@@ -85,8 +85,7 @@ final class LocalReply {
      * @param fields further fields, such as a challenge
      * @param body the body for clients that do not call by gRPC
      */
-    record About(
-            @Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields, ErrorBody body) {}
+    record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields, ErrorBody body) {}
 
     private final LongSupplier wallClock;
     private AsciiString date = AsciiString.EMPTY_STRING;
@@ -119,8 +118,8 @@ final class LocalReply {
             return sendStatus(stream, failure, settings, about);
         }
         Fields fields = new Fields();
-        ByteBuf body = content(
-                fields, new ErrorAnswer(status, failure.cause(), false, request, about.requestId), about.body);
+        ByteBuf body =
+                content(fields, new ErrorAnswer(status, failure.cause(), false, request, about.requestId), about.body);
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         if (status == 405) {
             fields.add(ALLOW_FIELD, allow(stream, settings));
@@ -134,7 +133,7 @@ final class LocalReply {
         return send(stream, request, new ResponseHead(status, null, fields, 0), body, settings);
     }
 
-    /** Writes what fields say of the body of an error, which nobody keeps; returns the body. */
+    /** Sets the fields that describe the body of an error, which no cache may store; returns the body. */
     private static ByteBuf content(Fields fields, ErrorAnswer answer, ErrorBody chosen) {
         fields.set(FieldName.CACHE_CONTROL, NO_STORE);
         if (chosen instanceof ErrorBody.Page page) {
@@ -176,7 +175,7 @@ final class LocalReply {
         return send(stream, request, reply.head(), reply.body(), settings);
     }
 
-    /** Answers an error as an upstream or a filter has, with another body. */
+    /** Sends the error of an upstream or a filter with another body. */
     int sendInstead(
             ServerStream stream, ResponseHead head, ErrorAnswer answer, ErrorBody chosen, ExchangeSettings settings) {
         Fields fields = head.fields();

@@ -194,13 +194,12 @@ final class RequestRouting implements FilterChain.Owner {
         owner.answer(reply.head().status(), () -> send(reply));
     }
 
-    /** An error without a body gets the one that filters choose; one with a body says what it is to say. */
+    /** Sends the reply. An error without a body gets the body that filters or the listener choose. */
     private int send(Verdict.Reply reply) {
         LocalReply replies = exchange.loop.replies;
         int status = reply.head().status();
         ErrorAnswer answer = answer(status, false);
-        ErrorBody chosen =
-                status < 400 || reply.body().isReadable() ? ErrorBody.UNCHANGED : errorBody(answer);
+        ErrorBody chosen = status < 400 || reply.body().isReadable() ? ErrorBody.UNCHANGED : errorBody(answer);
         if (chosen instanceof ErrorBody.Unchanged) {
             return replies.send(exchange.server, exchange.head, reply, exchange.settings());
         }
@@ -282,7 +281,7 @@ final class RequestRouting implements FilterChain.Owner {
     /**
      * Returns what the answer to a failure says besides its cause.
      *
-     * @param fields of whoever has found the failure, to which filters add
+     * @param fields further fields of the answer, to which filters add
      */
     LocalReply.About about(Failure failure, Fields fields) {
         return new LocalReply.About(
@@ -292,7 +291,7 @@ final class RequestRouting implements FilterChain.Owner {
                 errorBody(answer(failure.status(), failure.cause(), false)));
     }
 
-    /** Returns what is known of an answer that tells an error, and has no failure behind it. */
+    /** Describes an error that an upstream or a filter has answered; the exchange has not failed. */
     ErrorAnswer answer(int status, boolean upstream) {
         return answer(status, null, upstream);
     }
@@ -302,8 +301,8 @@ final class RequestRouting implements FilterChain.Owner {
     }
 
     /**
-     * Returns the body that an error gets: that of the filters which the request has passed, else that of its listener. A
-     * destination that the client has named speaks for itself.
+     * Returns the body of an error: the choice of the filters that the request has passed, else that of its listener. An
+     * error of a destination that the client has named keeps its body.
      */
     ErrorBody errorBody(ErrorAnswer answer) {
         if (GrpcStatus.isForPrograms(answer.request()) || (answer.upstream() && proxied)) {

@@ -48,9 +48,9 @@ final class Response {
         void onResponded();
 
         /**
-         * Sends another body than the upstream's, in full, and nothing more goes to the client.
+         * Sends the head with another body, which ends the response.
          *
-         * @param drops whether the upstream's own is still to come
+         * @param drops whether the upstream's own body is still to come
          */
         void answerInstead(ResponseHead head, ErrorAnswer answer, ErrorBody body, boolean drops);
 
@@ -149,7 +149,7 @@ final class Response {
         owner.perform(action);
     }
 
-    /** Whether the client gets another body, which has been sent then. */
+    /** Sends another body if a filter or the listener chooses one; returns whether it has. */
     private boolean isReplaced(ResponseHead head, boolean last) {
         ErrorAnswer answer = owner.routing().answer(head.status(), true);
         ErrorBody body = owner.routing().errorBody(answer);

@@ -215,9 +215,7 @@ public final class RouteExplainer {
     /** Returns what its errors look like, if the listener says so. */
     private List<Reason> errorPages() {
         ErrorPagesConfig pages = listener.http().errorPages();
-        return pages == null
-                ? List.of()
-                : List.of(new Reason("the listener has " + pages.summary(), pages.position()));
+        return pages == null ? List.of() : List.of(new Reason("the listener has " + pages.summary(), pages.position()));
     }
 
     // ---- why

@@ -6,13 +6,13 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Error response: what is known of one whose body is to be chosen.
+ * Error response whose body a filter may choose.
  *
  * @param status 400 to 599, which stays whatever the body is
  * @param cause why the exchange has failed; null if an upstream or a filter has answered so
  * @param upstream whether an upstream has answered so
- * @param request as much as is known of the request, or null
- * @param requestId by which the operator finds the exchange, null if there is none; harmless to show
+ * @param request the request, null if it could not be read
+ * @param requestId the request ID, checked or made by the gateway; null if there is none
  */
 public record ErrorAnswer(
         int status,

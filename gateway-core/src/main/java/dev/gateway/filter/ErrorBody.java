@@ -8,17 +8,17 @@ public sealed interface ErrorBody {
     /** The answer stays as it is. */
     ErrorBody UNCHANGED = new Unchanged();
 
-    /** The few words that the gateway itself says of errors: a problem (RFC 9457), or text for who asks for text. */
+    /** The gateway's own small body: a problem (RFC 9457), or text if the client prefers text. */
     ErrorBody PLAIN = new Plain();
 
     /** The answer stays as it is: an upstream's body passes. */
     record Unchanged() implements ErrorBody {}
 
-    /** The words of the gateway itself, which take the place of an upstream's body. */
+    /** The gateway's own small body, which replaces an upstream's. */
     record Plain() implements ErrorBody {}
 
     /**
-     * A body of its own, which takes the place of any other.
+     * A body of the filter's own, which replaces any other.
      *
      * @param content owned by the receiver
      */

@@ -53,9 +53,9 @@ public interface Filter {
     default void onFailure(Fields answer, FilterContext context) {}
 
     /**
-     * The answer tells an error, and a filter may choose its body: of a failure after {@link #onFailure}, of the response of
-     * an upstream or filter after {@link #onResponse}. Of the filters that the request has passed, the last one is asked
-     * first, and the first that wants another body decides.
+     * Chooses the body of an error: of a failure after {@link #onFailure}, of an error that an upstream or a filter has
+     * answered after {@link #onResponse}. The gateway calls the filters that the request has passed in reverse order, until
+     * one chooses another body.
      */
     default ErrorBody errorBody(ErrorAnswer answer, FilterContext context) {
         return ErrorBody.UNCHANGED;

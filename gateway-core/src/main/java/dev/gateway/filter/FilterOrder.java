@@ -18,7 +18,7 @@ public enum FilterOrder {
     TUNNEL_LIMITS,
     /** Looks at bytes, not at the head, so its place matters least. */
     SNI_CHECK,
-    /** Before all others on routes, for it chooses the bodies of what they refuse; it decides about no request itself. */
+    /** Before all other filters of routes: it chooses the bodies of their refusals, and refuses nothing itself. */
     ERROR_PAGES,
     /** First of those on routes that decide: it costs least, and who is refused learns nothing of the route. */
     IP_ACCESS,

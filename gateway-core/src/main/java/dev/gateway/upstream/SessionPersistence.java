@@ -131,7 +131,10 @@ public final class SessionPersistence {
 
     private AsciiString setCookie(Endpoint endpoint, long end, boolean secure) {
         StringBuilder cookie = new StringBuilder(128);
-        cookie.append(name).append('=').append(current().keys.token(endpoint, end)).append("; Path=/");
+        cookie.append(name)
+                .append('=')
+                .append(current().keys.token(endpoint, end))
+                .append("; Path=/");
         if (end != 0) {
             cookie.append("; Max-Age=").append(Math.max(1, end - clock.getAsLong()));
         }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What a client accepts: the media types of its {@code Accept}, with their weights (RFC 9110, section 12.5.1). */
 final class AcceptedTypes {
-    private static final int MOST = 32; // more are those of nobody who means it
+    private static final int MOST = 32; // browsers send fewer than ten
     private static final int FULL = 1_000; // thousandths
     private static final String ALL = "*/*";
 
@@ -62,8 +62,8 @@ final class AcceptedTypes {
     }
 
     /**
-     * Returns how much the client wants one of some types: more than for others that it wants less, and 0 if it does not
-     * accept any. Of types with the same weight it wants those more that it names.
+     * Returns the client's preference for the best of some types, to be compared with others; 0 if it accepts none of them.
+     * Among types of the same weight, an exact type comes before a range.
      */
     int rank(List<String> types) {
         int best = 0;

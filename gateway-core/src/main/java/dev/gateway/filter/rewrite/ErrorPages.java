@@ -10,11 +10,12 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Error pages (nginx's error_page): pages of files are the bodies of errors, instead of the gateway's own few words and, if
- * wanted, of what upstreams say. A filter of a rule, or what a listener does for errors that no rule has a page for.
+ * Error pages (nginx's error_page): files are the bodies of errors. They replace the gateway's own small bodies and, if
+ * configured, the bodies of upstreams' errors. A filter of a rule; a listener also has one, for errors without a page of the
+ * rule.
  */
 public final class ErrorPages implements Filter {
-    /** What the gateway's own words are, which are offered besides the files of each page. */
+    /** The types of the gateway's own small body, which is one more choice besides the files of each page. */
     private static final List<String> OWN = List.of("application/problem+json", "application/json", "text/plain");
 
     private final List<Page> pages;
@@ -83,7 +84,7 @@ public final class ErrorPages implements Filter {
         return ErrorBody.UNCHANGED;
     }
 
-    /** A client that wants none of the files, such as a program that asks for JSON, gets the gateway's own words. */
+    /** Chooses by Accept among the files and the gateway's own small body, which is for programs that want JSON. */
     private static ErrorBody choose(List<Supplier<PageTemplate>> files, ErrorAnswer answer) {
         AcceptedTypes accepted = AcceptedTypes.of(answer.request());
         PageTemplate best = null;

@@ -65,8 +65,7 @@ class ErrorPagesTest {
     }
 
     private static String filled(PageType type, String text, ErrorAnswer answer) {
-        return body(new ErrorPages(
-                        List.of(new ErrorPages.Page(ALL, Set.of(), List.of(file(type, text)))), true)
+        return body(new ErrorPages(List.of(new ErrorPages.Page(ALL, Set.of(), List.of(file(type, text)))), true)
                 .errorBody(answer));
     }
 
@@ -114,8 +113,8 @@ class ErrorPagesTest {
     /** No such id gets here, as ids are checked; a page must not depend on it. */
     @Test
     void anIdNeverBecomesMarkup() {
-        ErrorAnswer answer = new ErrorAnswer(
-                404, Cause.NO_ROUTE, false, null, new AsciiString("\"><script>alert('x')</script>"));
+        ErrorAnswer answer =
+                new ErrorAnswer(404, Cause.NO_ROUTE, false, null, new AsciiString("\"><script>alert('x')</script>"));
         assertThat(filled(PageType.HTML, "<a title=\"{{requestId}}\">", answer))
                 .isEqualTo("<a title=\"&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;\">");
         assertThat(filled(PageType.JSON, "{\"id\":\"{{requestId}}\"}", answer))
@@ -125,8 +124,7 @@ class ErrorPagesTest {
     @Test
     void aChangedFileIsUsedForTheNextError() {
         AtomicReference<PageTemplate> file = new AtomicReference<>(new PageTemplate(PageType.HTML, "one"));
-        ErrorPages pages =
-                new ErrorPages(List.of(new ErrorPages.Page(ALL, Set.of(), List.of(file::get))), false);
+        ErrorPages pages = new ErrorPages(List.of(new ErrorPages.Page(ALL, Set.of(), List.of(file::get))), false);
         assertThat(body(pages.errorBody(failure(404, Cause.NO_ROUTE)))).isEqualTo("one");
         file.set(new PageTemplate(PageType.HTML, "two"));
         assertThat(body(pages.errorBody(failure(404, Cause.NO_ROUTE)))).isEqualTo("two");
@@ -157,8 +155,7 @@ class ErrorPagesTest {
             })
     void theClientChoosesAmongFilesAndTheGatewaysOwnWords(@Nullable String accept, String chosen) {
         ErrorPages pages = new ErrorPages(
-                List.of(new ErrorPages.Page(ALL, Set.of(), List.of(html("html"), file(PageType.JSON, "json")))),
-                false);
+                List.of(new ErrorPages.Page(ALL, Set.of(), List.of(html("html"), file(PageType.JSON, "json")))), false);
         ErrorAnswer answer = new ErrorAnswer(404, Cause.NO_ROUTE, false, asking(accept), null);
         assertThat(body(pages.errorBody(answer))).isEqualTo(chosen.equals("own") ? "Plain" : chosen);
     }
@@ -175,8 +172,7 @@ class ErrorPagesTest {
                 "text/html, */*;q=0.1| html",
             })
     void programsThatAskForJsonGetNoHtml(String accept, String chosen) {
-        ErrorPages pages =
-                new ErrorPages(List.of(new ErrorPages.Page(ALL, Set.of(), List.of(html("html")))), false);
+        ErrorPages pages = new ErrorPages(List.of(new ErrorPages.Page(ALL, Set.of(), List.of(html("html")))), false);
         ErrorAnswer answer = new ErrorAnswer(404, Cause.NO_ROUTE, false, asking(accept), null);
         assertThat(body(pages.errorBody(answer))).isEqualTo(chosen);
     }
@@ -184,12 +180,13 @@ class ErrorPagesTest {
     @Test
     void severalFieldsCountAsOneAndNoneIsTooLong() {
         ErrorPages pages = new ErrorPages(
-                List.of(new ErrorPages.Page(ALL, Set.of(), List.of(html("html"), file(PageType.JSON, "json")))),
-                false);
+                List.of(new ErrorPages.Page(ALL, Set.of(), List.of(html("html"), file(PageType.JSON, "json")))), false);
         RequestHead both = asking("text/html;q=0.1", "application/json");
-        assertThat(body(pages.errorBody(new ErrorAnswer(404, null, false, both, null)))).isEqualTo("json");
+        assertThat(body(pages.errorBody(new ErrorAnswer(404, null, false, both, null))))
+                .isEqualTo("json");
         RequestHead many = asking("a/b,".repeat(5_000) + "text/html");
-        assertThat(body(pages.errorBody(new ErrorAnswer(404, null, false, many, null)))).isEqualTo("Plain");
+        assertThat(body(pages.errorBody(new ErrorAnswer(404, null, false, many, null))))
+                .isEqualTo("Plain");
     }
 
     @Test

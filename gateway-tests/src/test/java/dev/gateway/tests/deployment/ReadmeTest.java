@@ -67,7 +67,8 @@ class ReadmeTest {
                     costs.putIfAbsent(row.get(WORKLOAD), row.get(RATIO));
                 }
             }
-            costs.forEach((workload, ratio) -> ratios.computeIfAbsent(workload, each -> new HashSet<>()).add(ratio));
+            costs.forEach((workload, ratio) ->
+                    ratios.computeIfAbsent(workload, each -> new HashSet<>()).add(ratio));
         }
         return ratios;
     }

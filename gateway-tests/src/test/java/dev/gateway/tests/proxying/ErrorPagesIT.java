@@ -239,7 +239,8 @@ class ErrorPagesIT {
                 assertThat(answer.status()).isBetween(400, 599);
                 assertThat(answer.body()).doesNotContain("script").doesNotContain("alert");
             });
-            assertThat(curl(rig, pairing, "/x", "-H", "X-Request-Id: of-a.trusted_proxy~1").body())
+            assertThat(curl(rig, pairing, "/x", "-H", "X-Request-Id: of-a.trusted_proxy~1")
+                            .body())
                     .contains("title=\"of-a.trusted_proxy~1\"");
         }
     }
@@ -247,7 +248,8 @@ class ErrorPagesIT {
     // ---- errors of upstreams
 
     private static PeerStream ask(Peer client, String path, String... fields) throws IOException {
-        String[] all = Stream.concat(Stream.of("host", "shop.test"), Stream.of(fields)).toArray(String[]::new);
+        String[] all =
+                Stream.concat(Stream.of("host", "shop.test"), Stream.of(fields)).toArray(String[]::new);
         PeerStream stream = client.open();
         stream.send(Head.request("GET", path, all), true);
         return stream;
@@ -292,8 +294,7 @@ class ErrorPagesIT {
             assertThat(body(client, "/plain", 500)).isEqualTo(SECRET);
             rig.awaitIdle();
             assertThat(origin.connections()).isEqualTo(1);
-            rig.awaitMetric(
-                    4, "gateway_downstream_requests_total", "route=\"shop/app\"", "code=\"500\"", "cause=\"\"");
+            rig.awaitMetric(4, "gateway_downstream_requests_total", "route=\"shop/app\"", "code=\"500\"", "cause=\"\"");
         }
     }
 
@@ -304,7 +305,10 @@ class ErrorPagesIT {
                 Rig rig = Rig.start(yaml(origin, pairing));
                 Peer client = rig.connect(pairing)) {
             for (String path : List.of("/app/large", "/app/endless", "/app/silent")) {
-                assertThat(body(client, path, 500)).as(path).startsWith("<h1>500 ").doesNotContain(SECRET);
+                assertThat(body(client, path, 500))
+                        .as(path)
+                        .startsWith("<h1>500 ")
+                        .doesNotContain(SECRET);
                 assertThat(body(client, "/app/ok", 200)).as("after " + path).isEqualTo("ok");
             }
             rig.awaitIdle();

@@ -41,8 +41,10 @@ final class ErrorPagesSchema {
                         "files",
                         new ListType<>(Types.PATH, 1),
                         Page::files,
-                        "Files with the body, up to " + ErrorPageFile.MAX_KIBIBYTES + " KiB of UTF-8 each. The extension "
-                                + "gives the content type: " + PageType.allExtensions() + ". The client's Accept header "
+                        "Files with the body, up to " + ErrorPageFile.MAX_KIBIBYTES
+                                + " KiB of UTF-8 each. The extension "
+                                + "gives the content type: " + PageType.allExtensions()
+                                + ". The client's Accept header "
                                 + "chooses; the first file is for clients without a preference. The gateway reads files "
                                 + "again when they change.");
                 o.constraint(
@@ -77,7 +79,8 @@ final class ErrorPagesSchema {
                     for (int i = 1; i < all.size(); i++) {
                         hidden(v, all.get(i), all.subList(0, i));
                     }
-                    if (v.get(upstreamErrors) && all.stream().noneMatch(page -> page.causes().isEmpty())) {
+                    if (v.get(upstreamErrors)
+                            && all.stream().noneMatch(page -> page.causes().isEmpty())) {
                         v.warning(
                                 v.at("upstreamErrors"),
                                 "upstreamErrors: errors of upstreams have no cause: write a page without causes");
@@ -104,8 +107,8 @@ final class ErrorPagesSchema {
                 .findFirst()
                 .ifPresent(each -> v.warning(
                         page.position(),
-                        "no error gets this page: the one in line " + each.position().line()
-                                + " comes first, and has all of its statuses"));
+                        "no error gets this page: the one in line "
+                                + each.position().line() + " comes first, and has all of its statuses"));
     }
 
     private static List<Path> checked(Values v, List<Path> files) {

@@ -301,13 +301,14 @@ final class ListenerSchema {
                                 "errorPages",
                                 ErrorPagesSchema.ERROR_PAGES,
                                 l -> l.http().errorPages(),
-                                "Pages for errors of this listener: those before a rule is found, such as 404, and those "
-                                        + "that no ErrorPages filter of the rule has a page for.");
+                                "Pages for errors before a rule is found, such as 404, and for errors that the rule's "
+                                        + "ErrorPages filter has no page for.");
                 o.exactlyOneOf("port", "unix");
                 o.constraint(ListenerTlsSchema::problem, ListenerTlsSchema.problemSchema());
                 o.constraint(
                         values -> null,
-                        ofRequestsSchema(h2cUpgrade, halfClose, trusted, forwarded, underscores, pages)); // see onlyHttp
+                        ofRequestsSchema(
+                                h2cUpgrade, halfClose, trusted, forwarded, underscores, pages)); // see onlyHttp
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");

@@ -61,8 +61,7 @@ final class StatusRanges {
         if (ERROR_CLASS.matcher(lower).matches()) {
             throw new InvalidException("did you mean '" + lower + "'?");
         }
-        return range(
-                ERROR, text, "expected an error such as 404, 5xx for a class, or two with a dash such as 500-504");
+        return range(ERROR, text, "expected an error such as 404, 5xx for a class, or two with a dash such as 500-504");
     }
 
     private static StatusRange range(Pattern pattern, String text, String expected) throws InvalidException {
