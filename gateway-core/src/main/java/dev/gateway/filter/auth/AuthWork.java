@@ -37,7 +37,7 @@ public final class AuthWork {
         files = pool("auth-file-", 1, WAITING_FILES);
         failures = new FailureCounts(System::nanoTime);
         suspects = new Suspects(failures);
-        // Apart, since a signature takes a thousandth of the time of a password.
+        // Apart, since a signature takes a hundredth of the time of a password.
         int signaturesWaiting = threads * SignatureWork.WAITING_PER_THREAD;
         signatures =
                 new SignatureWork(pool("auth-jwt-", threads, signaturesWaiting), signaturesWaiting, System::nanoTime);

@@ -32,7 +32,7 @@ final class JwtVerifier {
 
     JwtVerifier(JwtRules rules) {
         this.rules = rules;
-        AlgorithmFactoryFactory.getInstance(); // takes its time when it is asked for the first time
+        AlgorithmFactoryFactory.getInstance(); // its first call takes some time
     }
 
     /**

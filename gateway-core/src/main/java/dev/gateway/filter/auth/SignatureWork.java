@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * late come after all others, and make room for them. Safe from any thread, none of which it holds up.
  */
 final class SignatureWork {
-    /** Some tens of milliseconds of work. */
+    /** A fraction of a second of work, with the usual algorithms. */
     static final int WAITING_PER_THREAD = 512;
 
     private final Executor threads; // each of its tasks takes the next one of the queue

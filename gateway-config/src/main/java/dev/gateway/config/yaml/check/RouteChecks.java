@@ -139,7 +139,7 @@ final class RouteChecks {
      * Where a filter finds credentials.
      *
      * @param name of the header field, query parameter or cookie
-     * @param removed whether the request goes on without them
+     * @param removed whether the request continues without them
      */
     private record Shown(KeyPlace place, String name, boolean removed) {
         boolean isAt(KeyPlace otherPlace, @Nullable String otherName) {

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class ErrorPagesSchema {
     private static final List<String> WHICH = List.of("statuses", "causes");
 
-    private static final ScalarType<String> CAUSE = Types.words(causes(), Map.of());
+    private static final ScalarType<String> CAUSE = Types.words(causes(), Map.of())
+            .named("cause", "The cause of an error, as the access log has it, such as no_route.");
 
     private static final ObjectType<Page> PAGE = ObjectType.of(
             "error page", "The body of some errors: a file, or a choice of files of different types.", o -> {

@@ -34,12 +34,12 @@ final class JwtSchema {
             Types.word("[^\\x00-\\x1f\\x7f]+", "text without control characters");
 
     private static final ObjectType<JwtConfig.Provider> PROVIDER = ObjectType.of(
-            "token provider", "Who signs tokens. The issuer of a token decides which provider's keys verify it.", o -> {
+            "token provider", "An issuer of tokens. The issuer that a token names decides which keys verify it.", o -> {
                 var issuer = o.required(
                         "issuer",
                         WORD,
                         JwtConfig.Provider::issuer,
-                        "Issuer, exactly as tokens have it in their claim iss.");
+                        "Issuer, exactly what tokens have in their claim iss.");
                 var audiences = o.defaulted(
                         "audiences",
                         new ListType<>(LINE, 0),
@@ -111,7 +111,7 @@ final class JwtSchema {
                         "providers",
                         new ListType<>(PROVIDER, 1),
                         JwtConfig::providers,
-                        "Who signs tokens. Each provider has another issuer.");
+                        "Issuers of tokens, each with its keys.");
                 var required = o.defaulted(
                         "requiredClaims",
                         new ListType<>(REQUIRED_CLAIM, 0),
