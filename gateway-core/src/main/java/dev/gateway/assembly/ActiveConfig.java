@@ -77,11 +77,16 @@ public final class ActiveConfig {
                 : null;
     }
 
-    /** Gives upstreams that were made again the endpoint states of their predecessors with the same name. */
+    /**
+     * Gives upstreams that were made again the endpoint states of their predecessors with the same name. Those that stay
+     * read the keys of their sessions again.
+     */
     public void inherit(ActiveConfig before) {
         upstreams.forEach((name, upstream) -> {
             Upstream former = before.upstream(name);
-            if (former != null && former != upstream) {
+            if (former == upstream) {
+                SessionAssembly.renew(upstream, configured.get(name));
+            } else if (former != null) {
                 upstream.health().inherit(former.health());
             }
         });

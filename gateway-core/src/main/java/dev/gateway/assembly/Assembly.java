@@ -1,7 +1,6 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.ConnectConfig;
-import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TracingConfig;
@@ -41,7 +40,7 @@ public final class Assembly {
      * @param indexes of listeners, by their names
      * @param before the active generation, null for the first
      * @param tunnels what its tunnels share with those of other generations
-     * @param states what filters and sessions keep from one generation to the next
+     * @param states what filters keep from one generation to the next
      */
     public static Generation snapshot(
             GatewayConfig config,
@@ -54,12 +53,8 @@ public final class Assembly {
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
             Upstream same = before == null ? null : before.same(upstream, config.localZone());
-            if (same == null) {
-                same = UpstreamAssembly.upstream(upstream, config.localZone(), states);
-            } else {
-                SessionAssembly.keep(same, upstream.sessionPersistence(), states);
-            }
-            upstreams.put(upstream.name(), same);
+            upstreams.put(
+                    upstream.name(), same != null ? same : UpstreamAssembly.upstream(upstream, config.localZone()));
         }
         Map<String, ConnectEntry> connect = new LinkedHashMap<>();
         Map<String, ConnectEntry> connectOf = new HashMap<>();
@@ -70,12 +65,11 @@ public final class Assembly {
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
         Map<Integer, Generation.ListenerPolicy> policies = new HashMap<>();
-        FilterAssembly filters = new FilterAssembly(states, tunnels);
-        List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute, filters);
+        List<Router> routers =
+                RouteAssembly.routers(config, upstreams, tunnels::ofRoute, new FilterAssembly(states, tunnels));
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
             ConnectEntry entry = connectOf.get(listener.name());
-            ErrorPagesConfig pages = listener.http().errorPages();
             policies.put(
                     Objects.requireNonNull(indexes.get(listener.name())),
                     new Generation.ListenerPolicy(
@@ -88,8 +82,7 @@ public final class Assembly {
                             forwarded(listener.http().forwardedHeaders()),
                             (int) listener.limits().maxRequestLine(),
                             listener.limits().maxBody(),
-                            bodyRate(listener),
-                            pages == null ? null : filters.errorPages(pages)));
+                            bodyRate(listener)));
         }
         return Generation.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);
     }

@@ -1,10 +1,8 @@
 package dev.gateway.assembly;
 
-import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.filter.FilterOrder.Placed;
-import dev.gateway.filter.rewrite.ErrorPages;
 import dev.gateway.process.StartException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -41,9 +39,9 @@ public final class FilterAssembly {
         return filters;
     }
 
-    /** Returns the error pages of a listener. */
-    ErrorPages errorPages(ErrorPagesConfig config) throws StartException {
-        return ErrorPageFiles.pages(config, states);
+    /** Returns what outlives the generation, of filters and of what else counts. */
+    FilterStates.Prepared states() {
+        return states;
     }
 
     /** Returns the filters of a rule in the order in which they see requests. */

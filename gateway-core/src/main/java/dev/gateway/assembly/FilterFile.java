@@ -55,8 +55,7 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
     }
 
     /**
-     * Returns a file, read if it is new or has changed. One that is still being written is left for the next look: half a
-     * list is another list.
+     * Returns a file, read if it is new or has changed.
      *
      * @param key the same for all who read the same of the same file
      * @throws StartException if it cannot be used
@@ -67,8 +66,7 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
         FilterFile<T> file = states.get(key, FilterFile.class, () -> new FilterFile<>(path, reader, use));
         states.onUse(file, () -> file.use = use);
         try {
-            boolean isNews = !file.problem.isEmpty() || file.watch.hasChanged();
-            if (file.contents == null || (isNews && !file.isBeingWritten())) {
+            if (file.contents == null || !file.problem.isEmpty() || file.watch.hasChanged()) {
                 file.read();
             }
         } catch (IOException e) {
@@ -86,11 +84,6 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
         watch.reading();
         contents = reader.read(path);
         problem = "";
-    }
-
-    @Override
-    public boolean isBeingWritten() {
-        return watch.isBeingWritten();
     }
 
     @Override

@@ -8,7 +8,10 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.AttemptKind;
+import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -24,39 +27,42 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows. It ends when a response
- * is forwarded, or when the last attempt fails, and with it the exchange. Made when every filter has proceeded.
+ * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows, until a response is
+ * forwarded or the last failure is the exchange's. One of them may have a {@link Hedge} beside it. Made when every filter
+ * has proceeded.
  */
-final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
+final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner, Hedge.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
+    private static final int SERVER_ERROR = 500;
 
     private final Owner owner;
     private final Route route;
     private final Route.Retry policy;
     private final Retries retries;
-    private final boolean tellsEndpoint; // the Host of the request is the endpoint's, not the client's
+    private final @Nullable Hedge hedge; // null if the request is not hedged
+    private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not the client's
     private @Nullable Attempt current;
-    private boolean endUnreported; // the end of this attempt still has to be reported to the observer
-    private @Nullable Failure lastFailure; // of the previous attempt
+    private boolean endUnreported; // the observer does not know yet that this attempt has ended
+    private @Nullable Failure lastFailure; // of the attempt before
 
-    /** The exchange that makes the attempts. */
+    /** The exchange whose upstream it is. */
     interface Owner {
-        /** Returns the time limits; some of them hold for each attempt. */
+        /** Returns the time limits, some of which are each attempt's. */
         Deadlines deadlines();
 
-        /** Returns the routing of the request. */
+        /** Returns where the request has come by. */
         RequestRouting routing();
 
-        /** Returns the body of the request, which each attempt sends after the head. */
+        /** Returns what each attempt sends after the head. */
         RequestBody request();
 
-        /** Returns the response, for the attempt that gets one. */
+        /** Returns what takes the response of the attempt that gets one. */
         Response response();
 
         /** It is time for the next attempt. */
         void onBackedOff();
 
-        /** No further attempt is possible. */
+        /** No attempt is left, or none may be made. */
         void fail(Failure failure);
     }
 
@@ -69,7 +75,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         this.policy = route.forwarding().retry();
         this.retries =
                 new Retries(head.routedMethod(), policy, upstream.endpoints().size(), this);
-        // If a filter has set the host, that one counts. Without any host (HTTP/1.0), the upstream still needs one.
+        // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
         AsciiString authority = head.authority();
         this.tellsEndpoint = !owner.routing().isProxied()
                 && (authority.isEmpty() || (!route.forwarding().preserveHost() && authority.equals(record.authority)));
@@ -78,9 +84,22 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         if (policy.attempts() > 0) {
             upstream.retryBudget().onRequest(record.startNanos);
         }
+        this.hedge = hedge(route.forwarding().hedging());
     }
 
-    /** Begins an attempt in the state {@link Phase#CONNECTING}. */
+    private @Nullable Hedge hedge(Route.@Nullable Hedging hedging) {
+        if (hedging == null
+                || !hedging.methods().contains(exchange.head.routedMethod())
+                || exchange.record.kind != ExchangeRecord.Kind.HTTP
+                || !owner.request().isNone()
+                || isInSession()) {
+            return null;
+        }
+        upstream.hedgeBudget().onRequest(exchange.record.startNanos);
+        return new Hedge(exchange, upstream, hedging, this);
+    }
+
+    /** Begins an attempt; the state is {@link Phase#CONNECTING}. */
     void open() {
         RequestHead head = exchange.head;
         ExchangeRecord record = exchange.record;
@@ -96,7 +115,8 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         record.endpointIndex = chosen.index();
         record.hop = null;
         record.attempts++;
-        // Reads the clock only if time may have passed: not for a first attempt without filters.
+        record.attemptKind = record.attempts == 1 ? AttemptKind.FIRST : AttemptKind.RETRY;
+        // The clock is read where time may have passed: not on the straight way from head to kept connection.
         boolean straight = record.attempts == 1 && !owner.routing().isFiltered();
         record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();
         record.dialNanos = 0;
@@ -119,7 +139,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** The chosen endpoint has no room, so the attempt moves to another one. */
+    /** The endpoint that was chosen has no room, and another one is asked. */
     @Override
     public void onMoved(Endpoint to) {
         ExchangeRecord record = exchange.record;
@@ -146,7 +166,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
     }
 
     private ClientPreamble preamble(RequestHead head) {
-        AsciiString via = head.fields().first(FieldName.VIA); // one line: ViaSignature has joined all
+        AsciiString via = head.fields().first(FieldName.VIA); // one line, as the signing code has made it
         return new ClientPreamble(
                 exchange.record.client, exchange.record.connection.local(), via == null ? "" : via.toString());
     }
@@ -157,9 +177,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                 : head.protocol() == null ? StreamKind.TUNNEL : StreamKind.UPGRADE;
     }
 
-    /**
-     * A connection was made for the current attempt. It may have begun earlier, but counts from the attempt's begin only.
-     */
+    /** The current attempt waited for its connection to be made, but not for longer than it lasts. */
     @Override
     public void onDialed(long nanos) {
         exchange.record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - exchange.record.attemptNanos);
@@ -180,6 +198,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                         policy.waiting().silentMillis(),
                         exchange.record.requestedNanos);
         owner.request().sendTo(from, stream, policy.bufferBytes());
+        if (hedge != null && current == from && !from.isOver()) {
+            hedge.onSent();
+        }
     }
 
     @Override
@@ -196,7 +217,8 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
             owner.response().onInterim(head, owner.request().hasBegun());
         } else {
             onAnswered(head, last);
-            if (!isRepeated(head)) {
+            if (!isLeftToHedge(head) && !isRepeated(head)) {
+                endHedge(head.status());
                 beforeForwarding(head);
                 owner.response().onHead(head, last);
                 onHeard(exchange.record.respondedNanos);
@@ -210,10 +232,10 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         owner.response().onTrailers(trailers);
     }
 
-    /** Makes another attempt if the retry policy says so for this status; returns whether it does. */
+    /** Whether the policy takes the status for a failure, and another attempt is made. */
     private boolean isRepeated(ResponseHead head) {
         int status = head.status();
-        // An upstream that ignores an upgrade has processed a plain request, which the client did not send.
+        // An upstream that ignores a wish to upgrade has made another request of it, which nobody sent.
         if (!retries.isFailure(status) || !isReplayable() || exchange.isUpgradeRefused()) {
             return false;
         }
@@ -232,9 +254,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         return true;
     }
 
-    /**
-     * Returns how long to wait. Retry-After holds for the same endpoint only, but for all if it is about the client (429).
-     */
+    /** An endpoint speaks for itself, except of too many requests: these are the client's. */
     private long retryAfterMillis(ResponseHead head) {
         return head.status() == TOO_MANY_REQUESTS || !isElsewhere()
                 ? RetryAfter.millis(head.fields(), exchange.loop.wheel.wallMillis())
@@ -245,13 +265,12 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
     public void onFailed(Failure reported) {
         Failure failure = Attempt.exact(reported, exchange.state.isResponded());
         judge(failure);
-        retryOrFail(failure);
+        if (!goOnWithHedge(0, failure)) {
+            retryOrFail(failure);
+        }
     }
 
-    /**
-     * Makes another attempt, or fails the exchange. Called after {@link #judge}, which affects the choice of the next
-     * endpoint.
-     */
+    /** Another attempt is made, or the exchange fails; the endpoint is judged already, as that decides who is next. */
     private void retryOrFail(Failure failure) {
         boolean replayable = isReplayable();
         long delay = replayable ? delayAfter(failure) : Retries.NONE;
@@ -278,14 +297,15 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         retry(delay, failure);
     }
 
-    /**
-     * No head has arrived within the limit for silence: leaves the endpoint if it answers no requests and another is left.
-     */
+    /** No head has come for as long as an endpoint may be silent: leaves it if it has answered nobody, and another may. */
     void onSilent() {
-        if (exchange.state.phase() != Phase.REQUESTED || !isReplayable() || !isSilent()) {
+        boolean hedged = hedge != null && hedge.isOut();
+        if (exchange.state.phase() != Phase.REQUESTED || !isReplayable() || !(hedged ? isUnheard() : isSilent())) {
             return;
         }
-        long delay = retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos));
+        long delay = hedged
+                ? 0
+                : retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos));
         if (delay == Retries.NONE) {
             return;
         }
@@ -294,22 +314,149 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                 RetrySafety.IF_IDEMPOTENT,
                 "no answer to any request in " + policy.waiting().silentMillis() + " ms");
         judge(failure);
-        abandon(failure);
-        again(delay, failure);
+        abandonCurrent(failure);
+        if (!goOnWithHedge(0, failure)) {
+            onTaken();
+            again(delay, failure);
+        }
     }
 
-    /** The current attempt is over because of a timeout or a protocol error. */
+    /** The current attempt must not go on. */
     void onBroken(Failure reported) {
         boolean unsent = reported.cause() == Cause.UPSTREAM_TIMEOUT && exchange.state.phase() == Phase.CONNECTING;
         Failure failure = unsent
                 ? Failure.of(reported.cause(), RetrySafety.ALWAYS, "no connection: " + reported.detail())
                 : reported;
-        judge(failure); // first: it asks the stream whether it takes data
-        abandon(failure);
-        retryOrFail(failure);
+        judge(failure); // while the stream still tells whether it takes anything
+        abandonCurrent(failure);
+        if (!goOnWithHedge(0, failure)) {
+            onTaken();
+            retryOrFail(failure);
+        }
     }
 
-    /** The time of the whole exchange is over, and with it the current attempt. */
+    private void onTaken() {
+        if (hedge != null && exchange.state.phase() == Phase.REQUESTED) {
+            hedge.onTaken();
+        }
+    }
+
+    // ---- the attempt beside the current one
+
+    @Override
+    public void onHedgeBegun(Endpoint at) {
+        setTried(at);
+        owner.routing().onAttempt();
+        tellEndpoint(at);
+    }
+
+    @Override
+    public void onHedgeMoved(Endpoint to) {
+        setTried(to);
+        tellEndpoint(to);
+    }
+
+    @Override
+    public boolean isRetriable(int status) {
+        return retries.isFailure(status);
+    }
+
+    @Override
+    public Response response() {
+        return owner.response();
+    }
+
+    /** The current attempt has an answer that will be forwarded. */
+    private void endHedge(int status) {
+        if (hedge != null) {
+            hedge.giveUp();
+            if (status < SERVER_ERROR) { // what fails fast would make others look slow
+                hedge.onTaken();
+            }
+        }
+    }
+
+    /** An error that would be repeated is not forwarded while the hedge may be answered well. */
+    private boolean isLeftToHedge(ResponseHead head) {
+        if (hedge == null || !hedge.isOut() || !retries.isFailure(head.status())) {
+            return false;
+        }
+        onHeard(exchange.loop.wheel.nanoTime());
+        return goOnWithHedge(head.status(), null);
+    }
+
+    /** The current attempt has ended in vain: its hedge, if there is one, takes its place, and no other is made. */
+    private boolean goOnWithHedge(int status, @Nullable Failure failure) {
+        Attempt next = hedge == null ? null : hedge.running();
+        if (hedge == null || next == null) {
+            return false;
+        }
+        hedge.onTaken();
+        if (failure != null) {
+            lastFailure = failure;
+            leave(failure);
+        }
+        tellEnd(status, failure, true);
+        Attempt failed = current;
+        ClientStream stream = hedge.stream();
+        takeOver(hedge, next);
+        if (stream == null) {
+            exchange.state.on(Event.RETRY);
+            exchange.state.on(Event.BACKED_OFF); // the request is sent when there is a stream, as it always is
+        } else {
+            owner.response().attach(stream);
+        }
+        boolean sent = stream != null;
+        owner.deadlines()
+                .replaceAttempt(
+                        route.timeouts().backendRequestMillis(),
+                        exchange.record.attemptNanos,
+                        sent ? upstream.settings().responseHeadersMillis() : 0,
+                        sent ? policy.waiting().silentMillis() : 0,
+                        exchange.record.requestedNanos);
+        if (failed != null) {
+            failed.abandon(failure == null ? Attempt.ABANDONED : failure);
+        }
+        return true;
+    }
+
+    @Override
+    public void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last) {
+        if (hedge == null) {
+            return;
+        }
+        hedge.onTaken();
+        timeAnswer(); // or a slow endpoint would never look slow
+        tellEnd(0, null, true);
+        Attempt slower = current;
+        takeOver(hedge, from);
+        owner.response().attach(stream);
+        owner.deadlines()
+                .replaceAttempt(
+                        route.timeouts().backendRequestMillis(),
+                        exchange.record.attemptNanos,
+                        0,
+                        0,
+                        exchange.record.requestedNanos);
+        if (slower != null) {
+            slower.abandon(Attempt.ABANDONED);
+        }
+        if (!from.isOver()) {
+            onHead(head, last);
+        }
+    }
+
+    private void takeOver(Hedge by, Attempt next) {
+        current = next;
+        next.adopt(this);
+        endUnreported = true;
+        Endpoint at = by.takeOver();
+        if (at != null) {
+            begin(at);
+        }
+    }
+
+    /** The exchange fails, and with it the current attempt. */
     void onTimeout(Failure failure) {
         if (current != null) {
             judge(failure);
@@ -320,17 +467,17 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         judge(failure, failure.cause() == Cause.UPSTREAM_TIMEOUT && (hasWholeRequest() || hasTakenNothing()));
     }
 
-    /** Whether the endpoint has the whole request; for a tunnel, that is the head. */
+    /** Of a tunnel there is nothing to wait for but its head. */
     private boolean hasWholeRequest() {
         return exchange.state.isRequestEnded() || exchange.head.isConnect();
     }
 
-    /** Whether the endpoint has stopped reading. If it still reads, the request is just too large for the time limit. */
+    /** A whole request can take too long, however steadily it is taken: that tells nothing. */
     private boolean hasTakenNothing() {
         return owner.request().isStalled() && !owner.deadlines().isSpentInMotion();
     }
 
-    /** Whether the request can be sent again: no final head was forwarded, and the whole body so far is held or kept. */
+    /** Nothing final was forwarded, and what has come of the body is held or kept. */
     private boolean isReplayable() {
         return exchange.state.isRetriable() && owner.request().isReplayable();
     }
@@ -339,7 +486,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         boolean elsewhere = isElsewhere();
         boolean timedOut = failure.cause() == Cause.UPSTREAM_TIMEOUT || failure.cause() == Cause.CONNECT_TIMEOUT;
         if (timedOut && !elsewhere && route.timeouts().backendRequestMillis() == 0) {
-            return Retries.NONE; // waiting at the same endpoint again would double the time
+            return Retries.NONE; // to wait there once more would double the time
         }
         boolean sent = exchange.state.phase() == Phase.REQUESTED;
         return retries.afterFailure(failure, new Retries.Tried(sent, elsewhere, wasFailing()));
@@ -349,6 +496,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         Attempt failed = current;
         current = null;
         owner.deadlines().attemptOver();
+        if (hedge != null) {
+            hedge.giveUp();
+        }
         exchange.state.on(Event.RETRY);
         if (failed != null) {
             failed.abandon(failure);
@@ -363,36 +513,49 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** The exchange has succeeded. */
+    /** All went well. */
     void finish() {
         if (current != null) {
             current.finish();
         }
     }
 
-    /** Ends the current attempt without a failure, and drops the rest of its response. */
-    void drop() {
-        if (current != null) {
-            current.drop(exchange.loop.wheel);
+    /** Gives all attempts up. */
+    void abandon(Failure failure) {
+        if (hedge != null) {
+            hedge.giveUp();
         }
+        abandonCurrent(failure);
     }
 
-    /** Cancels the current attempt. */
-    void abandon(Failure failure) {
+    private void abandonCurrent(Failure failure) {
         if (current != null) {
             current.abandon(failure);
         }
     }
 
-    /** Reports the end of the current attempt to the observer, once. */
+    /** Tells the observer of the current attempt's end, once; without another one there is no hedge, either. */
     void tellEnd(int status, @Nullable Failure failure, boolean again) {
+        if (hedge != null && !again) {
+            hedge.giveUp();
+        }
         if (endUnreported) {
             endUnreported = false;
             onServed();
+            if (exchange.record.attemptKind == AttemptKind.HEDGE) {
+                exchange.record.hedge = hedgeResult(failure, again);
+            }
             exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
             if (again) {
                 exchange.record.tryAgain(status, failure);
             }
         }
+    }
+
+    private HedgeResult hedgeResult(@Nullable Failure failure, boolean again) {
+        if (exchange.state.isResponded()) {
+            return HedgeResult.WON;
+        }
+        return again || EndpointMeters.isFailed(0, failure) ? HedgeResult.FAILED : HedgeResult.LOST;
     }
 }

@@ -1,7 +1,5 @@
 package dev.gateway.exchange;
 
-import dev.gateway.filter.ErrorAnswer;
-import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
@@ -10,8 +8,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Per-generation settings of exchanges. Each request gets them once, so that one generation serves it to its end.
- * Immutable, shared by all event loops.
+ * Per-generation settings of exchanges: what exchanges need of a generation; asked for once per request, so that a request
+ * is served by one generation to its end. Immutable, shared by all event loops.
  */
 public interface ExchangeSettings {
     /** Returns one more than the highest {@link ConnectionInfo#listener} of this generation. */
@@ -23,8 +21,8 @@ public interface ExchangeSettings {
     }
 
     /**
-     * Returns the settings that an exchange still needs when its response has begun. They hold no large objects, and only
-     * the names in them are used.
+     * Returns what an exchange still needs when its response has begun, which holds nothing large: it is asked for names
+     * only.
      */
     default ExchangeSettings afterHead() {
         return this;
@@ -44,37 +42,32 @@ public interface ExchangeSettings {
         return null;
     }
 
-    /** Returns the body of an error on a listener, if no filter has chosen one. */
-    default ErrorBody errorBody(int listener, ErrorAnswer answer) {
-        return ErrorBody.UNCHANGED;
-    }
-
-    /** Returns which fields of a listener's requests the gateway believes. */
+    /** Returns which fields of a listener's requests are believed. */
     ClientTrust trust(int listener);
 
-    /** Returns the fields that tell upstreams where a request of a listener comes from, or null for none. */
+    /** Returns what tells upstreams where a request of a listener came from, or null if nothing does. */
     @Nullable
     ForwardedFields forwarded(int listener);
 
     /** Returns the gateway's name in {@code Proxy-Status}: a token. */
     AsciiString name();
 
-    /** Returns the settings of traces, null if tracing is off. */
+    /** Returns what is done about traces, null if nothing is. */
     default @Nullable TraceSettings traces() {
         return null;
     }
 
-    /** Returns what to do with {@code X-Request-Id}. */
+    /** Returns what happens about {@code X-Request-Id}. */
     default RequestIdPolicy requestId() {
         return RequestIdPolicy.ACCEPT_OR_GENERATE;
     }
 
-    /** Returns the {@code Server} field of the gateway's own responses, or null for none. */
+    /** Returns the {@code Server} field of responses made here, or null for none. */
     default @Nullable AsciiString server() {
         return null;
     }
 
-    /** Returns how many bytes the first line of a request may have, in any protocol; 0 for no limit. */
+    /** Returns how many bytes the first line of a request may have, whatever the protocol; 0 for no limit. */
     default int maxRequestLineBytes(int listener) {
         return 0;
     }
@@ -84,20 +77,18 @@ public interface ExchangeSettings {
         return 0;
     }
 
-    /** Returns how fast a client must send a request's body, null for no limit. */
+    /** Returns how fast a client must send a request's body, null if it may take its time. */
     default @Nullable BodyRate bodyRate(int listener) {
         return null;
     }
 
-    /** What to do with {@code X-Request-Id}. */
+    /** What happens about {@code X-Request-Id}. */
     enum RequestIdPolicy {
-        /** Forwards the client's, and adds none. */
+        /** Nothing is added, and what a client sent passes. */
         OFF,
-        /** Replaces the client's. */
+        /** A client's is replaced. */
         GENERATE,
-        /**
-         * Keeps that of a trusted peer if it has up to 128 letters, digits and {@code -._~+/=:}, and replaces all others.
-         */
+        /** A trusted peer's is kept if it is harmless to log, any other is replaced: up to 128 letters, digits and {@code -._~+/=:}. */
         ACCEPT_OR_GENERATE
     }
 }

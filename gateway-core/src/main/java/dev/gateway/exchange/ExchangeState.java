@@ -1,13 +1,13 @@
 package dev.gateway.exchange;
 
 /**
- * The state machine of an exchange: an event changes the phase and returns what {@link Exchange} must do. The two
- * directions end separately; which of them ends the exchange depends on the phase. In {@link Phase#DONE} each event returns
- * {@link Action#NOTHING}, so that late and re-entrant events are harmless.
+ * Where an exchange stands, as a pure machine: an event changes the phase and returns what {@link Exchange} is to do.
+ * Two directions end separately; which of them ends the exchange depends on the phase. Once {@link Phase#DONE} every
+ * event is {@link Action#NOTHING}, which is what makes late and re-entrant events harmless.
  */
 final class ExchangeState {
     enum Phase {
-        /** The gateway finds the route and runs filters. */
+        /** The route is being found and filters run. */
         ROUTING,
         /** A filter answers later. */
         FILTERING,
@@ -15,11 +15,11 @@ final class ExchangeState {
         CONNECTING,
         /** The next attempt waits for its time. */
         BACKING_OFF,
-        /** The request's head was sent; no final response head has arrived. */
+        /** The request's head was sent; no final response head has come. */
         REQUESTED,
         /** The final response head was forwarded. */
         RESPONDING,
-        /** A CONNECT succeeded: bytes move in both directions, and each direction ends separately. */
+        /** A CONNECT succeeded: bytes both ways, each direction ends by itself. */
         TUNNELLING,
         DONE
     }
@@ -29,7 +29,7 @@ final class ExchangeState {
         /** Every filter has proceeded. */
         ROUTED,
         OPENED,
-        /** The attempt failed, and another one follows. */
+        /** The attempt failed, and another is made. */
         RETRY,
         BACKED_OFF,
         RESPONSE_HEAD,
@@ -38,9 +38,9 @@ final class ExchangeState {
         REQUEST_ENDED,
         /** The last part of the response goes downstream. */
         RESPONSE_ENDED,
-        /** The gateway itself answers, and nothing has failed. */
+        /** The gateway answers by itself, and nothing went wrong. */
         REPLIED,
-        /** The exchange has failed, for another reason than a client that has gone. */
+        /** The exchange cannot succeed any more, and it is not the client's doing. */
         FAILED,
         CLIENT_GONE
     }
@@ -49,30 +49,26 @@ final class ExchangeState {
         NOTHING,
         /** Begin an attempt. */
         OPEN,
-        /** Wait for the time of the next attempt. */
+        /** Wait for the next attempt's time. */
         WAIT,
-        /** Send the head upstream, and the held part of the body. */
+        /** Send the head upstream, and what has been held of the body. */
         SEND_REQUEST,
         FORWARD_HEAD,
         /** One direction of a tunnel has ended. */
         HALF_CLOSE,
-        /** Answer the client. */
+        /** Answer the client from here. */
         ANSWER,
-        /**
-         * It is too late for an answer: reset the stream, so that the client does not think that the response is complete.
-         */
+        /** No answer is possible any more: make sure that the client does not take the response for whole. */
         RESET_CLIENT,
-        /** The exchange has succeeded. */
+        /** All went well. */
         FINISH,
-        /**
-         * The response ended before the request: the exchange has succeeded, and the upstream gets no more of the request.
-         */
+        /** The response ended before the request: all went well, but the upstream gets no more of the request. */
         FINISH_AND_RESET_UPSTREAM,
-        /** The client has gone: only record the end. */
+        /** There is nobody left to answer: only account for it. */
         RECORD
     }
 
-    /** What must be undone if the exchange ends now. */
+    /** What an exchange that ends now has to undo. */
     enum Pending {
         NOTHING,
         FILTERS,
@@ -81,7 +77,7 @@ final class ExchangeState {
         ATTEMPT
     }
 
-    /** What to do with request bytes that arrive now. */
+    /** What happens to request bytes that arrive now. */
     enum Intake {
         HOLD,
         FORWARD,
@@ -111,7 +107,7 @@ final class ExchangeState {
         return responded;
     }
 
-    /** Whether the exchange is a tunnel. */
+    /** Whether bytes of a tunnel pass now. */
     boolean isTunnel() {
         return phase == Phase.TUNNELLING;
     }
@@ -170,7 +166,7 @@ final class ExchangeState {
         };
     }
 
-    /** Whether another attempt may follow the current one: no final head was forwarded. */
+    /** Whether another attempt may follow the one that runs: nothing final has been forwarded. */
     boolean isRetriable() {
         return switch (phase) {
             case CONNECTING, REQUESTED -> true;
@@ -193,7 +189,7 @@ final class ExchangeState {
         return go(next, Action.FORWARD_HEAD);
     }
 
-    /** The next attempt sends the request again, so its end comes again. */
+    /** The next attempt sends the request again, so its end is to come again. */
     private Action retry() {
         requestEnded = false;
         return go(Phase.BACKING_OFF, Action.WAIT);

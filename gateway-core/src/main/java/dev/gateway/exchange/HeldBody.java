@@ -10,10 +10,9 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes of a request's body that cannot be sent upstream yet; owns them until they are taken or discarded. Each piece
- * counts against the exchange's memory, and its bytes count against the connection's share of direct memory, at once:
- * clients could fill memory faster than a periodic check would notice. If direct memory still runs out, the exchanges that
- * hold most may be ended.
+ * Bytes that cannot be passed on yet; owned until they are taken or discarded. The exchange is charged for each piece, and
+ * the connection's share of direct memory for its bytes: clients fill memory faster than anybody could review it. When
+ * direct memory runs out nevertheless, exchanges that hold most may be cut.
  */
 final class HeldBody {
     private final StalledBody.Owner owner;
@@ -21,12 +20,12 @@ final class HeldBody {
     private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>(4);
     private final StalledBody waiting;
     private long bytes;
-    private int pieces; // number of pieces that count against the exchange
+    private int pieces; // that the exchange is charged for
 
     /**
-     * Begins empty.
+     * Makes one that holds nothing.
      *
-     * @param holding the memory that the exchange holds
+     * @param holding what the exchange is charged for
      */
     HeldBody(StalledBody.Owner owner, Holding holding) {
         this.owner = owner;
@@ -35,7 +34,7 @@ final class HeldBody {
                 owner, () -> bytes, "direct memory ran low, and the request's body could not be passed on yet");
     }
 
-    /** Adds a piece and owns it. If there is no memory for it, returns false, and the caller keeps it. */
+    /** Takes a piece and owns it; returns false, and leaves the piece to the caller, if there is no memory for another. */
     boolean tryAdd(ByteBuf data) {
         if (!share().tryCharge(data.readableBytes())) {
             return false;
@@ -59,7 +58,7 @@ final class HeldBody {
         return buffers.isEmpty();
     }
 
-    /** Removes and returns the first piece, which the caller then owns; null if there is none. */
+    /** Gives the first of it away, null if there is none. */
     @Nullable
     ByteBuf poll() {
         ByteBuf first = buffers.poll();
@@ -75,7 +74,7 @@ final class HeldBody {
         return first;
     }
 
-    /** Returns all pieces as one buffer, which this still owns. */
+    /** Returns all of it as one buffer, which stays held. */
     ByteBuf merged() {
         ByteBuf first = buffers.peek();
         if (first == null) {
@@ -86,7 +85,7 @@ final class HeldBody {
         }
         buffers.remove();
         CompositeByteBuf merged = first instanceof CompositeByteBuf before
-                ? before // made by an earlier call
+                ? before // made here when there was less of it
                 : first.alloc().compositeBuffer().addComponent(true, first);
         for (ByteBuf next = buffers.poll(); next != null; next = buffers.poll()) {
             merged.addComponent(true, next);
@@ -95,7 +94,7 @@ final class HeldBody {
         return merged;
     }
 
-    /** Releases all pieces. The exchange is over, and its memory no longer counts. */
+    /** The exchange is over, and charged for nothing any more. */
     void discard() {
         pieces = 0;
         for (ByteBuf data = poll(); data != null; data = poll()) {

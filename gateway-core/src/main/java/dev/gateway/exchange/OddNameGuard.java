@@ -12,10 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Removes or refuses fields whose names upstreams may misread, in heads and trailers of requests. Confined to an event
- * loop.
- */
+/** Sees to fields whose names upstreams may take for others, in heads and trailers of requests. Of one event loop. */
 final class OddNameGuard {
     private static final Logger log = LoggerFactory.getLogger(OddNameGuard.class);
     private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -30,9 +27,9 @@ final class OddNameGuard {
     }
 
     /**
-     * Applies the listener's policy to the fields of a request.
+     * Does with the fields of a request what its listener wants.
      *
-     * @return why the gateway refuses the request, or null
+     * @return why it is refused, or null
      */
     @Nullable
     Failure check(Fields fields, OddNames.Policy policy, ExchangeRecord record) {
@@ -53,7 +50,7 @@ final class OddNameGuard {
         return null;
     }
 
-    /** Logs the dropped field, so that an operator who misses it finds the reason. */
+    /** Who misses a field finds out why. */
     private void tell(String name, ExchangeRecord record) {
         long now = clock.nanoTime();
         if (!told || now - toldNanos > TELL_NANOS) {

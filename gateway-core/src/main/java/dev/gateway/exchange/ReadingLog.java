@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs, at most once a minute, that another reading of a request's path has selected its route. Otherwise an operator would
- * not see why the rule that matches the path as written does not serve the request. Confined to an event loop.
+ * Tells operators, once a minute at most, that a request has taken the route of another reading of its path: otherwise
+ * nothing says why a rule that matches does not serve it. Of one event loop.
  */
 final class ReadingLog {
     private static final Logger log = LoggerFactory.getLogger(ReadingLog.class);
@@ -26,9 +26,9 @@ final class ReadingLog {
     }
 
     /**
-     * A request uses the route of another reading of its path.
+     * A request takes a route.
      *
-     * @param written the route of the path as written
+     * @param written the route of its path as it is written
      */
     void tell(RequestHead head, Route taken, Route written, ExchangeRecord record) {
         long now = clock.nanoTime();

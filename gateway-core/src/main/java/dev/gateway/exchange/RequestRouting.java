@@ -3,8 +3,6 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.filter.BodyInspector;
-import dev.gateway.filter.ErrorAnswer;
-import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
@@ -19,50 +17,41 @@ import dev.gateway.stream.ViaSignature;
 import dev.gateway.trace.Trace;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
-import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Routes a request: checks its head, finds its route, runs the filters, and chooses the upstream. Part of an exchange,
- * which it fails or answers if the request goes no further.
+ * Routes a request, from its head to its upstream: what is checked, which route it takes, which filters it passes.
+ * Part of an exchange, which it fails if the way ends here.
  */
 final class RequestRouting implements FilterChain.Owner {
-    private static final Logger log = LoggerFactory.getLogger(RequestRouting.class);
-
     private final ExchangeContext exchange;
     private final Owner owner;
     private final OddNames.Policy oddNames;
-    private boolean proxied; // the client has chosen the destination, by CONNECT or an absolute URI
+    private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
     private @Nullable Route route;
     private @Nullable FilterChain filters;
 
-    /** The exchange of the request. */
+    /** The exchange whose request it is. */
     interface Owner {
         /** Returns the time limits, which begin when the route is known. */
         Deadlines deadlines();
 
-        /** The gateway treats the request as one without an upgrade. */
+        /** The request is taken for one that does not want to upgrade. */
         void onUpgradeRefused();
 
         /** The request goes to this upstream. */
         void sendTo(Upstream upstream, Route route);
 
-        /**
-         * The gateway answers the request; nothing has failed.
-         *
-         * @param sending sends the answer with this status, and returns the number of bytes of its body
-         */
-        void answer(int status, IntSupplier sending);
+        /** The request has been answered with a status and that many bytes of body, and nothing has failed. */
+        void completeAnswered(int status, int bytes);
 
-        /** The request fails for this reason. */
+        /** The request ends here, for that reason. */
         void fail(Failure failure);
 
-        /** The request fails for this reason; the answer has these further fields. */
+        /** The same, with fields that an answer has besides the usual ones. */
         void fail(Failure failure, Fields fields);
 
-        /** A filter threw an exception. */
+        /** A filter threw. */
         void onDefect(Throwable defect);
     }
 
@@ -91,7 +80,7 @@ final class RequestRouting implements FilterChain.Owner {
         Router.Match match = match(listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
-            owner.answer(200, () -> loop.replies.sendOptions(exchange.server, head, settings));
+            owner.completeAnswered(200, loop.replies.sendOptions(exchange.server, head, settings));
             return;
         }
         if (match == null) {
@@ -142,7 +131,7 @@ final class RequestRouting implements FilterChain.Owner {
         }
     }
 
-    /** Fails a request that this route has already forwarded (a loop), and signs all others. */
+    /** Refuses a request that has taken the same route before, and signs any other. */
     private boolean isLoop(@Nullable ViaSignature signature) {
         if (signature == null) {
             return false;
@@ -158,14 +147,14 @@ final class RequestRouting implements FilterChain.Owner {
         return back;
     }
 
-    /** Finds the route of the request: one of the listener's routes, or the one for destinations that clients choose. */
+    /** Finds the route of the request: one of the listener's own, or the one for what clients name themselves. */
     private Router.@Nullable Match match(int listener) {
         RequestHead head = exchange.head;
         ExchangeSettings settings = exchange.settings();
         Router.Match own =
                 RequestChecks.isTunnel(head) ? null : settings.router(listener).match(head);
         if (own != null && RequestChecks.takeOut(head, exchange.record, settings.trust(listener))) {
-            own = settings.router(listener).match(head); // again, since removed fields must not select a route
+            own = settings.router(listener).match(head); // nobody chooses a route by what is not believed
         }
         Router tunnels = settings.tunnels(listener);
         boolean named = RequestChecks.isTunnel(head)
@@ -178,7 +167,7 @@ final class RequestRouting implements FilterChain.Owner {
         return match;
     }
 
-    // ---- decisions of the filters
+    // ---- what the filters decide
 
     @Override
     public void onFilterWaits() {
@@ -191,20 +180,9 @@ final class RequestRouting implements FilterChain.Owner {
             reply.body().release();
             return;
         }
-        owner.answer(reply.head().status(), () -> send(reply));
-    }
-
-    /** Sends the reply. An error without a body gets the body that filters or the listener choose. */
-    private int send(Verdict.Reply reply) {
-        LocalReply replies = exchange.loop.replies;
         int status = reply.head().status();
-        ErrorAnswer answer = answer(status, false);
-        ErrorBody chosen = status < 400 || reply.body().isReadable() ? ErrorBody.UNCHANGED : errorBody(answer);
-        if (chosen instanceof ErrorBody.Unchanged) {
-            return replies.send(exchange.server, exchange.head, reply, exchange.settings());
-        }
-        reply.body().release();
-        return replies.sendInstead(exchange.server, reply.head(), answer, chosen, exchange.settings());
+        LocalReply replies = exchange.loop.replies;
+        owner.completeAnswered(status, replies.send(exchange.server, exchange.head, reply, exchange.settings()));
     }
 
     @Override
@@ -229,14 +207,14 @@ final class RequestRouting implements FilterChain.Owner {
         }
     }
 
-    // ---- for other parts, once the route is known
+    // ---- what is known once it has been passed
 
-    /** Whether the client has chosen the destination, by CONNECT or an absolute URI. */
+    /** Whether the request goes where its client wants it to, not where a route of ours leads. */
     boolean isProxied() {
         return proxied;
     }
 
-    /** An attempt is about to send the request: sets its trace fields. */
+    /** The request is about to be sent again, or for the first time, as an attempt of its own. */
     void onAttempt() {
         TraceSettings traces = exchange.settings().traces();
         Trace trace = exchange.record.trace;
@@ -250,7 +228,7 @@ final class RequestRouting implements FilterChain.Owner {
         return filters != null;
     }
 
-    /** Returns the inspector of the first bytes of the request, null for none. */
+    /** Returns what looks at the first bytes of the request, null if nothing does. */
     @Nullable
     BodyInspector inspector() {
         return filters == null ? null : filters.inspector();
@@ -262,9 +240,9 @@ final class RequestRouting implements FilterChain.Owner {
     }
 
     /**
-     * Lets the filters that the request has passed edit the final response's head.
+     * Lets the filters that the request has passed see, and edit, the final response's head.
      *
-     * @return false if a filter threw an exception, which has ended the exchange. The methods for trailers do the same
+     * @return false if one threw, which has ended the exchange; so it is for trailers
      */
     boolean onResponse(ResponseHead response) {
         if (filters != null) {
@@ -278,45 +256,9 @@ final class RequestRouting implements FilterChain.Owner {
         return true;
     }
 
-    /**
-     * Returns what the answer to a failure says besides its cause.
-     *
-     * @param fields further fields of the answer, to which filters add
-     */
-    LocalReply.About about(Failure failure, Fields fields) {
-        return new LocalReply.About(
-                exchange.record.requestId,
-                proxied ? exchange.record.authority : null,
-                filters == null ? fields : filters.onFailure(fields),
-                errorBody(answer(failure.status(), failure.cause(), false)));
-    }
-
-    /** Describes an error that an upstream or a filter has answered; the exchange has not failed. */
-    ErrorAnswer answer(int status, boolean upstream) {
-        return answer(status, null, upstream);
-    }
-
-    private ErrorAnswer answer(int status, @Nullable Cause cause, boolean upstream) {
-        return new ErrorAnswer(status, cause, upstream, exchange.head, exchange.record.requestId);
-    }
-
-    /**
-     * Returns the body of an error: the choice of the filters that the request has passed, else that of its listener. An
-     * error of a destination that the client has named keeps its body.
-     */
-    ErrorBody errorBody(ErrorAnswer answer) {
-        if (GrpcStatus.isForPrograms(answer.request()) || (answer.upstream() && proxied)) {
-            return ErrorBody.UNCHANGED;
-        }
-        try {
-            ErrorBody chosen = filters == null ? ErrorBody.UNCHANGED : filters.errorBody(answer);
-            return chosen instanceof ErrorBody.Unchanged
-                    ? exchange.settings().errorBody(exchange.record.connection.listener(), answer)
-                    : chosen;
-        } catch (RuntimeException e) {
-            log.error("A filter failed at the body of an error", e); // whose answer has to be sent all the same
-            return ErrorBody.UNCHANGED;
-        }
+    /** Returns the fields of the answer to a failure, with those that filters add. */
+    Fields onFailure(Fields fields) {
+        return filters == null ? fields : filters.onFailure(fields);
     }
 
     /** Lets the filters that the request has passed edit its trailers. */
@@ -345,13 +287,13 @@ final class RequestRouting implements FilterChain.Owner {
         return true;
     }
 
-    /** Checks the names of a request's trailers; returns why the gateway refuses the request, or null. */
+    /** Checks the names of a request's trailers; returns why it is refused, or null. */
     @Nullable
     Failure checkTrailers(Fields trailers) {
         return exchange.loop.oddNames.check(trailers, oddNames, exchange.record);
     }
 
-    /** Cancels a filter that answers later. */
+    /** Nothing is waited for any more. */
     void cancel() {
         if (filters != null) {
             filters.cancel();

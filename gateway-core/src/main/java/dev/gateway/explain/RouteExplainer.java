@@ -1,15 +1,11 @@
 package dev.gateway.explain;
 
-import dev.gateway.assembly.EndpointEntries;
 import dev.gateway.assembly.FilterAssembly;
 import dev.gateway.assembly.RouteAssembly;
-<<<<<<< HEAD
 import dev.gateway.assembly.UpstreamAssembly;
-import dev.gateway.config.ErrorPagesConfig;
-=======
->>>>>>> fe836676 (WIP)
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.MatchConfig.ValueMatch;
@@ -60,11 +56,7 @@ public final class RouteExplainer {
         /** Of a gateway that does not run, nothing is known. */
         Endpoints UNKNOWN = (upstream, endpoint) -> "";
 
-        /**
-         * Returns a word, empty if nothing is known.
-         *
-         * @param endpoint its address, or what tells which endpoints there are
-         */
+        /** Returns a word, empty if nothing is known. */
         String state(String upstream, String endpoint);
     }
 
@@ -160,7 +152,6 @@ public final class RouteExplainer {
         of.filters().stream()
                 .filter(filter -> filter.guards() && filter.answer() == 0)
                 .forEach(filter -> reasons.add(new Reason(filter.type() + " may refuse it", filter.position())));
-        reasons.addAll(errorPages());
         AsciiString upgrade = head.fields().first(FieldName.UPGRADE);
         if (upgrade != null) {
             boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));
@@ -210,20 +201,7 @@ public final class RouteExplainer {
     private OnListener answered(int status, String why, List<NearMiss> misses) {
         Verdict verdict = status < 400 ? Verdict.ANSWERED : Verdict.REFUSED;
         return new OnListener(
-                listener.name(),
-                listener.position(),
-                verdict,
-                status,
-                status + ": " + why,
-                status < 400 ? List.of() : errorPages(),
-                null,
-                misses);
-    }
-
-    /** Returns what its errors look like, if the listener says so. */
-    private List<Reason> errorPages() {
-        ErrorPagesConfig pages = listener.http().errorPages();
-        return pages == null ? List.of() : List.of(new Reason("the listener has " + pages.summary(), pages.position()));
+                listener.name(), listener.position(), verdict, status, status + ": " + why, List.of(), null, misses);
     }
 
     // ---- why
@@ -352,7 +330,7 @@ public final class RouteExplainer {
     private Target target(RuleConfig.BackendRef ref, UpstreamConfig upstream, double share) {
         List<Map<String, Object>> all = new ArrayList<>();
         for (var endpoint : upstream.endpoints()) {
-            String address = EndpointEntries.shown(endpoint);
+            String address = UpstreamAssembly.endpoint(endpoint, 0).toString();
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("endpoint", address);
             json.put("weight", endpoint.weight());
@@ -406,6 +384,10 @@ public final class RouteExplainer {
         if (rule.timeouts().tunnel() == null) {
             more.put("retries", rule.forwarding().retry().attempts());
             more.put("retry", RetryText.of(rule.forwarding().retry()));
+            HedgeConfig hedge = rule.forwarding().hedge();
+            if (hedge != null) {
+                more.put("hedge", RetryText.of(hedge));
+            }
             more.put("preserveHost", rule.forwarding().preserveHost());
             more.put("upgrades", rule.upgrades().tokens());
         }

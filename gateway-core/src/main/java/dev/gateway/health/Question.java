@@ -8,32 +8,32 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request of a health check, and what its answer means. One object for each check; confined to the event loop of its
- * {@link Probe}.
+ * What an endpoint is asked, and what its answer means. One object for each time that it is asked; confined to the event
+ * loop of its {@link Probe}.
  */
 interface Question {
-    /** The User-Agent of checks, which servers log. */
+    /** Names who asks, as servers log it. */
     String USER_AGENT = "gateway-health-check";
 
-    /** Returns the kind of stream that it needs. */
+    /** Returns the kind of stream that it takes. */
     StreamKind kind();
 
-    /** Sends the request. */
+    /** Sends it. */
     void send(ClientStream stream);
 
-    /** The final head of the answer has arrived. */
+    /** Takes the head of the answer, which is not an interim one. */
     void onHead(ResponseHead response);
 
-    /** A part of the answer's body has arrived. The caller still owns the buffer. */
+    /** Takes a part of the answer, which stays the caller's. */
     default void onData(ByteBuf data) {}
 
-    /** The trailers of the answer have arrived. */
+    /** Takes the fields at the end of the answer. */
     default void onTrailers(Fields trailers) {}
 
     /**
-     * Decides when the answer is complete.
+     * Judges the answer when it is complete.
      *
-     * @return why the endpoint is unhealthy, null if it is healthy
+     * @return why the endpoint is not well, null if it is
      */
     @Nullable
     String failure();

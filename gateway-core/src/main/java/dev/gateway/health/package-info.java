@@ -1,4 +1,4 @@
-/** Active health checks of endpoints. */
+/** Active checks: endpoints are asked whether they are well. */
 @NullMarked
 package dev.gateway.health;
 

@@ -2,39 +2,39 @@ package dev.gateway.listener;
 
 import dev.gateway.stream.ClientNetwork;
 
-/** Decides which connections a listener admits, for all event loops together. Safe from any of them. */
+/** Says who may connect to a listener, for all event loops together. Any of them may ask. */
 sealed interface Admission permits ConnectionLimit, FairShares {
-    /** A new connection. */
+    /** A connection that asks to be let in. */
     interface Candidate {
-        /** Returns the network that it counts for; called on any event loop. */
+        /** Returns whom it is counted for; any event loop may ask. */
         ClientNetwork network();
 
-        /** Closes it soon, with all its exchanges; called on any event loop. */
+        /** Closes it soon with whatever runs on it; any event loop may ask. */
         void closeSoon();
     }
 
-    /** Changes the settings; open connections stay. */
+    /** Other settings hold from now on; connections that are open stay. */
     void change(ListenerSettings settings);
 
-    /** Returns whether to admit a connection. The caller must release an admitted one. */
+    /** Admits a connection, or not; an admitted one is to be released. */
     boolean tryAcquire(Candidate connection);
 
-    /** Whether it would refuse every new connection now. */
+    /** Whether everybody is refused who comes now; who asks need not have a connection to let in. */
     boolean isFull();
 
-    /** The first complete head of a request has arrived. */
+    /** The first whole head of a request has come. */
     void onRequest(Candidate connection);
 
-    /** An admitted connection has closed. */
+    /** A connection that was let in has closed. */
     void release(Candidate connection);
 
-    /** Counts a connection for its client; returns false, and does not count it, if the client has reached the limit. */
+    /** Counts a connection for its client; returns false, and does not, if that has as many as one may. */
     boolean tryAcquire(ClientNetwork client, int max);
 
-    /** Whether a client has reached its limit of connections. */
+    /** Whether a client has as many connections as one may. */
     boolean isFull(ClientNetwork client, int max);
 
-    /** A connection that counted for its client has closed. */
+    /** A connection that was counted for its client has closed. */
     void release(ClientNetwork client);
 
     /** Returns how many connections are open. */

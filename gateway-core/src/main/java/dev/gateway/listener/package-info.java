@@ -1,4 +1,4 @@
-/** Listeners: bind addresses, accept connections, detect their protocol, limit and drain them. */
+/** Bound addresses: accepts connections, detects their protocol, limits and drains them. */
 @NullMarked
 package dev.gateway.listener;
 

@@ -3,25 +3,24 @@ package dev.gateway.overload;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory account of a connection: how much it holds of its loop's {@link LoopBudget}. Code that keeps bytes for the
- * connection charges them here, and releases the same number when it frees them. A connection that holds much gets more
- * only while much is left, so one client, or a few, cannot use up what the others need. Confined to the connection's event
- * loop.
+ * Memory account of a connection. What one connection holds of its loop's {@link LoopBudget}: code that makes it hold bytes
+ * charges them here, and releases as many when they are held no more. A connection that holds much gets more only while
+ * much is left, so one client, or a few, cannot use up what the others need. Confined to the connection's event loop.
  */
 public final class Account {
-    /** An account that is never full and counts nothing: for tests, and for connections that are not from clients. */
+    /** An account that is never full and counts nothing: for tests, and where nothing comes from strangers. */
     public static final Account UNLIMITED = new Account();
 
-    /** How much each connection may hold while anything is left: enough for a request with a head of ordinary size. */
+    /** What each connection may hold as long as anything is left: a request with a head of an ordinary size. */
     static final long ORDINARY = 24 * 1024;
 
-    /** A connection may hold more than that, up to this part (a half) of what is left above the reserve. */
+    /** A connection may hold more than that up to this part of what is left besides a reserve. */
     private static final int SHARE = 2;
 
-    /** This part (an eighth) of the capacity is reserved for connections that hold no more than the ordinary. */
+    /** The part of the capacity that is kept for connections that hold no more than is ordinary. */
     private static final int RESERVE = 8;
 
-    /** This part (a half) of the capacity is kept free from optional charges. */
+    /** The part of the capacity that is kept from what one can do without. */
     private static final int SPARE = 2;
 
     private final @Nullable LoopBudget loop;
@@ -33,7 +32,7 @@ public final class Account {
         this.waitingBodies = null;
     }
 
-    /** Makes the account of one connection of a loop, which does not count waiting bodies. */
+    /** Makes the account of one connection of a loop, which does not count bodies that wait. */
     public Account(LoopBudget loop) {
         this.loop = loop;
         this.waitingBodies = null;
@@ -42,14 +41,14 @@ public final class Account {
     /**
      * Makes the account of one connection of a loop.
      *
-     * @param waitingBodies the budget for waiting bodies
+     * @param waitingBodies what bodies that wait are charged to
      */
     public Account(LoopBudget loop, LoopBudget waitingBodies) {
         this.loop = loop;
         this.waitingBodies = new Account(waitingBodies);
     }
 
-    /** Returns the account of direct memory for bodies that wait for an upstream, with the same rules. */
+    /** Returns what the connection's requests hold of direct memory for bodies that nobody takes yet, by the same rules. */
     public Account waitingBodies() {
         return waitingBodies == null ? UNLIMITED : waitingBodies;
     }
@@ -69,19 +68,19 @@ public final class Account {
     }
 
     /**
-     * Charges bytes of something that is useful only when the rest has arrived, such as a head. Leaves the reserve, so that
-     * complete requests still find room.
+     * Charges bytes of something that is useful only when more of it has come, such as a head: what is complete finds
+     * room when this does not any more.
      */
     public boolean tryChargeUnfinished(long bytes) {
         return (loop == null || loop.left() - bytes >= loop.capacity() / RESERVE) && tryCharge(bytes);
     }
 
-    /** Charges bytes of something optional. Leaves half of the capacity for necessary charges. */
+    /** Charges bytes of something that one can do without; half of the capacity is left to what is needed. */
     public boolean tryChargeSpare(long bytes) {
         return (loop == null || loop.left() - bytes >= loop.capacity() / SPARE) && tryCharge(bytes);
     }
 
-    /** Whether the connection holds more than an ordinary one. */
+    /** Whether the connection holds more than an ordinary one does. */
     public boolean isGreedy() {
         return held > ORDINARY;
     }
@@ -90,7 +89,7 @@ public final class Account {
         return (budget.left() - budget.capacity() / RESERVE) / SHARE;
     }
 
-    /** Charges bytes that the connection already holds, so that they cannot be refused. */
+    /** Charges bytes that the connection holds already, and that cannot be refused any more. */
     public void charge(long bytes) {
         if (loop != null) {
             loop.charge(bytes);
@@ -98,7 +97,7 @@ public final class Account {
         }
     }
 
-    /** The connection has freed this number of bytes. */
+    /** The connection holds that many bytes no more. */
     public void release(long bytes) {
         if (loop != null) {
             loop.release(bytes);

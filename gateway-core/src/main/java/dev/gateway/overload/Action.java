@@ -2,20 +2,20 @@ package dev.gateway.overload;
 
 import java.util.Locale;
 
-/** What the gateway does when a resource is short, in the order of what it costs clients. */
+/** Something done because a resource is short; what costs clients least comes first. */
 public enum Action {
-    /** Tells a client that its connection closes after the exchanges in progress. */
+    /** A client was told that its connection closes after what runs on it. */
     END_KEEP_ALIVE,
-    /** Closes an unused connection. */
+    /** A connection that was not in use was closed. */
     CLOSE_IDLE,
-    /** Closes a new connection. */
+    /** A new connection was closed. */
     REFUSE_CONNECTION,
-    /** Refuses a new request. */
+    /** A new request was refused. */
     REFUSE_REQUEST,
-    /** Ends an exchange or a stream that holds most. */
+    /** An exchange or a stream was ended that cost most. */
     CUT;
 
-    /** Returns its name in statistics and metrics. */
+    /** Returns its word in statistics and metrics. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

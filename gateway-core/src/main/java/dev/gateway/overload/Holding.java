@@ -3,20 +3,21 @@ package dev.gateway.overload;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory charge of one exchange or message: how much it holds of its connection's {@link Account}. {@link #release} frees
- * all of it. While an exchange waits for an upstream, it also counts in that upstream's {@link PendingRequestMemory}.
+ * Memory charge of one exchange. What one exchange, or one message, holds of its connection's {@link Account}: all of it is
+ * released at once. While an exchange waits for an upstream, it counts for that upstream's {@link PendingRequestMemory},
+ * too.
  */
 public final class Holding {
     private final Account account;
-    private @Nullable PendingRequestMemory pending; // of the upstream that the exchange waits for
+    private @Nullable PendingRequestMemory pending; // of the upstream that is waited for
     private long bytes;
 
-    /** Begins with no bytes. */
+    /** Makes a holding of nothing. */
     public Holding(Account account) {
         this.account = account;
     }
 
-    /** Charges bytes; returns false, and charges nothing, if they are too many. */
+    /** Charges bytes that are about to be held; returns false, and charges nothing, if they are too many. */
     public boolean tryAdd(long more) {
         if (!account.tryCharge(more)) {
             return false;
@@ -33,9 +34,9 @@ public final class Holding {
     }
 
     /**
-     * Charges the arrived part of something that is useful only when it is complete; returns false if it is too much.
+     * Charges what has come of something that is useful only when all of it has; returns false if that is too much.
      *
-     * @param all how many bytes it holds now, including those charged before
+     * @param all how many bytes are held now, with those charged before
      */
     public boolean tryGrowTo(long all) {
         if (all <= bytes) {
@@ -48,13 +49,13 @@ public final class Holding {
         return true;
     }
 
-    /** Releases some bytes. */
+    /** Some of it is held no more. */
     public void remove(long fewer) {
         account.release(fewer);
         grow(-fewer);
     }
 
-    /** Releases all bytes. */
+    /** Nothing of it is held any more. */
     public void release() {
         waitsNoMore();
         if (bytes != 0) {
@@ -63,9 +64,7 @@ public final class Holding {
         }
     }
 
-    /**
-     * The exchange waits for an upstream from now on, so its bytes count in the upstream's {@link PendingRequestMemory}.
-     */
+    /** An upstream is waited for from now on, so what is held counts for its {@link PendingRequestMemory}. */
     public void waitFor(PendingRequestMemory of) {
         waitsNoMore();
         pending = of;

@@ -1,30 +1,31 @@
 package dev.gateway.overload;
 
 /**
- * Resource pressure: how much of a resource is in use. One thread reads it several times a second.
+ * Resource pressure: how much is in use of something that the process may run out of. Asked by one thread, several times a
+ * second.
  */
 public interface Pressure {
-    /** Returns the resource. */
+    /** Returns what it is. */
     Resource resource();
 
     /** Returns which part of it is in use: 0 for nothing, 1 for all. */
     double level();
 
-    /** Returns a text for people about the last {@link #level}. */
+    /** Returns for people what {@link #level} found last. */
     default String text(double level) {
         return Math.round(100 * level) + " % in use";
     }
 
-    /** Whether closing unused connections frees some of it. */
+    /** Whether there is more of it when connections close that nobody uses. */
     default boolean isEasedByClosing() {
         return true;
     }
 
-    /** Whether refusing new connections and requests frees some of it. */
+    /** Whether there is more of it when new connections and requests are refused. */
     default boolean isEasedByRefusing() {
         return true;
     }
 
-    /** Changes the settings, from the next {@link #level} on. */
+    /** Other settings hold from the next look on. */
     default void configure(OverloadSettings settings) {}
 }

@@ -1,4 +1,4 @@
-/** Load shedding: charges memory where it is held, and decides when to refuse new work. */
+/** What the process has left for new work: memory that is charged where it is held, and when new work is refused. */
 @NullMarked
 package dev.gateway.overload;
 

@@ -6,8 +6,8 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.StreamOpener;
 
 /**
- * An active health check that waits for the connection made for it. After the check, the pool keeps the connection only if
- * the upstream's limit had room for it; else it is closed. Confined to its pool's event loop.
+ * A check on its way to a connection made for it. Others get that connection afterwards only if the upstream's limit had
+ * room for it; else it is closed. Confined to its pool's event loop.
  */
 final class CheckOpening implements StreamOpener.Opening, PendingConnection.Callback {
     private final EndpointContext endpoint;
@@ -21,15 +21,15 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
 
     /** The pool. */
     interface Owner {
-        /** A connection has shown which protocol the endpoint speaks. */
+        /** The endpoint has told, by a connection, what it speaks. */
         void onKnown(HttpVersion version);
 
-        /** A connection within the limit is being made for a check: a waiting request gets it afterwards. */
+        /** A connection is being made for a check within the limit: a waiting request gets it afterwards. */
         void onCheckDialing();
 
         void onCheckDialEnded();
 
-        /** The connection could not be made. */
+        /** A connection could not be made. */
         void recordDialFailure(Failure failure);
     }
 
@@ -45,11 +45,11 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
         this.events = events;
         this.callback = callback;
         this.permitted = endpoint.shared.permits.tryAcquire(endpoint.host);
-        // A check does not wait for a file descriptor: a timeout would count as a failure of the endpoint.
+        // The time of a check is short, and running out of it would be held against the endpoint.
         this.pending = new PendingConnection(endpoint, kept, false, this);
     }
 
-    /** Begins; the turn selects which of several addresses is tried first. */
+    /** Begins; the turn says which of several addresses is tried first. */
     void start(int turn) {
         if (permitted) {
             owner.onCheckDialing();

@@ -20,10 +20,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Happy Eyeballs (RFC 8305): connects to the address of a host that answers first. It tries IPv6 and IPv4 addresses
- * alternately, each a moment after the one before, or as soon as that has failed. The policy decides about an address just
- * before it is tried. Made for one connection, confined to its event loop; ends in one call of its callback, or in {@link
- * #cancel}.
+ * Happy Eyeballs (RFC 8305): connects to a host at whichever of its addresses answers first. They are tried in turns of the
+ * two families, each a moment after the one before, or as soon as that has failed. Policy judges an address right before it
+ * is dialed. Made for one connection, confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
  */
 final class HappyEyeballs {
     /** How long an IPv4 answer waits for the IPv6 answer. */
@@ -41,7 +40,7 @@ final class HappyEyeballs {
     private final Deque<InetAddress> ipv4 = new ArrayDeque<>(4);
     private final List<Attempt> underway = new ArrayList<>(2);
     private final List<String> failures = new ArrayList<>(2);
-    private boolean lacksResources; // an attempt failed because the gateway lacked a descriptor, a port or memory
+    private boolean lacksResources; // an attempt failed for want of something of our own
     private boolean ipv6Answered;
     private boolean ipv4Answered;
     private boolean ipv4Next; // the families take turns
@@ -52,7 +51,7 @@ final class HappyEyeballs {
     private long startNanos;
     private @Nullable String refusal;
 
-    /** Ends the wait for the IPv6 answer, and later the time that the last attempt has before the next one. */
+    /** Ends the wait for the IPv6 answer, and later the lead of the attempt made last. */
     private final Timer nextTimer = new Timer() {
         @Override
         protected void onExpired() {
@@ -70,26 +69,26 @@ final class HappyEyeballs {
     };
 
     /**
-     * The host to connect to.
+     * Where to.
      *
      * @param requested whether a client has named the host, not the configuration
-     * @param policy decides about addresses, null to allow all
-     * @param turn selects which of several addresses of a family is tried first
-     * @param connectMillis limit for all attempts together, from the first on; 0 for the kernel's limit only
+     * @param policy judges addresses, null to dial any
+     * @param turn which of several addresses of a family is the first
+     * @param connectMillis for all attempts together, from the first on; 0 for no limit but the kernel's
      */
     record ConnectTarget(
             String host, int port, boolean requested, @Nullable AddressPolicy policy, int turn, long connectMillis) {}
 
-    /** Gets the outcome, maybe before {@link HappyEyeballs#start} returns. */
+    /** Told the outcome, maybe before {@link HappyEyeballs#start} returns. */
     interface Callback {
         /**
-         * The channel is connected and has no handlers. Handlers that are added now get no {@code channelActive}.
+         * The channel is connected and has no handlers; those added now will not be told that it is active.
          *
          * @param begunNanos when the first attempt was made, by the wheel's clock
          */
         void onConnected(Channel channel, long begunNanos);
 
-        /** No connection could be made. */
+        /** There is no connection to be had. */
         void onFailed(Cause cause, String detail);
     }
 
@@ -113,7 +112,7 @@ final class HappyEyeballs {
         });
     }
 
-    /** Cancels it; the callback is not called. */
+    /** Gives it up; the callback is not called. */
     void cancel() {
         done = true;
         nextTimer.cancel();
@@ -132,7 +131,7 @@ final class HappyEyeballs {
             }
         } else if (attempts == 0) {
             String failure = DialFailure.describe(answer.cause());
-            if (!failures.contains(failure)) { // usually both families fail in the same way
+            if (!failures.contains(failure)) { // most often both families fail alike
                 failures.add(failure);
             }
         }
@@ -170,7 +169,7 @@ final class HappyEyeballs {
 
     private void run(InetAddress address) {
         if (attempts++ == 0) {
-            failures.clear(); // failures of name resolution, which no longer matter
+            failures.clear(); // of names
             startNanos = resources.wheel.nanoTime();
             if (target.connectMillis > 0) {
                 resources.wheel.arm(totalTimer, target.connectMillis);
@@ -182,7 +181,7 @@ final class HappyEyeballs {
         attempt.run();
     }
 
-    /** How long this attempt has before the next one begins. If there is little time, each address gets its share of it. */
+    /** How long an attempt made now is alone; where little time is given, every address has its share of it. */
     private long lead() {
         if (target.connectMillis == 0) {
             return ATTEMPT_DELAY_MILLIS;
@@ -213,14 +212,14 @@ final class HappyEyeballs {
         callback.onFailed(cause, detail);
     }
 
-    /** An attempt to connect to one address. */
+    /** One attempt. */
     private final class Attempt extends ChannelInboundHandlerAdapter {
         final InetAddress address;
         private @Nullable Channel channel;
 
         /**
-         * Whether this socket got an event of the former socket with the same file descriptor, which epoll had reported in
-         * the same batch. It can read no more then.
+         * Whether an event of the socket that had this file descriptor until a moment ago, which epoll reported in the
+         * same batch, was taken for this socket's, which then reads no more.
          */
         boolean spoilt;
 
@@ -267,7 +266,7 @@ final class HappyEyeballs {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            // The connect promise reports failures. An exception here belongs to the descriptor's former socket.
+            // The connect promise tells of failures; what comes here is of the descriptor's last owner.
         }
 
         @Override

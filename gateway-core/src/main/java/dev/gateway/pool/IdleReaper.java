@@ -5,11 +5,11 @@ import dev.gateway.time.Timer;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Closes connections of a pool that have been idle for too long or are too old. Settings and the endpoint determine the
- * times; one timer serves all connections. Confined to the pool's event loop.
+ * Closes idle connections of a pool, and those that have lived for long enough: as the settings and the peer say, by one
+ * timer. Confined to the pool's event loop.
  */
 final class IdleReaper extends Timer {
-    private static final long NEVER = Long.MAX_VALUE / 2; // can be added to a clock without overflow
+    private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock
 
     private final EndpointContext endpoint;
     private final PooledConnection.Owner owner;

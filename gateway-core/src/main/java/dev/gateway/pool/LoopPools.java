@@ -29,7 +29,7 @@ final class LoopPools implements StreamOpener {
         this.resources = new LoopResources(transport, resolver, loop, wheel, this::giveUpIdle);
     }
 
-    /** Closes an idle connection, so that another one can be made; returns whether there was one. */
+    /** Closes a connection that is idle, so that another can be made; returns whether there was one. */
     private boolean giveUpIdle() {
         for (LoopUpstream each : upstreams.values()) {
             if (each.giveUpIdle()) {
@@ -43,7 +43,7 @@ final class LoopPools implements StreamOpener {
         LoopUpstream added = new LoopUpstream(new UpstreamContext(resources, shared, observer));
         upstreams.put(shared.upstream, added);
         shared.add(added);
-        added.onChoice(); // endpoints may have changed before it was registered
+        added.onChoice(); // endpoints may have come before it was there to be told
     }
 
     void retire(Upstream upstream) {
@@ -98,7 +98,7 @@ final class LoopPools implements StreamOpener {
         return known == null ? LoopView.NONE : known.view();
     }
 
-    /** Counts endpoints that requests have named and that have kept connections. */
+    /** Counts endpoints that requests have named and that connections are kept to. */
     int namedEndpoints(Upstream upstream) {
         LoopUpstream known = upstreams.get(upstream);
         return known == null ? 0 : known.namedEndpoints();

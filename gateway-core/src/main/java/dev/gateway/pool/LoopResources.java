@@ -20,9 +20,9 @@ final class LoopResources {
     final PeerClose peerClose = new PeerClose();
 
     /**
-     * Makes the resources.
+     * Gathers them.
      *
-     * @param giveUpIdle closes an idle connection of this loop, and returns whether there was one
+     * @param giveUpIdle closes a connection of this loop that is idle, and returns whether there was one
      */
     LoopResources(
             Transport transport, Resolver resolver, EventLoop loop, TimerWheel wheel, BooleanSupplier giveUpIdle) {
@@ -33,7 +33,7 @@ final class LoopResources {
         this.room = new DialRoom(loop, wheel, transport.descriptors().upstreams(), giveUpIdle);
     }
 
-    /** Checks that the caller is on this event loop. */
+    /** Makes sure that what the pools of a loop hear is told on that loop. */
     void requireLoop() {
         if (!loop.inEventLoop()) {
             throw new IllegalStateException("told on " + Thread.currentThread().getName() + ", not on the event loop");

@@ -8,14 +8,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a pool that wait for a connection, in their order. Each waits for a connection that is being made, or for
- * a permit, for a limited time. A request that waits too long first looks for room at another endpoint. Part of the pool,
- * confined to its event loop.
+ * The requests of a pool that wait for a connection, in their order, and how long they may: for one that is being made, or
+ * for a permit. Who waits too long looks for room at another endpoint first. Part of the pool, confined to its event loop.
  */
 final class PendingRequests implements Waiter.Owner {
     /**
-     * A request waits this part of the time for connecting before it looks for another endpoint. With the default time,
-     * that is less than a second, which is when the kernel repeats a lost SYN.
+     * What part of the time for connecting a request waits at one endpoint while others have room. With the default time that
+     * is less than a second: the system would send a lost SYN again only then.
      */
     private static final int PATIENCE_DIVISOR = 6;
 
@@ -24,22 +23,22 @@ final class PendingRequests implements Waiter.Owner {
     private final Owner owner;
     private final WaitQueue waiters = new WaitQueue();
 
-    /** The pool, which also reaches the pools of other endpoints. */
+    /** The pool, and those of other endpoints behind it. */
     interface Owner {
-        /** Returns the best connection for a request, null if none has room. */
+        /** Returns the connection that a request had better use, null if none has room. */
         @Nullable
         PooledConnection takeUsable();
 
-        /** Gives a connection to a waiting request. */
+        /** Answers somebody who has waited. */
         void serve(Waiter waiter, PooledConnection connection);
 
-        /** Moves a waiting request to another endpoint that has room; returns whether there is one. */
+        /** Finds room for somebody who waits at another endpoint; returns whether there was some. */
         boolean move(Waiter waiter);
 
-        /** The number of waiting requests for which no connection is being made changes by this. */
+        /** So many more requests wait here that nothing is being made for. */
         void onWithoutDial(int change);
 
-        /** A request has left the queue. */
+        /** Somebody waits no more. */
         void onLeft();
     }
 
@@ -58,13 +57,13 @@ final class PendingRequests implements Waiter.Owner {
         return waiters.first();
     }
 
-    /** Returns the first waiting request if the connections being made will not serve all, else null. */
+    /** Returns who has waited for longest if more wait than will be served by connections being made, or null. */
     @Nullable
     Waiter firstWithoutDial() {
         return waiters.size() > opener.expected() ? waiters.first() : null;
     }
 
-    /** Returns a copy of the queue, for a loop that may change it. */
+    /** Returns those who wait now, for a loop in which others may come and go. */
     List<Waiter> copy() {
         return waiters.copy();
     }
@@ -82,7 +81,7 @@ final class PendingRequests implements Waiter.Owner {
         return waiter.queued ? waiter : StreamOpener.Opening.DONE;
     }
 
-    /** Whether a request should first look for room at other endpoints. */
+    /** Whether waiting requests had better look for room elsewhere. */
     private boolean isWorseThanOthers() {
         return opener.waitsForPermit()
                 || (endpoint.host.isUnreached() && opener.dialing() > 0)
@@ -94,8 +93,8 @@ final class PendingRequests implements Waiter.Owner {
     }
 
     /**
-     * Limits the wait. For a permit, the limits of the upstream apply; for a connection that is being made, its connect
-     * timeout. A request that gets its permit in time waits for its connection from then on.
+     * Bounds the wait: for a permit by the upstream's limits, for a connection that is being made by its own. Who gets the
+     * permit before its time is over waits for its connection from there on.
      */
     private void limit(Waiter waiter) {
         if (waiters.size() <= opener.expected()) {
@@ -120,7 +119,7 @@ final class PendingRequests implements Waiter.Owner {
         return endpoint.settings.connectMillis() / PATIENCE_DIVISOR;
     }
 
-    /** Returns a failure without a retry: waiting again, at this endpoint or another, would only add load. */
+    /** Waiting again, at this endpoint or another, would only make it worse. */
     static Failure noRetry(Cause cause, String detail) {
         return Failure.of(cause, RetrySafety.NEVER, detail);
     }
@@ -137,9 +136,9 @@ final class PendingRequests implements Waiter.Owner {
         onCancelled(waiter);
     }
 
-    /** A connection that is being made takes too long for a request that waits for it. */
+    /** A connection that is being made takes too long for somebody who waits for it. */
     private void onLate() {
-        // If it waits for a file descriptor, the endpoint is not to blame.
+        // For want of a file descriptor is not the endpoint's fault.
         boolean isOurs = endpoint.resources.room.isAwaitedHere();
         if (opener.dialing() > 0 && !isOurs && opener.onLate()) {
             endpoint.shared.upstream.health().onTried(endpoint.target.endpoint(), false);
@@ -151,14 +150,14 @@ final class PendingRequests implements Waiter.Owner {
         if (!waiter.connectionWait.isForPermit() && opener.dialing() > 0) {
             onLate();
             if (!moveElsewhere(waiter) && waiter.queued) {
-                // The pool answers the request when the connection fails.
+                // What is being made tells when it fails.
                 endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
             }
-        } else if (!waiter.connectionWait.isForPermit()) { // the connection that was being made for it has failed
+        } else if (!waiter.connectionWait.isForPermit()) { // what was being made for it has failed
             if (!moveElsewhere(waiter) && waiter.queued) {
                 limit(waiter);
             }
-        } else if (waiters.isAmongFirst(waiter, opener.expected())) { // it has got its permit in time
+        } else if (waiters.isAmongFirst(waiter, opener.expected())) { // it has had its permit in time
             endForPermit(waiter);
             if (patienceMillis() > 0) {
                 endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
@@ -187,7 +186,7 @@ final class PendingRequests implements Waiter.Owner {
         waiter.connectionWait.cancel();
         endForPermit(waiter);
         if (waiters.first() == null) {
-            opener.leaveQueue(); // else others would close connections for a pool that needs none
+            opener.leaveQueue(); // or connections would be closed for us that we do not need
         }
         owner.onLeft();
     }
@@ -198,9 +197,7 @@ final class PendingRequests implements Waiter.Owner {
         endpoint.releaseRequests(1);
     }
 
-    /**
-     * Takes over a waiting request from another endpoint's pool. Requests in flight of this endpoint already include it.
-     */
+    /** Takes a waiting request over from another endpoint's pool; it counts as one in flight here already. */
     void receive(Waiter waiter) {
         waiter.owner.onMoved(waiter);
         waiter.owner = this;
@@ -228,7 +225,7 @@ final class PendingRequests implements Waiter.Owner {
         }
     }
 
-    /** Fails all waiting requests. */
+    /** Fails those who wait now. */
     void failAll(Failure failure) {
         for (Waiter waiter : waiters.copy()) {
             if (waiter.queued) {
@@ -237,7 +234,7 @@ final class PendingRequests implements Waiter.Owner {
         }
     }
 
-    /** Gives connections that have room to waiting requests. */
+    /** Gives the connections that have room to those who wait. */
     void serve() {
         Waiter waiter;
         PooledConnection connection;

@@ -3,37 +3,36 @@ package dev.gateway.pool;
 import dev.gateway.upstream.Host;
 
 /**
- * A pool or the tunnels of one event loop, as they wait for permits. A permit is the right to one more connection of an
- * upstream. If none is free, the waiter joins the queue of {@link Permits}. Confined to its loop, except for what {@link
- * Permits} reads of waiters in the queue.
+ * A permit waiter: somebody who makes connections of an upstream on one event loop, each of which takes one of the
+ * upstream's limit, and who gets in line for a permit if there is none. Confined to its loop, except for what {@link Permits}
+ * reads of those in line.
  */
 final class PermitWaiter {
     final LoopResources resources;
 
-    /** The endpoint that it makes connections to. */
+    /** To whom the connections lead. */
     final Host host;
 
-    /** Whether it can use a permit for any chosen endpoint of the upstream. */
+    /** Whether it can use a permit for any endpoint of the upstream that is chosen now. */
     final boolean flexible;
 
     private final Owner owner;
 
-    /** Whether it is in the queue, or is being given a permit. */
+    /** Whether it is in line, or is being given a permit. */
     private boolean waiting;
 
-    // Written before it joins the queue, so other threads may read them.
-    private boolean connectionless; // whether it had no connection when it began to wait
-    private long sinceNanos; // when it began to wait
+    private boolean connectionless; // when it began to wait; written before it is in line, so safe for others to read
+    private long sinceNanos; // the same
 
-    /** Makes the connections. */
+    /** Who makes the connections. */
     interface Owner {
-        /** Whether no connection takes requests, and none is being made. */
+        /** Whether no connection takes requests, nor is one being made. */
         boolean hasNoConnection();
 
         /**
-         * It has got the permit that it waited for, and must use it or give it back; called once for each wait.
+         * There is the permit that was waited for, to be used or given back; called once after one was not to be had.
          *
-         * @param granted the endpoint of the permit; another one than its own only if it is flexible
+         * @param granted to whom it may connect; another endpoint than its own only if it is flexible
          */
         void onPermit(Host granted);
     }
@@ -45,17 +44,17 @@ final class PermitWaiter {
         this.owner = owner;
     }
 
-    /** Whether it is in the queue, or is being given a permit. It is in the queue at most once. */
+    /** Whether it is in line, or is being given a permit: it gets in line once. */
     boolean isWaiting() {
         return waiting;
     }
 
-    /** Sets whether it is in the queue; {@link Permits} calls it on its loop. */
+    /** Sets whether it is in line; done by {@link Permits}, on its loop. */
     void setWaiting(boolean waits) {
         waiting = waits;
     }
 
-    /** Stores what other threads may read; called just before it joins the queue. */
+    /** Takes note of what others ask of those in line; right before it is in line. */
     void beginWait() {
         connectionless = owner.hasNoConnection();
         sinceNanos = resources.wheel.nanoTime();
@@ -71,13 +70,13 @@ final class PermitWaiter {
         return sinceNanos;
     }
 
-    /** It has got a permit, and has left the queue. */
+    /** It has its permit, and is in line no more. */
     void onPermit(Host granted) {
         waiting = false;
         owner.onPermit(granted);
     }
 
-    /** Whether it may connect to its own endpoint, and not only to others. */
+    /** Whether it had better connect to its own endpoint, and not only to others. */
     boolean wantsOwn() {
         return !flexible || host.isUsed();
     }

@@ -25,10 +25,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Connection pools: the upstream connections of the process, with a pool per event loop, upstream and endpoint. The caller
- * adds an upstream before the first request for it, retires it when its generation is replaced, and removes it when that
- * generation's last exchange has ended. An {@link Upstream} object that two generations share keeps its connections. Safe
- * from any thread.
+ * Connection pools. The upstream connections of the process: a pool per event loop, upstream and endpoint. An upstream is
+ * added before the first request for it, retired when its generation is replaced, and removed when that generation's last
+ * exchange has ended. An {@link Upstream} object that two generations share keeps its connections. Safe from any thread.
  */
 public final class Pools implements AutoCloseable {
     private final List<LoopPools> loops = new ArrayList<>();
@@ -62,13 +61,13 @@ public final class Pools implements AutoCloseable {
         rooms.forEach(each -> each.join(rooms));
     }
 
-    /** Returns the opener of streams for an event loop; used on that loop only. */
+    /** Returns what opens streams to upstreams on an event loop; to be used on it only. */
     public StreamOpener opener(int loop) {
         return loops.get(loop);
     }
 
     /**
-     * Adds an upstream; called once, before its first request.
+     * Makes an upstream known; once. Requests that follow find it.
      *
      * @throws IOException if one of its files cannot be read
      * @throws GeneralSecurityException if its TLS settings are not usable
@@ -83,7 +82,7 @@ public final class Pools implements AutoCloseable {
         }
     }
 
-    /** Returns the upstreams of this name that earlier generations still use. */
+    /** Returns those of that name, of which generations that drain have some. */
     private List<SharedUpstream> predecessors(Upstream upstream) {
         return upstreams.values().stream()
                 .filter(each -> each.upstream.name().equals(upstream.name()))
@@ -91,7 +90,7 @@ public final class Pools implements AutoCloseable {
     }
 
     /**
-     * Reads an upstream's certificates again. New connections use them; existing ones stay.
+     * Reads an upstream's certificates again; connections made from now on use them, those that there are stay.
      *
      * @throws IOException if one of its files cannot be read; then nothing changes
      * @throws GeneralSecurityException if its TLS settings are not usable; then nothing changes
@@ -100,12 +99,12 @@ public final class Pools implements AutoCloseable {
         SharedUpstream shared = upstreams.get(upstream);
         UpstreamTls before = shared == null ? null : shared.renewTls();
         if (before != null) {
-            // A loop that has read the former certificates uses them before it runs this task.
+            // A loop that has read the former one uses it before it runs anything else.
             onAll(pools -> {}).thenRun(before::close);
         }
     }
 
-    /** Returns the client certificates for an upstream's endpoints and parents. */
+    /** Returns the certificates that are shown to an upstream's endpoints and parents. */
     public List<X509Certificate> certificates(Upstream upstream) {
         SharedUpstream shared = upstreams.get(upstream);
         return shared == null ? List.of() : shared.certificates();
@@ -117,7 +116,7 @@ public final class Pools implements AutoCloseable {
                 .toArray(CompletableFuture<?>[]::new));
     }
 
-    /** Closes idle connections, and others as soon as they are idle. Requests still get connections, which are not kept. */
+    /** Closes idle connections, and others as soon as they are; requests still get connections, which are not kept. */
     public void retire(Upstream upstream) {
         for (LoopPools pools : loops) {
             run(pools.resources.loop, () -> pools.retire(upstream));
@@ -127,12 +126,12 @@ public final class Pools implements AutoCloseable {
     /**
      * Closes all connections to endpoints of other addresses than these at once; requests that wait for them fail.
      *
-     * @param endpoints the endpoints of the upstream that has replaced this one
+     * @param endpoints of another upstream, which has taken this one's place
      */
     public void keepOnly(Upstream upstream, Collection<Endpoint> endpoints) {
         for (Endpoint endpoint : upstream.endpoints()) {
             if (endpoints.stream().noneMatch(endpoint::isSameAddress)) {
-                upstream.health().drain(endpoint.toString(), true); // so that no pool gets a permit for it
+                upstream.health().drain(endpoint.toString(), true); // so that nobody is given a permit for it
             }
         }
         for (LoopPools pools : loops) {
@@ -140,7 +139,7 @@ public final class Pools implements AutoCloseable {
         }
     }
 
-    /** Closes all connections to removed endpoints at once; requests that wait for them fail. */
+    /** Closes all connections to endpoints that have gone at once; requests that wait for them fail. */
     public void end(Upstream upstream, Collection<Host> gone) {
         Set<Host> hosts = Set.copyOf(gone);
         for (LoopPools pools : loops) {
@@ -157,21 +156,21 @@ public final class Pools implements AutoCloseable {
         onAll(pools -> pools.remove(upstream)).thenRun(shared::close);
     }
 
-    /** Closes connections to an endpoint as soon as they are idle, or keeps them again. */
+    /** Keeps no connections to an endpoint any longer than they are used, or keeps them again. */
     public void drain(Upstream upstream, String endpoint, boolean drain) {
         for (LoopPools pools : loops) {
             run(pools.resources.loop, () -> pools.drain(upstream, endpoint, drain));
         }
     }
 
-    /** Returns the statistics of an upstream's connections, one future for each event loop in their order. */
+    /** Looks at the connections of an upstream; the answer comes from the event loops, one from each in their order. */
     public List<CompletableFuture<LoopView>> view(Upstream upstream) {
         Function<LoopPools, CompletableFuture<LoopView>> ask =
                 pools -> CompletableFuture.supplyAsync(() -> pools.view(upstream), pools.resources.loop);
         return loops.stream().map(ask).toList();
     }
 
-    /** Counts connections and waiting requests of all upstreams, including retired ones; the event loops answer. */
+    /** Counts connections and waiting requests of all upstreams, also of those retired; the answer is the loops'. */
     public CompletableFuture<PoolCounts> counts() {
         return upstreams.keySet().stream()
                 .map(this::counts)
@@ -179,7 +178,7 @@ public final class Pools implements AutoCloseable {
                 .orElseGet(() -> CompletableFuture.completedFuture(PoolCounts.NONE));
     }
 
-    /** Counts connections and waiting requests of an upstream; the event loops answer. */
+    /** Counts connections and waiting requests of an upstream; the answer comes from the event loops. */
     public CompletableFuture<PoolCounts> counts(Upstream upstream) {
         Function<LoopPools, CompletableFuture<PoolCounts>> ask =
                 pools -> CompletableFuture.supplyAsync(() -> pools.counts(upstream), pools.resources.loop);
@@ -192,7 +191,7 @@ public final class Pools implements AutoCloseable {
     /**
      * Counts the pooled connections of all upstreams, and the requests that wait for one, by their endpoints.
      *
-     * @param executor adds up the answers of the event loops
+     * @param executor adds up what the event loops answer
      */
     public CompletableFuture<Map<Host, PoolCounts>> countsByEndpoint(Executor executor) {
         Function<LoopPools, CompletableFuture<Map<Host, PoolCounts>>> ask =

@@ -18,14 +18,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What event loops share about the connections of one upstream: TLS, what is known of endpoints, and permits. Safe from any
- * thread.
+ * What the connections of one upstream share between event loops: TLS, what is known of endpoints, and permits for
+ * connections. Safe from any thread.
  */
 final class SharedUpstream {
     final Upstream upstream;
     final UpstreamSettings settings;
     final Permits permits;
-    private volatile UpstreamTls tls; // replaced when certificates are renewed
+    private volatile UpstreamTls tls; // renewed, never added or taken away
 
     private volatile boolean http2Seen;
 
@@ -35,17 +35,17 @@ final class SharedUpstream {
 
     /** The upstream's pools on one event loop; called on that loop, except for {@link #loop}. */
     interface Loop extends Permits.Holder {
-        /** A handshake has shown that the upstream speaks HTTP/2. */
+        /** HTTP/2 was spoken where only a handshake could tell. */
         void onHttp2Known();
 
-        /** The endpoints of the upstream have changed, or which of them are chosen. */
+        /** Other endpoints are chosen than before, or the upstream has others. */
         void onChoice();
     }
 
     /**
      * Reads the upstream's certificates.
      *
-     * @param predecessors earlier upstreams of this name; what they have learned of idle timeouts is still valid
+     * @param predecessors upstreams of that name so far, whose endpoints are as patient as they were
      */
     SharedUpstream(Upstream upstream, List<SharedUpstream> predecessors) throws IOException, GeneralSecurityException {
         this.upstream = upstream;
@@ -56,14 +56,14 @@ final class SharedUpstream {
         predecessors.forEach(predecessor -> predecessor.idleTimeouts.forEach(idleTimeouts::putIfAbsent));
     }
 
-    /** Returns what is known of an endpoint's idle timeout. Pools of an endpoint that requests name do not share it. */
+    /** Returns what is known of an endpoint's idle timeout; of one that requests name, nothing that others know. */
     LearnedIdleTimeout idleTimeout(Endpoint endpoint) {
         return endpoint.index() == NamedByRequest.INDEX
                 ? new LearnedIdleTimeout()
                 : idleTimeouts.computeIfAbsent(endpoint.address(), unknown -> new LearnedIdleTimeout());
     }
 
-    /** Returns TLS for a new connection, null for cleartext. The caller must not keep it. */
+    /** Returns what secures a connection that is made now, null for cleartext; not to be kept. */
     @Nullable
     ClientTls tls(DialTarget target) {
         return tls.of(target.parent());
@@ -77,19 +77,19 @@ final class SharedUpstream {
         return settings.tls() != null;
     }
 
-    /** Reads certificates again; returns the former TLS, which the caller closes. */
+    /** Reads certificates again; returns what was used before, to be closed. */
     UpstreamTls renewTls() throws IOException, GeneralSecurityException {
         UpstreamTls before = tls;
         tls = UpstreamTls.of(settings);
         return before;
     }
 
-    /** Whether a request for an endpoint may go to another one of the upstream. Not if the request named the endpoint. */
+    /** Whether a request for an endpoint may go to others, which may come later: not one that named it. */
     boolean isFlexible(Endpoint endpoint) {
         return endpoint.index() != NamedByRequest.INDEX;
     }
 
-    /** Whether only a handshake can show which protocol an endpoint speaks. */
+    /** Whether only a handshake can tell which protocol is spoken. */
     boolean isNegotiated() {
         return settings.protocol() == Protocol.AUTO && isSecured();
     }
@@ -99,8 +99,8 @@ final class SharedUpstream {
     }
 
     /**
-     * Whether to assume that an endpoint speaks HTTP/2 before its first handshake: because the configuration allows nothing
-     * else, or because another endpoint of the upstream does.
+     * Whether an endpoint is taken for one that speaks HTTP/2 before it was asked: because nothing else is spoken, or
+     * because some endpoint did when only the handshake could tell.
      */
     boolean expectsHttp2() {
         return isHttp2() || http2Seen;
@@ -120,18 +120,18 @@ final class SharedUpstream {
         }
     }
 
-    /** Adds the pools of an event loop. */
+    /** From now on that one has connections of the upstream, too. */
     void add(Loop loop) {
         loops.add(loop);
     }
 
-    /** The endpoints have changed, or which of them are chosen; called on any thread. */
+    /** Other endpoints are chosen than before; called by whatever thread. */
     private void onChoice() {
         Set<Endpoint.Address> present = new HashSet<>();
         upstream.endpoints().forEach(endpoint -> present.add(endpoint.address()));
         idleTimeouts.keySet().retainAll(present);
         permits.onChoice();
-        loops.forEach(each -> each.loop().execute(each::onChoice)); // never on this stack: the caller holds a lock
+        loops.forEach(each -> each.loop().execute(each::onChoice)); // never on this stack: something is locked
     }
 
     void close() {

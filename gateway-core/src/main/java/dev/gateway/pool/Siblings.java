@@ -7,16 +7,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pools of one event loop for the endpoints of one upstream. A request that must wait for one endpoint waits for all,
- * and gets the connection that is free first. So an endpoint that hangs delays only the requests that it has. Confined to
- * its loop.
+ * The pools of one event loop for the endpoints of one upstream: a request that must wait for one of them waits for all, and
+ * takes what is free first. So an endpoint that hangs holds up the requests it has, and no others. Confined to its loop.
  */
 final class Siblings implements EndpointPool.Others {
     private final Permits permits;
     private final Function<Host, EndpointPool> poolOf;
     private final List<EndpointPool> pools = new ArrayList<>();
-    private int turn; // selects the pool to ask first
-    private int pending; // waiting requests for which no connection is being made
+    private int turn; // of who is asked first
+    private int pending; // requests that nothing is being made for
 
     /**
      * Makes it without pools.
@@ -32,12 +31,12 @@ final class Siblings implements EndpointPool.Others {
         pools.add(pool);
     }
 
-    /** Removes the empty pool of a removed endpoint. */
+    /** A pool's endpoint has gone, and nothing of it is left. */
     void remove(EndpointPool pool) {
         pools.remove(pool);
     }
 
-    /** Returns a pool for a request whose endpoint was removed; null if none takes requests. */
+    /** Returns a pool that takes requests instead of that of an endpoint that has gone; null if there is none. */
     @Nullable
     EndpointPool instead() {
         turn++;
@@ -73,7 +72,7 @@ final class Siblings implements EndpointPool.Others {
         return null;
     }
 
-    /** Returns an endpoint that has room for a tunnel: the asked one, or another if that has no room. */
+    /** Returns an endpoint that has room for a tunnel: the one that was asked for, or another if that has none. */
     Host withRoom(Host asked) {
         if (hasRoom(asked)) {
             return asked;
@@ -161,7 +160,7 @@ final class Siblings implements EndpointPool.Others {
         if (waiter != null && !granted.isGone()) {
             EndpointPool to = poolOf.apply(granted);
             if (to.takesFromOthers()) {
-                granted.requests().acquireBeyond(); // a request that has waited is not refused after that
+                granted.requests().acquireBeyond(); // who has waited is not sent away again
                 to.opener.reserved();
                 to.pending.receive(waiter);
                 from.opener.openNeeded();
@@ -169,14 +168,14 @@ final class Siblings implements EndpointPool.Others {
             }
         }
         permits.release(granted);
-        if (!granted.isChosen()) { // it left service meanwhile, so the pool will not get a permit for it again
+        if (!granted.isChosen()) { // it has left service meanwhile, so nobody is given the same again
             from.opener.openNeeded();
         }
     }
 
     /**
-     * The set of chosen endpoints has changed. Requests that wait at an endpoint that is no longer chosen move elsewhere,
-     * and free connections of chosen endpoints serve waiting requests.
+     * Other endpoints are chosen than before: requests for one that is not had better wait elsewhere, and what is free
+     * at one that is again had better be used.
      */
     void onChoice() {
         for (EndpointPool pool : List.copyOf(pools)) {

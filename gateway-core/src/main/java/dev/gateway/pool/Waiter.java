@@ -5,28 +5,28 @@ import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import org.jspecify.annotations.Nullable;
 
-/** A request that waits for a connection, in the queue of its pool until it is answered or cancelled. */
+/** A request that waits for a connection; in its pool's queue until it is answered or given up. */
 final class Waiter implements StreamOpener.Opening {
     final StreamKind kind;
     final ResponseEvents events;
     final StreamOpener.Callback callback;
     final ConnectionWait connectionWait;
 
-    /** The waiting requests of its pool. */
+    /** Where it waits. */
     Owner owner;
 
-    /** The waiting requests of a pool. */
+    /** Those who wait with it. */
     interface Owner {
-        /** Its timer has expired. */
+        /** It has waited for as long as its timer was armed for. */
         void onWaited(Waiter waiter);
 
-        /** The time of its request is over. */
+        /** Its request has no more time. */
         void onExpired(Waiter waiter);
 
-        /** Its request was cancelled. */
+        /** Its request has been given up. */
         void onCancelled(Waiter waiter);
 
-        /** It has moved to another pool. */
+        /** It waits elsewhere from now on. */
         void onMoved(Waiter waiter);
     }
 

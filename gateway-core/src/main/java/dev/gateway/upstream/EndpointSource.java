@@ -4,25 +4,18 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Endpoint source (service discovery): finds endpoints, and reports each change. It works off the path of requests; all
- * upstreams with the same entry share one source.
+ * Endpoint source (service discovery): tells which hosts something stands for, again and again. Asked off the path of
+ * requests, once for all upstreams that want to know.
  */
 public interface EndpointSource {
     /**
-     * Starts looking for hosts; called once.
+     * Begins to tell; called once.
      *
-     * @param listener gets the list of all endpoints after each change, on any thread, but never two lists at a time. Their
-     *     weights are relative to each other. The list is empty if there are no endpoints, or if the first query fails. If
-     *     endpoints are known at once, the listener gets them before this method returns
+     * @param listener told all hosts whenever they have changed, on any thread, one after the other; the empty list if
+     *     nothing better is known than the name itself
      */
-    void start(Consumer<List<EndpointSpec>> listener);
+    void start(Consumer<List<String>> listener);
 
-    /** Stops it. The listener may still get a list that is on its way. */
+    /** Ends it; what is being told at this moment may still arrive. */
     void stop();
-
-    /** Looks for changes at once, because of a reload; only if that takes little time. Called on the reload thread. */
-    default void refresh() {}
-
-    /** Returns the state of this source. Any thread may call this. */
-    SourceStatus status();
 }

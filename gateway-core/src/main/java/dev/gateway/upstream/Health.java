@@ -12,21 +12,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Endpoint health: the state of the endpoints of one upstream, and which of them the balancer may choose. These are the
- * endpoints in service, which neither drain nor are ejected or unhealthy; if they are too few, others, too. Event loops
- * report the results of attempts; they share a counter that only failures write. The rest is guarded by this object and
- * changes rarely. Safe from any thread.
+ * Endpoint health. How the endpoints of one upstream are, and so which of them are chosen: those in service, which neither
+ * drain nor are ejected or unhealthy; if too few are, others, too. Told of by event loops, which share a counter
+ * that only failures write; the rest is guarded by this object and changes rarely. Safe from any thread.
  */
 public final class Health {
-    /** The state of an endpoint: the first of these that applies. */
+    /** How an endpoint is; the first that holds. */
     public enum State {
-        /** An operator has taken it out of service: it gets no new requests. */
+        /** An operator wants it to get no new requests. */
         DRAINING,
-        /** Its checks fail, and it gets no requests. */
+        /** It does not answer its checks as it should, and gets no requests. */
         UNHEALTHY,
         /** It has failed too often, and gets no requests for a while. */
         EJECTED,
-        /** The last attempt to connect, not long ago, failed. It still gets requests. */
+        /** The last connection tried, not long ago, could not be made. It is chosen all the same. */
         UNREACHABLE,
         HEALTHY;
 
@@ -41,9 +40,9 @@ public final class Health {
     /**
      * What is known of an endpoint.
      *
-     * @param failures in a row; like the next two, 0 without outlier detection
+     * @param failures in a row; 0 without outlier detection, as the rest
      * @param ejections how often it was ejected
-     * @param ejectedMillis for how much longer it is ejected
+     * @param ejectedMillis for how much longer it is
      * @param failedCheck why it is unhealthy, null if it is not
      */
     public record Report(State state, int failures, long ejections, long ejectedMillis, @Nullable String failedCheck) {}
@@ -56,7 +55,7 @@ public final class Health {
     private final LongSupplier clock;
     private final ChosenHosts chosen;
     private final @Nullable SuccessRates successRates;
-    private boolean toldPanic; // used by the thread that calls review only
+    private boolean toldPanic; // of the thread that reviews
     private volatile HealthListener listener = HealthListener.NONE;
 
     /** Makes it without slow start and panic mode. */
@@ -72,8 +71,8 @@ public final class Health {
     /**
      * Makes it, with all endpoints in service.
      *
-     * @param policy makes the balancer among the endpoints that may be chosen
-     * @param clock returns nanoseconds, such as System.nanoTime
+     * @param policy makes what chooses among those that may be chosen
+     * @param clock nanoseconds since some time
      */
     public Health(List<Endpoint> endpoints, Balancer.Policy policy, HealthSettings settings, LongSupplier clock) {
         this.set = new HostSet(endpoints.stream().map(Host::new).toList());
@@ -86,13 +85,13 @@ public final class Health {
         this.chosen = new ChosenHosts(set, policy, settings);
     }
 
-    /** Prepares all hosts by this function, and later each new host before it is used. */
+    /** Says what is done to hosts before anybody uses them, to those there are and to those that come. */
     synchronized void prepareHosts(Consumer<Host> prepared) {
         preparation = prepared;
         set.hosts.forEach(prepared);
     }
 
-    /** Replaces the endpoints by these; returns those that it has removed. */
+    /** Makes these the endpoints; returns those that have gone. */
     synchronized List<Host> update(List<EndpointSpec> wanted) {
         HostSet before = set;
         HostSet next = before.next(wanted, preparation);
@@ -119,7 +118,7 @@ public final class Health {
         return set.host(endpoint);
     }
 
-    /** Returns the balancer among the endpoints that may be chosen. */
+    /** Returns what chooses among the endpoints that may be chosen. */
     Balancer balancer() {
         return chosen.balancer();
     }
@@ -134,14 +133,14 @@ public final class Health {
         listener = next;
     }
 
-    /** Tells a listener which endpoints may be chosen, now and at each change; on any thread, so it must not take long. */
+    /** Tells somebody which endpoints may be chosen, now and at each change; on any thread, so it must not take long. */
     public synchronized void onChoice(Consumer<List<Host>> chooser) {
         chosen.tell(chooser, set);
     }
 
-    // Results of attempts, which event loops report
+    // What becomes of attempts, told by event loops
 
-    /** The gateway tried to connect to an endpoint. Endpoints that requests name are not counted. */
+    /** A connection to an endpoint was tried. Nothing is done about those that requests name. */
     public void onTried(Endpoint endpoint, boolean reached) {
         Host host = host(endpoint);
         if (host == null) {
@@ -154,9 +153,9 @@ public final class Health {
     }
 
     /**
-     * An endpoint has sent the head of its response.
+     * An endpoint answered; how the answer ends, is not known yet.
      *
-     * @return whether its status counts as a failure
+     * @return whether that is a failure
      */
     public boolean onAnswered(Endpoint endpoint, int status) {
         Host host = outliers == null ? null : host(endpoint);
@@ -173,9 +172,9 @@ public final class Health {
         return failed;
     }
 
-    /** An endpoint has sent a complete response that is no failure. */
+    /** An endpoint's answer was good, and did not break off. */
     public void onServed(Endpoint endpoint) {
-        // If responses that break off count as failures, a good head alone must not reset the count: all may break off.
+        // Where answers that break off count, a good head alone must not make them forgotten: all may break off.
         Host host = outliers == null || outliers.counts() == OutlierDetection.Counts.ABSENCE ? null : host(endpoint);
         if (host != null) {
             host.forgive();
@@ -194,7 +193,7 @@ public final class Health {
         }
     }
 
-    /** An endpoint answered a request with a failure other than {@link #onAnswered} counts, such as a broken response. */
+    /** An endpoint did not answer a request as it should. */
     public void onAnsweredBadly(Endpoint endpoint) {
         Host host = host(endpoint);
         if (host != null && outliers != null && outliers.counts() == OutlierDetection.Counts.ANY_FAILURE) {
@@ -208,19 +207,19 @@ public final class Health {
             host.countOutcome(false);
         }
         if (outliers != null && outliers.isTooMany(host.failures.incrementAndGet())) {
-            eject(host, outliers, "has failed too often"); // if limits forbid it, the next try is after as many more
+            eject(host, outliers, "has failed too often"); // if it must not be now, maybe after as many more
         }
     }
 
     /**
-     * Active checks have judged an endpoint.
+     * Checks have found how an endpoint is.
      *
-     * @param failure why it is unhealthy, or null if it is healthy
+     * @param failure why it is not well, or null
      */
     public void onChecked(Endpoint endpoint, @Nullable String failure) {
         Host host = host(endpoint);
         if (host == null) {
-            return; // it was removed meanwhile
+            return; // it has gone meanwhile
         }
         int inService;
         synchronized (this) {
@@ -229,14 +228,14 @@ public final class Health {
             if (!changed) {
                 return;
             }
-            host.failures.set(0); // they are from the time before
+            host.failures.set(0); // those of the time when it got no requests
             choose(false);
             inService = inService();
         }
         listener.onChecked(endpoint, failure, inService);
     }
 
-    // Which endpoints are in service
+    // Who is in service
 
     private void eject(Host host, OutlierDetection policy, String reason) {
         long millis;
@@ -255,7 +254,7 @@ public final class Health {
         listener.onEjected(host.endpoint(), reason, millis, left);
     }
 
-    /** Ends ejections whose time is over, and does all other periodic work; called about once a second. */
+    /** Lets ejected endpoints return whose time is over, and does all else that takes time; called again and again. */
     public void review() {
         for (SuccessRates.Outlier outlier : advance()) {
             eject(outlier.host(), Objects.requireNonNull(outliers), outlier.reason());
@@ -272,7 +271,7 @@ public final class Health {
         }
     }
 
-    /** Raises the shares of endpoints that start slowly; returns the endpoints that succeed too seldom. */
+    /** Lets slow starts go on; returns who succeeds too seldom. */
     private synchronized List<SuccessRates.Outlier> advance() {
         long now = clock.getAsLong();
         chosen.advance(set, now);
@@ -285,15 +284,15 @@ public final class Health {
             return false;
         }
         host.ejection.end(now);
-        host.failures.set(0); // requests that were in flight when it was ejected do not count
+        host.failures.set(0); // whatever was under way when it was ejected does not count
         choose(false);
         return true;
     }
 
     /**
-     * Takes an endpoint out of service, or puts it back.
+     * Lets an endpoint get no new request, or get them again.
      *
-     * @return whether the upstream has that endpoint
+     * @return whether there is that endpoint
      */
     public synchronized boolean drain(String address, boolean drain) {
         List<Host> known = those(host -> host.toString().equals(address));
@@ -304,7 +303,7 @@ public final class Health {
         return !known.isEmpty();
     }
 
-    /** Takes over the state of endpoints of the same address from the upstream of an earlier generation. */
+    /** Takes over how endpoints of the same address are in an upstream of an earlier generation. */
     public void inherit(Health before) {
         Map<Endpoint.Address, Legacy> legacies = before.legacies();
         synchronized (this) {
@@ -320,7 +319,7 @@ public final class Health {
         }
     }
 
-    /** Returns the state of endpoints by their address. */
+    /** Returns how endpoints are, by their address. */
     private synchronized Map<Endpoint.Address, Legacy> legacies() {
         Map<Endpoint.Address, Legacy> legacies = new HashMap<>();
         for (Host host : set.hosts) {
@@ -333,7 +332,7 @@ public final class Health {
         return those(Host::isInService).size();
     }
 
-    /** Counts ejected endpoints that answered, if badly. The others do not count: requests to them would gain nothing. */
+    /** Counts those that answered, if badly: requests to the others would gain nothing. */
     private int ejected() {
         return those(host -> host.ejection.isLasting() && !host.isUnresponsive())
                 .size();
@@ -347,9 +346,9 @@ public final class Health {
         return set.hosts.stream().filter(wanted).toList();
     }
 
-    // For pages, metrics and logs
+    // For those who look
 
-    /** Returns the state of an endpoint. A removed one counts as draining. */
+    /** Tells how an endpoint is; one that has gone drains. */
     public synchronized Report report(Endpoint endpoint) {
         Host host = host(endpoint);
         if (host == null) {
@@ -371,7 +370,7 @@ public final class Health {
                 state, host.failures.get(), ejection.count(), ejection.leftMillis(clock.getAsLong()), failedCheck);
     }
 
-    /** Whether an endpoint gets no new requests because an operator has taken it out of service. */
+    /** Whether an endpoint gets no new request because an operator wants it so. */
     public boolean isDraining(Endpoint endpoint) {
         return report(endpoint).state() == State.DRAINING;
     }
@@ -386,12 +385,12 @@ public final class Health {
         return chosen.localShare();
     }
 
-    /** Whether this counts failures of endpoints. */
+    /** Whether failures of endpoints are counted. */
     public boolean detectsOutliers() {
         return outliers != null;
     }
 
-    /** Returns the settings of active checks, null if there are no checks. */
+    /** Returns how endpoints are asked whether they are well, null if they are not asked. */
     public @Nullable ActiveCheck activeCheck() {
         return check;
     }

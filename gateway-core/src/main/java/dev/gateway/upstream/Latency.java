@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Latency of one endpoint (peak EWMA): rises at once with a slow answer, and falls with time. All event loops write it
- * without a lock; if two write at the same moment, one value may be lost.
+ * without a lock; of two that write at the same moment, one may be forgotten.
  */
 public final class Latency {
     private static final double DECAY_MILLIS = 10_000;
@@ -13,9 +13,7 @@ public final class Latency {
 
     private static final long FAILURE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /**
-     * Upper half: microseconds as a float. Lower half: time of the last update in milliseconds. 0 before the first answer.
-     */
+    /** Microseconds as a float in the upper half, and when, in milliseconds, in the lower. 0 before the first answer. */
     private final AtomicLong state = new AtomicLong();
 
     private static float micros(long state) {
@@ -40,12 +38,12 @@ public final class Latency {
         }
     }
 
-    /** A request failed. It counts as slow, so that an endpoint that fails fast does not seem to be fast. */
+    /** A request failed: to fail fast must not look like being fast. */
     void addFailure(long now) {
         add(FAILURE_NANOS, now);
     }
 
-    /** Takes over the latency of the endpoint in the previous generation. */
+    /** Takes over what another one knows. */
     void inherit(Latency before) {
         state.setOpaque(before.state.getOpaque());
     }
@@ -55,7 +53,7 @@ public final class Latency {
         return state.getOpaque() == 0;
     }
 
-    /** Returns how many microseconds an answer takes. The value decays with time since the last answer; 0 if unknown. */
+    /** Returns how many microseconds an answer takes, less the longer none has been; 0 if nothing is known. */
     double microsAt(long now) {
         long known = state.getOpaque();
         return micros(known) * decay(known, now);

@@ -2,16 +2,16 @@ package dev.gateway.upstream;
 
 import org.jspecify.annotations.Nullable;
 
-/** State of an endpoint that the endpoint of the same address takes over in the next generation. */
+/** What an endpoint leaves to the one of its address in the next generation. */
 record Legacy(boolean draining, @Nullable String failedCheck, Host reached, int failures, Ejection ejection) {
-    /** Copies the state; the caller holds the lock of the host's {@link Health}. */
+    /** Takes it down; the health that the host is part of guards the call. */
     static Legacy of(Host host) {
         Ejection ejection = new Ejection();
         ejection.inherit(host.ejection);
         return new Legacy(host.draining, host.failedCheck, host, host.failures.get(), ejection);
     }
 
-    /** Gives the host the state that its settings use; the caller holds the lock of the host's {@link Health}. */
+    /** Gives the host what its settings have a use for; the health that the host is part of guards the call. */
     void give(Host host, HealthSettings settings) {
         host.draining = draining;
         host.inheritReach(reached);

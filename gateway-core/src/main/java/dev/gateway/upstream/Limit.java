@@ -9,12 +9,12 @@ public final class Limit {
     private volatile int max;
     private final AtomicInteger taken = new AtomicInteger();
 
-    /** Makes a limit; 0 means no limit. */
+    /** Makes a limit; 0 means none. */
     public Limit(int max) {
         this.max = max > 0 ? max : Integer.MAX_VALUE;
     }
 
-    /** Takes one if one is left; the caller gives it back by {@link #release}. */
+    /** Takes one if there is one left; who takes it gives it back by {@link #release}. */
     public boolean tryAcquire() {
         int now;
         do {
@@ -26,27 +26,27 @@ public final class Limit {
         return true;
     }
 
-    /** Takes one even if none is left; the caller gives it back like any other. */
+    /** Takes one whether or not there is one left; given back like any other. */
     public void acquireBeyond() {
         taken.incrementAndGet();
     }
 
-    /** Whether more than the limit are taken, by {@link #acquireBeyond}. */
+    /** Whether more are taken than there may be, by {@link #acquireBeyond}. */
     public boolean isExceeded() {
         return taken.get() > max;
     }
 
-    /** Whether one is left at this moment. */
+    /** Whether there is one left at this moment. */
     boolean hasRoom() {
         return taken.get() < max;
     }
 
-    /** Changes the limit; here 0 allows none. What is taken beyond it stays taken. */
+    /** Allows so many from now on, 0 for none at all; a holder of more keeps them. */
     void allow(int most) {
         max = most;
     }
 
-    /** Adds to the number of taken ones, which may exceed the limit; a negative count subtracts. */
+    /** Counts so many more as taken, or fewer, whether or not there are any left. */
     void add(int count) {
         if (count != 0) {
             taken.addAndGet(count);

@@ -1,24 +1,24 @@
 package dev.gateway.upstream;
 
-/** Ramp: the progress of one endpoint in its slow start. Guarded by the health of its upstream, except the factor. */
+/** Ramp: how far one endpoint has come in its slow start. Guarded by the health of its upstream, but for the factor. */
 final class Ramp {
     private static final double LEAST = 0.1;
 
     private volatile double factor = 1;
-    private long since; // nanoseconds; valid while the factor is less than 1
+    private long since; // nanoseconds; of use while the factor is less than 1
 
     /** Returns which part of its share the endpoint gets; 1 for all. */
     double factor() {
         return factor;
     }
 
-    /** Begins with the smallest factor. */
+    /** Begins with the least part. */
     void begin(long now) {
         since = now;
         factor = LEAST;
     }
 
-    /** Raises the factor with time; returns whether the slow start was still in progress. */
+    /** Gives it more; returns whether it was on its way. */
     boolean advance(long window, long now) {
         if (factor == 1) {
             return false;
@@ -28,9 +28,9 @@ final class Ramp {
         return true;
     }
 
-    /** Continues the slow start of the endpoint in the previous generation. */
+    /** Goes on where another one is. */
     void inherit(Ramp before) {
-        double reached = before.factor; // read first, because begin() writes it last
+        double reached = before.factor; // first, as it is written last
         since = before.since;
         factor = reached;
     }

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Upstream: a named group of endpoints with one policy. Only its set of endpoints, their health, and the counts of its
- * balancer and limits change. All event loops share it.
+ * Upstream: a named group of endpoints with one policy. Immutable except for which endpoints it has, how they are, and what
+ * its balancer and limits count; shared by all event loops.
  */
 public final class Upstream {
     private final String name;
@@ -17,16 +17,17 @@ public final class Upstream {
     private final FairLimit requests;
     private final PendingRequestMemory waiting = new PendingRequestMemory();
     private final RetryBudget retryBudget = new RetryBudget();
+    private final RetryBudget hedgeBudget = new RetryBudget();
     private final Host named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
     private final Host departed = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
-    private @Nullable SessionPersistence sessions; // set before this is shared
+    private @Nullable SessionPersistence sessions; // set before anybody else sees this
 
     /** Makes an upstream that never takes an endpoint out of service. */
     public Upstream(String name, List<Endpoint> endpoints, Balancer.Policy balancing, UpstreamSettings settings) {
         this(name, new Health(endpoints, balancing, null, null, System::nanoTime), settings);
     }
 
-    /** Makes an upstream with the endpoints of this health. */
+    /** Makes an upstream of the endpoints that the other knows. */
     public Upstream(String name, Health health, UpstreamSettings settings) {
         this.name = name;
         this.health = health;
@@ -48,23 +49,23 @@ public final class Upstream {
     }
 
     /**
-     * Replaces its endpoints by these. Endpoints that stay keep their state. Removed ones get nothing new, and exchanges in
-     * progress may finish there. New ones get requests at once. Safe from any thread that is no event loop.
+     * Makes these its endpoints. Those that stay go on as they are; those that go are chosen no more, and what has begun
+     * there ends there; new ones are chosen at once. Safe from any thread but event loops.
      *
-     * @return the removed endpoints
+     * @return those that have gone
      */
     public List<Host> update(List<EndpointSpec> wanted) {
         return health.update(wanted);
     }
 
-    /** Turns on session persistence; called before this is used. */
+    /** Keeps sessions at their endpoints; called before anybody uses it. */
     public Upstream persist(SessionPersistence made) {
         sessions = made;
         health.onChoice(made::onChoice);
         return this;
     }
 
-    /** Returns its session persistence, null if it has none. */
+    /** Returns what keeps sessions at their endpoints, null if nothing does. */
     public @Nullable SessionPersistence sessions() {
         return sessions;
     }
@@ -90,8 +91,8 @@ public final class Upstream {
     }
 
     /**
-     * Returns the live state of an endpoint. All endpoints that requests name share one, of which only the limits are used.
-     * All removed endpoints share another one, which gets nothing new.
+     * Returns the live state of an endpoint. Those that requests name have one together, of which only limits count; so
+     * have those that have gone, which is not to be used.
      */
     public Host host(Endpoint endpoint) {
         if (endpoint.index() == NamedByRequest.INDEX) {
@@ -101,12 +102,12 @@ public final class Upstream {
         return known == null ? departed : known;
     }
 
-    /** Returns the balancer among the endpoints that may be chosen now. */
+    /** Returns what chooses among the endpoints that may be chosen now. */
     public Balancer balancer() {
         return health.balancer();
     }
 
-    /** Returns the health of its endpoints. */
+    /** Returns how its endpoints are. */
     public Health health() {
         return health;
     }
@@ -116,12 +117,12 @@ public final class Upstream {
         return settings;
     }
 
-    /** Returns the limit of connections, which the pools enforce. */
+    /** Returns the limit of connections, which the pools keep. */
     public FairLimit connections() {
         return connections;
     }
 
-    /** Returns the limit of requests that wait for a connection, which the pools enforce. */
+    /** Returns the limit of requests that wait for a connection, which the pools keep. */
     public Limit pendingRequests() {
         return pendingRequests;
     }
@@ -131,14 +132,19 @@ public final class Upstream {
         return requests;
     }
 
-    /** Returns the memory that requests hold while they wait for answers of this upstream. */
+    /** Returns what requests that wait for its answers make the process hold. */
     public PendingRequestMemory waiting() {
         return waiting;
     }
 
-    /** Returns the budget of retries. */
+    /** Returns how many retries it takes. */
     public RetryBudget retryBudget() {
         return retryBudget;
+    }
+
+    /** Returns how many requests go to a second endpoint because the first takes long. */
+    public RetryBudget hedgeBudget() {
+        return hedgeBudget;
     }
 
     @Override

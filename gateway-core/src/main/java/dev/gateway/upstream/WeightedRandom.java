@@ -10,7 +10,7 @@ public final class WeightedRandom implements Balancer {
     private final Candidates candidates;
     private final LongSupplier random;
 
-    /** Makes a balancer over these hosts. */
+    /** Makes a balancer over these. */
     public WeightedRandom(List<Host> hosts) {
         this(hosts, () -> ThreadLocalRandom.current().nextLong());
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.Fakes.Settings;
-import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -36,8 +35,7 @@ class LocalReplyTest {
 
     private FakeServerStream refuse(Failure failure) {
         FakeServerStream client = new FakeServerStream();
-        LocalReply.About about = new LocalReply.About(null, null, new Fields(), ErrorBody.UNCHANGED);
-        replies.send(client, null, failure, new Settings(), about);
+        replies.send(client, null, failure, new Settings(), new LocalReply.About(null, null, new Fields()));
         return client;
     }
 
@@ -173,7 +171,7 @@ class LocalReplyTest {
         for (String accept : accepted) {
             head.fields().add(FieldName.ACCEPT, accept);
         }
-        LocalReply.About about = new LocalReply.About(null, null, new Fields(), ErrorBody.UNCHANGED);
+        LocalReply.About about = new LocalReply.About(null, null, new Fields());
         int sent = replies.send(client, head, Failure.of(Cause.NO_ROUTE, "test"), new Settings(), about);
         assertThat(sent).isEqualTo(client.body.length());
         assertThat(client.field("Content-Type"))
@@ -199,8 +197,7 @@ class LocalReplyTest {
     @EnumSource(Cause.class)
     void theDestinationIsNamedWhereTheFailureIsAboutIt(Cause cause) {
         FakeServerStream client = new FakeServerStream();
-        LocalReply.About about =
-                new LocalReply.About(null, new AsciiString("b.test:443"), new Fields(), ErrorBody.UNCHANGED);
+        LocalReply.About about = new LocalReply.About(null, new AsciiString("b.test:443"), new Fields());
         replies.send(client, null, Failure.of(cause, 502, "test"), new Settings(), about);
         boolean named = Set.of(
                         Cause.DNS_FAILED,
@@ -225,7 +222,7 @@ class LocalReplyTest {
             Fields fields = new Fields();
             fields.add(FieldName.PROXY_AUTHENTICATE, "Basic");
             fields.add(FieldName.PROXY_AUTHENTICATE, "Digest");
-            LocalReply.About about = new LocalReply.About(null, null, fields, ErrorBody.UNCHANGED);
+            LocalReply.About about = new LocalReply.About(null, null, fields);
             int sent = replies.send(client, head, Failure.of(Cause.PROXY_AUTH, "test"), new Settings(), about);
             assertThat(sent).isEqualTo(client.body.length());
             assertThat(client.heads.get(0).fields().toString())

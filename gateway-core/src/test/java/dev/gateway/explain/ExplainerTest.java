@@ -80,6 +80,7 @@ class ExplainerTest {
                 rules:
                   - filters: [{type: IPAccess, ipAccess: {deny: [192.0.2.0/24]}}]
                     backendRefs: [{name: api}]
+                    hedge: {after: p99.9, budget: 7%}
               - name: raw
                 parentRefs: [{name: raw}]
                 hostnames: ["db.example.com"]
@@ -89,8 +90,7 @@ class ExplainerTest {
                 endpoints: [{host: 10.0.0.1, port: 80, zone: eu-1a}, {host: 10.0.0.2, port: 80, weight: 2}]
                 timeouts: {connect: 2s}
                 sessionPersistence: {sessionName: sid, keyFile: keys}
-              - name: spare
-                endpoints: [{host: 10.0.0.3, port: 80}, {dns: spare.test, port: 81}, {srv: _http._tcp.spare.test, weight: 5}]
+              - {name: spare, endpoints: [{host: 10.0.0.3, port: 80}]}
             connect:
               - name: out
                 parentRefs: [{name: egress}]
@@ -181,10 +181,21 @@ class ExplainerTest {
         assertThat(taken.targets().get(0).endpoints().get(0)).containsEntry("zone", "eu-1a");
         assertThat(taken.targets().get(0).sessionName()).isEqualTo("sid");
         assertThat(taken.targets().get(1).sessionName()).isNull();
-        assertThat(taken.targets().get(1).endpoints())
-                .extracting(endpoint -> endpoint.get("endpoint") + " " + endpoint.get("weight"))
-                .containsExactly("10.0.0.3:80 1", "spare.test:81 1", "srv:_http._tcp.spare.test 5");
         assertThat(taken.timeouts()).containsEntry("request", "30s").containsEntry("backendRequest", "none");
+    }
+
+    @Test
+    void whenARequestGoesToASecondEndpointIsSaid() {
+        Explanation.Taken hedged =
+                Objects.requireNonNull(request("GET", "staff.test", "/").taken());
+        assertThat(hedged.more())
+                .containsEntry(
+                        "hedge",
+                        "at another endpoint after p99.9 of the rule's answers, at least 10ms, for GET/HEAD/OPTIONS "
+                                + "without a body; budget 7 % of requests");
+        Explanation.Taken other = Objects.requireNonNull(
+                request("GET", "shop.example.com", "/api/x?v=1", "X-Tier: gold").taken());
+        assertThat(other.more()).containsKey("retry").doesNotContainKey("hedge");
     }
 
     @Test

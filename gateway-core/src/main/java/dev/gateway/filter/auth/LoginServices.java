@@ -1,7 +1,5 @@
 package dev.gateway.filter.auth;
 
-import dev.gateway.stream.Identity;
-
 /**
  * What the logins of one authentication filter share. Safe from any thread.
  *
@@ -12,7 +10,7 @@ import dev.gateway.stream.Identity;
 record LoginServices(
         AccountFiles files,
         AuthWork work,
-        VerifiedCredentials<Identity> verified,
-        VerifiedCredentials<Identity> wrong,
+        VerifiedCredentials verified,
+        VerifiedCredentials wrong,
         PasswordChecks checks,
         Challenges challenges) {}

@@ -7,7 +7,6 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ConnectionInfo;
-import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
 import java.nio.file.Path;
 import java.util.List;
@@ -53,8 +52,8 @@ public final class ProxyAuthentication implements Filter {
     ProxyAuthentication(Settings settings, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
         this.settings = settings;
         AccountFiles files = new AccountFiles(settings.usersFile, settings.groupsFile, settings.tokensFile, nanoClock);
-        VerifiedCredentials<Identity> verified = new VerifiedCredentials<>(nanoClock);
-        VerifiedCredentials<Identity> wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
+        VerifiedCredentials verified = new VerifiedCredentials(nanoClock);
+        VerifiedCredentials wrong = new VerifiedCredentials(nanoClock, MOST_WRONG);
         this.services = new LoginServices(
                 files,
                 work,
@@ -106,7 +105,7 @@ public final class ProxyAuthentication implements Filter {
         return services.files().problems();
     }
 
-    VerifiedCredentials<Identity> verified() {
+    VerifiedCredentials verified() {
         return services.verified();
     }
 }

@@ -3,11 +3,8 @@ package dev.gateway.net.dns;
 import dev.gateway.format.IpLiteral;
 import dev.gateway.net.transport.Transport;
 import io.netty.channel.EventLoop;
-import io.netty.handler.codec.dns.DefaultDnsQuestion;
-import io.netty.handler.codec.dns.DnsRecordType;
 import io.netty.resolver.DefaultHostsFileEntriesResolver;
 import io.netty.resolver.ResolvedAddressTypes;
-import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.DnsServerAddressStreamProvider;
 import io.netty.resolver.dns.DnsServerAddressStreamProviders;
@@ -21,24 +18,24 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * DNS resolver: resolves host names without blocking, from the hosts file, then from DNS. All event loops share a cache,
- * which keeps answers for their TTL, within bounds. While DNS fails, the last answer for a name of the configuration is
- * used for up to an hour. Names from clients have a cache of their own, so that they cannot displace names of the
- * configuration.
+ * DNS resolver. Resolves host names without blocking: the hosts file, then DNS, whose answers are kept for as long as they
+ * say, within bounds, by all event loops together. The last answer for a name of the configuration is used for up to an
+ * hour while DNS fails; names that only clients have named are kept apart, so that they cannot displace any of those.
  */
 public final class Resolver implements AutoCloseable {
     private static final int QUERY_TIMEOUT_MILLIS = 2000;
     private static final int MAX_QUERIES_IN_COMMON = 1024;
-    private static final int MAX_CONFIGURED = 100_000; // more names than a configuration has
+    private static final int MAX_CONFIGURED = 100_000; // names, of which there are as many as the configuration has
     private static final int MAX_CONFIGURED_ADDRESSES = 1000;
     private static final int MAX_REQUESTED = 1024;
     private static final int MAX_REQUESTED_ADDRESSES = 16;
@@ -49,27 +46,24 @@ public final class Resolver implements AutoCloseable {
 
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv6 = new IdentityHashMap<>();
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv4 = new IdentityHashMap<>();
-    private final IdentityHashMap<EventLoop, ServiceLookup.Query> services = new IdentityHashMap<>();
-    private final SearchList searchList = SearchList.ofMachine();
     private final boolean asksIpv6 = isConnected(Inet6Address.class);
     private final boolean needsIpv6 = asksIpv6 && !isConnected(Inet4Address.class);
     private final NameCache configuredNames = new NameCache(MAX_CONFIGURED, MAX_CONFIGURED_ADDRESSES);
     private final NameCache requestedNames = new NameCache(MAX_REQUESTED, MAX_REQUESTED_ADDRESSES);
-    private final Map<String, Integer> configured = new ConcurrentHashMap<>(); // calls of keep, by name
+    private volatile Set<String> configured = Set.of();
 
     /**
-     * The answers for one name, which arrive separately. If the name has no address of a family, its future fails or is
-     * empty.
+     * The answers for one name, which come separately. A family that the name has no address of fails, or is empty.
      *
-     * @param ipv6 the IPv6 addresses
-     * @param ipv4 the IPv4 addresses
+     * @param ipv6 done with addresses that are all IPv6
+     * @param ipv4 done with addresses that are all IPv4
      */
     public record Answers(Future<List<InetAddress>> ipv6, Future<List<InetAddress>> ipv4) {}
 
     /**
      * Makes the resolvers of all event loops of a transport.
      *
-     * @param nameServers the DNS servers to ask; empty for those of this machine
+     * @param nameServers whom to ask; empty for those this machine is configured with
      */
     public Resolver(Transport transport, List<InetSocketAddress> nameServers) {
         DnsServerAddressStreamProvider servers = nameServers.isEmpty()
@@ -81,27 +75,23 @@ public final class Resolver implements AutoCloseable {
                     .socketChannelFactory(transport.socketFactory()) // for answers too long for a datagram
                     .nameServerProvider(servers)
                     .queryTimeoutMillis(QUERY_TIMEOUT_MILLIS)
-                    .cnameCache(NoopDnsCnameCache.INSTANCE) // Netty's other caches have no bounds
+                    .cnameCache(NoopDnsCnameCache.INSTANCE) // Netty's others have no bounds
                     .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
                     .consolidateCacheSize(MAX_QUERIES_IN_COMMON);
-            TimesToLive times = new TimesToLive();
-            DnsNameResolver one = resolver(builder, ResolvedAddressTypes.IPV4_ONLY, times);
-            ipv4.put(loop, new Lookup.Source(one, times));
-            services.put(loop, name -> one.resolveAll(new DefaultDnsQuestion(name, DnsRecordType.SRV)));
+            ipv4.put(loop, source(builder, ResolvedAddressTypes.IPV4_ONLY));
             if (asksIpv6) {
-                TimesToLive timesOfIpv6 = new TimesToLive();
-                DnsNameResolver other = resolver(builder, ResolvedAddressTypes.IPV6_ONLY, timesOfIpv6);
-                ipv6.put(loop, new Lookup.Source(other, timesOfIpv6));
+                ipv6.put(loop, source(builder, ResolvedAddressTypes.IPV6_ONLY));
             }
         }
     }
 
-    private static DnsNameResolver resolver(
-            DnsNameResolverBuilder builder, ResolvedAddressTypes types, TimesToLive times) {
-        return builder.resolvedAddressTypes(types).resolveCache(times).build();
+    private static Lookup.Source source(DnsNameResolverBuilder builder, ResolvedAddressTypes types) {
+        TimesToLive times = new TimesToLive();
+        return new Lookup.Source(
+                builder.resolvedAddressTypes(types).resolveCache(times).build(), times);
     }
 
-    /** Whether this machine has a usable address of a family. Without one of IPv6, there are no queries for IPv6. */
+    /** Whether a family leads anywhere from here; if IPv6 does not, name servers are not asked for it. */
     private static boolean isConnected(Class<? extends InetAddress> family) {
         return NetUtil.NETWORK_INTERFACES.stream()
                 .flatMap(NetworkInterface::inetAddresses)
@@ -109,27 +99,27 @@ public final class Resolver implements AutoCloseable {
                         family.isInstance(address) && !address.isLoopbackAddress() && !address.isLinkLocalAddress());
     }
 
-    /** Whether this machine can reach IPv6 addresses only. */
+    /** Whether only IPv6 addresses can be reached from here. */
     public boolean needsIpv6() {
         return needsIpv6;
     }
 
     /**
-     * Resolves a name of the configuration, or an IP literal, to all its addresses. Uses the search domains of {@code
-     * resolv.conf}, as other programs on this machine do.
+     * Resolves a name of the configuration, or an IP literal, to all its addresses. As this machine does, which may
+     * complete a name by the domains that {@code resolv.conf} lists.
      *
      * @param loop the caller's event loop, on which the futures are completed
      */
     public Answers resolve(EventLoop loop, String host) {
         String name = host.toLowerCase(Locale.ROOT);
-        return configured.containsKey(name)
+        return configured.contains(name)
                 ? resolve(loop, name, name, configuredNames, MAX_STALE_NANOS)
                 : resolve(loop, name, name, requestedNames, 0);
     }
 
     /**
-     * Resolves a name from a client, or an IP literal, to all its addresses. Never uses search domains: the policy has
-     * allowed this name, not a completed one.
+     * Resolves a name that a client has named, or an IP literal, to all its addresses. The name is taken as it is and
+     * never completed: rules have judged it, and no other.
      *
      * @param loop the caller's event loop, on which the futures are completed
      */
@@ -139,7 +129,7 @@ public final class Resolver implements AutoCloseable {
         return known != null ? known : resolve(loop, name, name + ".", requestedNames, 0);
     }
 
-    /** Returns the addresses in the hosts file, where names have no dot at their end; null if it does not have the name. */
+    /** Returns what the hosts file has, which knows no names with a dot at their end; null if it has nothing. */
     private static @Nullable Answers known(EventLoop loop, String name) {
         List<InetAddress> v6 = HOSTS.addresses(name, ResolvedAddressTypes.IPV6_ONLY);
         List<InetAddress> v4 = HOSTS.addresses(name, ResolvedAddressTypes.IPV4_ONLY);
@@ -150,7 +140,7 @@ public final class Resolver implements AutoCloseable {
                         loop.newSucceededFuture(v4 == null ? List.of() : v4));
     }
 
-    /** Resolves an IP literal, or looks up a name; {@code asked} is the name in the query. */
+    /** Resolves an IP literal, or a name that is asked for in another form. */
     private Answers resolve(EventLoop loop, String name, String asked, NameCache cache, long maxStaleNanos) {
         InetAddress literal = literal(name);
         Future<List<InetAddress>> none = loop.newSucceededFuture(List.of());
@@ -167,51 +157,20 @@ public final class Resolver implements AutoCloseable {
         return new Answers(lookup.ipv6(), lookup.ipv4());
     }
 
-    /**
-     * Queries the SRV records of a configured name. The search list of the machine may complete the name.
-     *
-     * @param loop the caller's event loop, on which the future is completed
-     */
-    public Future<ServiceRecord.Answer> services(EventLoop loop, String name) {
-        ServiceLookup.Query query = services.get(loop);
-        if (query == null) {
-            throw new IllegalArgumentException("not a loop of this transport");
+    /** Says which names the configuration has; any thread but event loops may. What is known of others is forgotten. */
+    public void configure(Collection<String> hosts) {
+        Set<String> names = new HashSet<>();
+        for (String host : hosts) {
+            names.add(host.toLowerCase(Locale.ROOT));
         }
-        return ServiceLookup.start(loop, query, name, searchList.forms(name.toLowerCase(Locale.ROOT)));
-    }
-
-    /** Adds a name to the configured ones, until {@link #drop} is called as often. Any thread may call this. */
-    public void keep(String host) {
-        configured.merge(host.toLowerCase(Locale.ROOT), 1, Integer::sum);
-    }
-
-    /** Ends one {@link #keep} of a name. After the last, the resolver forgets the answers for it. */
-    public void drop(String host) {
-        String name = host.toLowerCase(Locale.ROOT);
-        if (configured.computeIfPresent(name, (key, kept) -> kept == 1 ? null : kept - 1) == null) {
-            configuredNames.forget(name);
-        }
+        configured = Set.copyOf(names);
+        configuredNames.keepOnly(names);
     }
 
     /**
-     * The state of a configured name.
+     * Whether the last that DNS has said of a name is that it has addresses of this one's family, but no longer this one.
      *
-     * @param goodNanos when DNS last returned its addresses, by {@link System#nanoTime}
-     * @param failure why they are out of date, null if they are not
-     */
-    public record Standing(long goodNanos, @Nullable Throwable failure) {}
-
-    /** Returns the state of a configured name, null if it has no addresses. */
-    public @Nullable Standing standing(String host) {
-        String name = host.toLowerCase(Locale.ROOT);
-        NameCache.Answer answer = cache(name, false).standing(name);
-        return answer == null ? null : new Standing(answer.goodNanos(), answer.failure());
-    }
-
-    /**
-     * Whether a name no longer has an address: the last answer of DNS has other addresses of the same family.
-     *
-     * @param exact whether the caller resolves the name by {@link #resolveExactly}
+     * @param exact whether the name is asked for by {@link #resolveExactly}
      */
     public boolean isFormer(String host, boolean exact, InetAddress address) {
         String name = host.toLowerCase(Locale.ROOT);
@@ -219,9 +178,9 @@ public final class Resolver implements AutoCloseable {
     }
 
     /**
-     * Returns how long the answer for a name is valid, in milliseconds; a short time if DNS has failed.
+     * Returns for how long what DNS has said of a name holds, in milliseconds. A moment if it has failed.
      *
-     * @param exact whether the caller resolves the name by {@link #resolveExactly}
+     * @param exact whether the name is asked for by {@link #resolveExactly}
      */
     public long holdsMillis(String host, boolean exact) {
         String name = host.toLowerCase(Locale.ROOT);
@@ -231,15 +190,15 @@ public final class Resolver implements AutoCloseable {
     }
 
     private NameCache cache(String name, boolean exact) {
-        return !exact && configured.containsKey(name) ? configuredNames : requestedNames;
+        return !exact && configured.contains(name) ? configuredNames : requestedNames;
     }
 
     /** Counts names of the configuration whose last known addresses stay in use while DNS fails. */
     public int staleNames() {
-        return configuredNames.stale(configured::containsKey);
+        return configuredNames.stale();
     }
 
-    /** Returns the address of an IP literal, null for a name. */
+    /** Returns the address that an IP literal is, null for a name. */
     public static @Nullable InetAddress literal(String host) {
         return IpLiteral.parse(host);
     }

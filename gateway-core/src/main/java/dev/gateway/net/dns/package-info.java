@@ -1,4 +1,4 @@
-/** Name resolution, its cache, and the time to live of answers. */
+/** Name resolution, its cache, and how long answers hold. */
 @NullMarked
 package dev.gateway.net.dns;
 

@@ -92,7 +92,7 @@ final class ProcessMeters implements Exposition.Source {
         out.gauge("gateway_direct_memory_max_bytes", "Direct memory that buffers may take.", directMemoryMax());
         out.gauge(
                 "gateway_auth_files_stale",
-                "Files of users, tokens, groups, filters or session keys that cannot be read, or have invalid lines.",
+                "Files of users, tokens, groups or filters that cannot be read, or have lines that cannot.",
                 faultyAccountFiles.getAsInt());
         out.gauge(
                 "gateway_dns_stale_names",
@@ -145,16 +145,7 @@ final class ProcessMeters implements Exposition.Source {
                             upstream.name(),
                             "state",
                             state));
-            staleSources(upstream)
-                    .forEach((kind, count) -> out.gauge(
-                            "gateway_upstream_sources_stale",
-                            "Sources of endpoints that fail, so that what they told last stays in use.",
-                            count,
-                            "upstream",
-                            upstream.name(),
-                            "source",
-                            kind));
-            if (!upstream.namedByRequests()) {
+            if (!upstream.endpoints().isEmpty()) {
                 out.gauge(
                         "gateway_upstream_panic",
                         "Whether all endpoints get requests because too few are in service.",
@@ -204,8 +195,8 @@ final class ProcessMeters implements Exposition.Source {
         if (bodies != null) {
             out.gauge(
                     "gateway_waiting_bodies_used_bytes",
-                    "Direct memory charged for bodies of requests that wait for an upstream or an inspector, or are"
-                            + " kept for another attempt.",
+                    "Direct memory charged for bodies of requests that wait for an upstream or an inspector, or are kept for "
+                            + "another attempt.",
                     bodies.granted());
             out.gauge(
                     "gateway_waiting_bodies_max_bytes",
@@ -244,17 +235,11 @@ final class ProcessMeters implements Exposition.Source {
 
     private static Map<String, Long> endpointsByState(UpstreamState upstream) {
         Map<String, Long> counts = new TreeMap<>();
-        if (upstream.namedByRequests()) {
-            return counts;
+        if (upstream.endpoints().isEmpty()) {
+            return counts; // requests name them
         }
         UpstreamState.STATES.forEach(state -> counts.put(state, 0L)); // for those who watch one that is rare
         upstream.endpoints().forEach(endpoint -> counts.merge(endpoint.state(), 1L, Long::sum));
-        return counts;
-    }
-
-    private static Map<String, Long> staleSources(UpstreamState upstream) {
-        Map<String, Long> counts = new TreeMap<>();
-        upstream.sources().forEach(source -> counts.merge(source.kind(), source.isStale() ? 1L : 0L, Long::sum));
         return counts;
     }
 

@@ -15,7 +15,6 @@ public final class LoadedClasses {
             "io.opentelemetry.",
             "org.bouncycastle.",
             "org.apache.commons.codec.",
-            "org.jose4j.",
             "io.micrometer.",
             "io.prometheus.",
             "org.HdrHistogram.",

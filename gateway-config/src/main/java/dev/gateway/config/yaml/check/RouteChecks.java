@@ -1,16 +1,16 @@
 package dev.gateway.config.yaml.check;
 
+import dev.gateway.config.AccessConfig;
 import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
-import dev.gateway.config.AccessConfig.KeyPlace;
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.JwtConfig;
+import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.MatchConfig.PathType;
@@ -22,12 +22,15 @@ import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.type.Scope;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Every rule does something, with filters that fit together, and no match stands in the way of another. */
@@ -35,14 +38,25 @@ final class RouteChecks {
     private final Scope scope;
     private final List<String> listeners;
     private final AccessLogConfig.Redact redact;
+    private final Set<String> single; // upstreams of one endpoint
 
     /** Where each match was first written, by the listener, hostname and conditions that make it what it is. */
     private final Map<List<Object>, Position> seen = new HashMap<>();
 
-    private RouteChecks(Scope scope, List<String> listeners, AccessLogConfig.Redact redact) {
+    private RouteChecks(
+            Scope scope, List<String> listeners, AccessLogConfig.Redact redact, List<UpstreamConfig> upstreams) {
         this.scope = scope;
         this.redact = redact;
         this.listeners = listeners;
+        this.single = upstreams.stream()
+                .filter(RouteChecks::isSingle)
+                .map(UpstreamConfig::name)
+                .collect(Collectors.toSet());
+    }
+
+    /** Whether there is one endpoint and will be no other, as there may be of a name. */
+    private static boolean isSingle(UpstreamConfig upstream) {
+        return upstream.endpoints().size() == 1 && upstream.endpoints().get(0).dns() == null;
     }
 
     static void run(GatewayConfig config, Scope scope) {
@@ -53,13 +67,15 @@ final class RouteChecks {
                         .map(ListenerConfig::name)
                         .distinct()
                         .toList(),
-                config.accessLog().redact());
+                config.accessLog().redact(),
+                config.upstreams());
         for (RouteConfig route : config.routes()) {
             checks.names(route);
             for (RuleConfig rule : route.rules()) {
                 checks.destination(rule);
                 if (rule.timeouts().tunnel() == null) {
                     checks.filters(rule);
+                    checks.hedge(rule);
                     rule.matches().forEach(match -> checks.overlap(route, match));
                 }
             }
@@ -103,11 +119,8 @@ final class RouteChecks {
             prefixes(rule, filter);
             if (filter instanceof Cors) {
                 preflights(rule, filter);
-            }
-            Shown shown = shown(filter);
-            if (shown != null) {
-                logged(filter, shown);
-                apart(rule, filter, shown);
+            } else if (filter instanceof ApiKey key) {
+                logged(key);
             }
             if (filter instanceof RateLimitConfig limits) {
                 identities(rule, limits);
@@ -135,56 +148,13 @@ final class RouteChecks {
         }
     }
 
-    /**
-     * Where a filter finds credentials.
-     *
-     * @param name of the header field, query parameter or cookie
-     * @param removed whether the request continues without them
-     */
-    private record Shown(KeyPlace place, String name, boolean removed) {
-        boolean isAt(KeyPlace otherPlace, @Nullable String otherName) {
-            return place == otherPlace
-                    && (place == KeyPlace.HEADER ? name.equalsIgnoreCase(otherName) : name.equals(otherName));
-        }
-
-        boolean isAt(RateLimitConfig.KeyPart part) {
-            return isAt(KeyPlace.HEADER, part.header())
-                    || isAt(KeyPlace.QUERY_PARAMETER, part.queryParameter())
-                    || isAt(KeyPlace.COOKIE, part.cookie());
-        }
-    }
-
-    private static @Nullable Shown shown(FilterConfig filter) {
-        if (filter instanceof ApiKey key) {
-            return new Shown(key.place(), key.name(), !key.forwardKey());
-        } else if (filter instanceof JwtConfig jwt) {
-            return new Shown(jwt.place(), jwt.name(), !jwt.forwardToken());
-        }
-        return filter instanceof BasicAuth users
-                ? new Shown(KeyPlace.HEADER, "Authorization", !users.forwardAuthorization())
-                : null;
-    }
-
-    /** The gateway hides keys and tokens in its own log, as far as it knows their names. */
-    private void logged(FilterConfig filter, Shown shown) {
-        if (shown.place == KeyPlace.QUERY_PARAMETER && !redact.queryKeys().contains(shown.name)) {
+    /** The gateway hides keys in its own log, as far as it knows their names. */
+    private void logged(ApiKey key) {
+        if (key.place() == AccessConfig.KeyPlace.QUERY_PARAMETER
+                && !redact.queryKeys().contains(key.name())) {
             scope.problems.warning(
-                    filter.position(),
-                    "the access log shows the " + (filter instanceof JwtConfig ? "tokens" : "keys") + ": add '"
-                            + shown.name + "' to accessLog.redact.queryKeys");
-        }
-    }
-
-    /** No request can show two kinds of credentials in one place. */
-    private void apart(RuleConfig rule, FilterConfig filter, Shown shown) {
-        for (FilterConfig other : rule.filters()) {
-            Shown taken = filter instanceof JwtConfig && !(other instanceof JwtConfig) ? shown(other) : null;
-            if (taken != null && taken.isAt(shown.place, shown.name)) {
-                scope.problems.error(
-                        filter.position(),
-                        other.type() + " expects other credentials in the same place, " + shown.name
-                                + ": write another header, queryParameter or cookie");
-            }
+                    key.position(),
+                    "the access log shows the keys: add '" + key.name() + "' to accessLog.redact.queryKeys");
         }
     }
 
@@ -220,13 +190,25 @@ final class RouteChecks {
     /** A part of a key that an earlier filter takes out of the request is missing in every request. */
     private void taken(RuleConfig rule, RateLimitConfig.KeyPart part) {
         for (FilterConfig filter : rule.filters()) {
-            Shown shown = shown(filter);
-            if (shown != null && shown.removed && shown.isAt(part)) {
+            boolean takes = filter instanceof ApiKey key
+                    ? !key.forwardKey() && isAt(part, key)
+                    : filter instanceof BasicAuth users
+                            && !users.forwardAuthorization()
+                            && "authorization".equalsIgnoreCase(part.header());
+            if (takes) {
                 scope.problems.error(
                         part.position(),
                         filter.type() + " removes the " + part.summary() + " before: write 'identity: true'");
             }
         }
+    }
+
+    private static boolean isAt(RateLimitConfig.KeyPart part, ApiKey key) {
+        return switch (key.place()) {
+            case HEADER -> key.name().equalsIgnoreCase(part.header());
+            case QUERY_PARAMETER -> key.name().equals(part.queryParameter());
+            case COOKIE -> key.name().equals(part.cookie());
+        };
     }
 
     private void prefixes(RuleConfig rule, FilterConfig filter) {
@@ -255,6 +237,16 @@ final class RouteChecks {
                             + (rule.timeouts().tunnel() == null
                                     ? "the gateway answers matching requests with 500, as the Gateway API requires"
                                     : "the gateway closes every connection"));
+        }
+    }
+
+    /** A second attempt needs a second endpoint. */
+    private void hedge(RuleConfig rule) {
+        HedgeConfig hedge = rule.forwarding().hedge();
+        List<BackendRef> refs = rule.forwarding().backendRefs();
+        if (hedge != null && !refs.isEmpty() && refs.stream().allMatch(ref -> single.contains(ref.name()))) {
+            scope.problems.warning(
+                    hedge.position(), "hedge has no effect: no upstream of the rule has more than one endpoint");
         }
     }
 

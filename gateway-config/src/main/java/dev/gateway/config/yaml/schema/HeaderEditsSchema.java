@@ -116,8 +116,7 @@ final class HeaderEditsSchema {
         return header.file() != null ? null : header.secret() ? Secrets.MASK : header.value();
     }
 
-    /** Says that a field of that name cannot be written, if it cannot. */
-    static void refuseFraming(Values v, String key, String name) {
+    private static void refuseFraming(Values v, String key, String name) {
         String lower = name.toLowerCase(Locale.ROOT);
         if (FRAMING.contains(lower)) {
             v.error(

@@ -170,8 +170,7 @@ final class UpstreamSchema {
                         "endpoints",
                         new ListType<>(EndpointSchema.ENDPOINT, 1),
                         UpstreamConfig::endpoints,
-                        "The addresses of the upstream. If a reload changes only these, endpoints that stay keep "
-                                + "their connections and health.");
+                        "The addresses of the upstream.");
                 var protocol = o.defaulted(
                         "protocol",
                         PROTOCOL,
