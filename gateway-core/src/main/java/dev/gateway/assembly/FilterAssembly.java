@@ -39,11 +39,6 @@ public final class FilterAssembly {
         return filters;
     }
 
-    /** Returns what outlives the generation, of filters and of what else counts. */
-    FilterStates.Prepared states() {
-        return states;
-    }
-
     /** Returns the filters of a rule in the order in which they see requests. */
     public static List<FilterConfig> inOrder(List<FilterConfig> filters) {
         List<FilterConfig> sorted = new ArrayList<>(filters);

@@ -4,10 +4,13 @@ import static dev.gateway.assembly.RewriteFilters.edits;
 import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.AccessConfig;
+import dev.gateway.config.BodyConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterOrder;
+import dev.gateway.filter.body.BodyLimit;
+import dev.gateway.filter.body.Decompression;
 import dev.gateway.filter.rewrite.RequestHeaderModifier;
 import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;
@@ -30,6 +33,10 @@ final class FilterTypes {
                     new FilterType<>(AccessConfig.ApiKey.class, FilterOrder.API_KEY, AccessFilters::apiKey),
                     new FilterType<>(RateLimitConfig.class, FilterOrder.RATE_LIMIT, RateLimitFilters::filter),
                     new FilterType<>(
+                            BodyConfig.BodyLimit.class,
+                            FilterOrder.BODY_LIMIT,
+                            (config, site) -> new BodyLimit(config.maxBytes())),
+                    new FilterType<>(
                             FilterConfig.RequestRedirect.class,
                             FilterOrder.REQUEST_REDIRECT,
                             (config, site) -> RewriteFilters.redirect(config)),
@@ -37,6 +44,11 @@ final class FilterTypes {
                             FilterConfig.DirectResponse.class,
                             FilterOrder.DIRECT_RESPONSE,
                             RewriteFilters::directResponse),
+                    new FilterType<>(
+                            BodyConfig.Decompression.class,
+                            FilterOrder.DECOMPRESSION,
+                            (config, site) -> new Decompression(config.maxBytes(), config.maxRatio())),
+                    new FilterType<>(BodyConfig.Compression.class, FilterOrder.COMPRESSION, BodyFilters::compression),
                     new FilterType<>(
                             FilterConfig.RequestHeaderModifier.class,
                             FilterOrder.REQUEST_HEADER_MODIFIER,

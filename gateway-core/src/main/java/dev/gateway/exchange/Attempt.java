@@ -23,14 +23,14 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     /** What streams are told that are given up although nothing failed. */
     static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
 
-    private Owner owner;
+    private final Owner owner;
     private final Response response;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
     private boolean answered; // the opening was: there is nothing to cancel
     private boolean over;
 
-    /** Who made the attempt, or has taken it over; called until it is over. */
+    /** Who made the attempt; called while it is the current one. */
     interface Owner {
         /** It goes to another endpoint than the one that was chosen first. */
         void onMoved(Endpoint to);
@@ -88,11 +88,6 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     boolean isOver() {
         return over;
-    }
-
-    /** Somebody else hears of it from here on. */
-    void adopt(Owner by) {
-        owner = by;
     }
 
     /** It went well: nothing is left to undo. */

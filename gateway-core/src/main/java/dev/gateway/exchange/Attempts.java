@@ -8,10 +8,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.observe.ExchangeRecord.AttemptKind;
-import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -28,18 +25,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows, until a response is
- * forwarded or the last failure is the exchange's. One of them may have a {@link Hedge} beside it. Made when every filter
- * has proceeded.
+ * forwarded or the last failure is the exchange's. Made when every filter has proceeded.
  */
-final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner, Hedge.Owner {
+final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
-    private static final int SERVER_ERROR = 500;
 
     private final Owner owner;
     private final Route route;
     private final Route.Retry policy;
     private final Retries retries;
-    private final @Nullable Hedge hedge; // null if the request is not hedged
     private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not the client's
     private @Nullable Attempt current;
     private boolean endUnreported; // the observer does not know yet that this attempt has ended
@@ -84,19 +78,6 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         if (policy.attempts() > 0) {
             upstream.retryBudget().onRequest(record.startNanos);
         }
-        this.hedge = hedge(route.forwarding().hedging());
-    }
-
-    private @Nullable Hedge hedge(Route.@Nullable Hedging hedging) {
-        if (hedging == null
-                || !hedging.methods().contains(exchange.head.routedMethod())
-                || exchange.record.kind != ExchangeRecord.Kind.HTTP
-                || !owner.request().isNone()
-                || isInSession()) {
-            return null;
-        }
-        upstream.hedgeBudget().onRequest(exchange.record.startNanos);
-        return new Hedge(exchange, upstream, hedging, this);
     }
 
     /** Begins an attempt; the state is {@link Phase#CONNECTING}. */
@@ -115,7 +96,6 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         record.endpointIndex = chosen.index();
         record.hop = null;
         record.attempts++;
-        record.attemptKind = record.attempts == 1 ? AttemptKind.FIRST : AttemptKind.RETRY;
         // The clock is read where time may have passed: not on the straight way from head to kept connection.
         boolean straight = record.attempts == 1 && !owner.routing().isFiltered();
         record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();
@@ -198,9 +178,6 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                         policy.waiting().silentMillis(),
                         exchange.record.requestedNanos);
         owner.request().sendTo(from, stream, policy.bufferBytes());
-        if (hedge != null && current == from && !from.isOver()) {
-            hedge.onSent();
-        }
     }
 
     @Override
@@ -217,8 +194,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
             owner.response().onInterim(head, owner.request().hasBegun());
         } else {
             onAnswered(head, last);
-            if (!isLeftToHedge(head) && !isRepeated(head)) {
-                endHedge(head.status());
+            if (!isRepeated(head)) {
                 beforeForwarding(head);
                 owner.response().onHead(head, last);
                 onHeard(exchange.record.respondedNanos);
@@ -265,9 +241,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
     public void onFailed(Failure reported) {
         Failure failure = Attempt.exact(reported, exchange.state.isResponded());
         judge(failure);
-        if (!goOnWithHedge(0, failure)) {
-            retryOrFail(failure);
-        }
+        retryOrFail(failure);
     }
 
     /** Another attempt is made, or the exchange fails; the endpoint is judged already, as that decides who is next. */
@@ -299,13 +273,10 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
 
     /** No head has come for as long as an endpoint may be silent: leaves it if it has answered nobody, and another may. */
     void onSilent() {
-        boolean hedged = hedge != null && hedge.isOut();
-        if (exchange.state.phase() != Phase.REQUESTED || !isReplayable() || !(hedged ? isUnheard() : isSilent())) {
+        if (exchange.state.phase() != Phase.REQUESTED || !isReplayable() || !isSilent()) {
             return;
         }
-        long delay = hedged
-                ? 0
-                : retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos));
+        long delay = retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos));
         if (delay == Retries.NONE) {
             return;
         }
@@ -314,11 +285,8 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                 RetrySafety.IF_IDEMPOTENT,
                 "no answer to any request in " + policy.waiting().silentMillis() + " ms");
         judge(failure);
-        abandonCurrent(failure);
-        if (!goOnWithHedge(0, failure)) {
-            onTaken();
-            again(delay, failure);
-        }
+        abandon(failure);
+        again(delay, failure);
     }
 
     /** The current attempt must not go on. */
@@ -328,132 +296,8 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                 ? Failure.of(reported.cause(), RetrySafety.ALWAYS, "no connection: " + reported.detail())
                 : reported;
         judge(failure); // while the stream still tells whether it takes anything
-        abandonCurrent(failure);
-        if (!goOnWithHedge(0, failure)) {
-            onTaken();
-            retryOrFail(failure);
-        }
-    }
-
-    private void onTaken() {
-        if (hedge != null && exchange.state.phase() == Phase.REQUESTED) {
-            hedge.onTaken();
-        }
-    }
-
-    // ---- the attempt beside the current one
-
-    @Override
-    public void onHedgeBegun(Endpoint at) {
-        setTried(at);
-        owner.routing().onAttempt();
-        tellEndpoint(at);
-    }
-
-    @Override
-    public void onHedgeMoved(Endpoint to) {
-        setTried(to);
-        tellEndpoint(to);
-    }
-
-    @Override
-    public boolean isRetriable(int status) {
-        return retries.isFailure(status);
-    }
-
-    @Override
-    public Response response() {
-        return owner.response();
-    }
-
-    /** The current attempt has an answer that will be forwarded. */
-    private void endHedge(int status) {
-        if (hedge != null) {
-            hedge.giveUp();
-            if (status < SERVER_ERROR) { // what fails fast would make others look slow
-                hedge.onTaken();
-            }
-        }
-    }
-
-    /** An error that would be repeated is not forwarded while the hedge may be answered well. */
-    private boolean isLeftToHedge(ResponseHead head) {
-        if (hedge == null || !hedge.isOut() || !retries.isFailure(head.status())) {
-            return false;
-        }
-        onHeard(exchange.loop.wheel.nanoTime());
-        return goOnWithHedge(head.status(), null);
-    }
-
-    /** The current attempt has ended in vain: its hedge, if there is one, takes its place, and no other is made. */
-    private boolean goOnWithHedge(int status, @Nullable Failure failure) {
-        Attempt next = hedge == null ? null : hedge.running();
-        if (hedge == null || next == null) {
-            return false;
-        }
-        hedge.onTaken();
-        if (failure != null) {
-            lastFailure = failure;
-            leave(failure);
-        }
-        tellEnd(status, failure, true);
-        Attempt failed = current;
-        ClientStream stream = hedge.stream();
-        takeOver(hedge, next);
-        if (stream == null) {
-            exchange.state.on(Event.RETRY);
-            exchange.state.on(Event.BACKED_OFF); // the request is sent when there is a stream, as it always is
-        } else {
-            owner.response().attach(stream);
-        }
-        boolean sent = stream != null;
-        owner.deadlines()
-                .replaceAttempt(
-                        route.timeouts().backendRequestMillis(),
-                        exchange.record.attemptNanos,
-                        sent ? upstream.settings().responseHeadersMillis() : 0,
-                        sent ? policy.waiting().silentMillis() : 0,
-                        exchange.record.requestedNanos);
-        if (failed != null) {
-            failed.abandon(failure == null ? Attempt.ABANDONED : failure);
-        }
-        return true;
-    }
-
-    @Override
-    public void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last) {
-        if (hedge == null) {
-            return;
-        }
-        hedge.onTaken();
-        timeAnswer(); // or a slow endpoint would never look slow
-        tellEnd(0, null, true);
-        Attempt slower = current;
-        takeOver(hedge, from);
-        owner.response().attach(stream);
-        owner.deadlines()
-                .replaceAttempt(
-                        route.timeouts().backendRequestMillis(),
-                        exchange.record.attemptNanos,
-                        0,
-                        0,
-                        exchange.record.requestedNanos);
-        if (slower != null) {
-            slower.abandon(Attempt.ABANDONED);
-        }
-        if (!from.isOver()) {
-            onHead(head, last);
-        }
-    }
-
-    private void takeOver(Hedge by, Attempt next) {
-        current = next;
-        next.adopt(this);
-        endUnreported = true;
-        Endpoint at = by.takeOver();
-        if (at != null) {
-            begin(at);
-        }
+        abandon(failure);
+        retryOrFail(failure);
     }
 
     /** The exchange fails, and with it the current attempt. */
@@ -496,9 +340,6 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         Attempt failed = current;
         current = null;
         owner.deadlines().attemptOver();
-        if (hedge != null) {
-            hedge.giveUp();
-        }
         exchange.state.on(Event.RETRY);
         if (failed != null) {
             failed.abandon(failure);
@@ -520,42 +361,22 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** Gives all attempts up. */
+    /** Gives the current attempt up. */
     void abandon(Failure failure) {
-        if (hedge != null) {
-            hedge.giveUp();
-        }
-        abandonCurrent(failure);
-    }
-
-    private void abandonCurrent(Failure failure) {
         if (current != null) {
             current.abandon(failure);
         }
     }
 
-    /** Tells the observer of the current attempt's end, once; without another one there is no hedge, either. */
+    /** Tells the observer of the current attempt's end, once. */
     void tellEnd(int status, @Nullable Failure failure, boolean again) {
-        if (hedge != null && !again) {
-            hedge.giveUp();
-        }
         if (endUnreported) {
             endUnreported = false;
             onServed();
-            if (exchange.record.attemptKind == AttemptKind.HEDGE) {
-                exchange.record.hedge = hedgeResult(failure, again);
-            }
             exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
             if (again) {
                 exchange.record.tryAgain(status, failure);
             }
         }
-    }
-
-    private HedgeResult hedgeResult(@Nullable Failure failure, boolean again) {
-        if (exchange.state.isResponded()) {
-            return HedgeResult.WON;
-        }
-        return again || EndpointMeters.isFailed(0, failure) ? HedgeResult.FAILED : HedgeResult.LOST;
     }
 }

@@ -32,8 +32,7 @@ final class EndpointChoice {
         return other == null ? chosen : other;
     }
 
-    /** Whether no attempt was there, and its last request did not fail. */
-    static boolean isFresh(Upstream upstream, BalancerContext request, Endpoint endpoint) {
+    private static boolean isFresh(Upstream upstream, BalancerContext request, Endpoint endpoint) {
         return !request.isTried(endpoint) && !upstream.host(endpoint).isFailing();
     }
 

@@ -52,17 +52,6 @@ abstract class EndpointUse implements BalancerContext {
         return EndpointChoice.choose(upstream, this);
     }
 
-    /** Returns an endpoint for an attempt beside the current one, null if none is well that was not tried. */
-    public final @Nullable Endpoint another() {
-        Endpoint chosen = EndpointChoice.choose(upstream, this);
-        return chosen != null && EndpointChoice.isFresh(upstream, this, chosen) ? chosen : null;
-    }
-
-    /** Whether the client's session names an endpoint, which has what other endpoints do not have. */
-    final boolean isInSession() {
-        return session != null && session.endpoint() != null;
-    }
-
     /** An attempt begins at the endpoint that was chosen. */
     final void begin(Endpoint chosen) {
         goTo(chosen);
@@ -73,11 +62,6 @@ abstract class EndpointUse implements BalancerContext {
     /** The current attempt is made at this endpoint. */
     final void goTo(Endpoint chosen) {
         endpoint = chosen;
-        setTried(chosen);
-    }
-
-    /** The endpoint gets the request, or has got it. */
-    final void setTried(Endpoint chosen) {
         tried |= bit(chosen);
     }
 
@@ -122,12 +106,9 @@ abstract class EndpointUse implements BalancerContext {
 
     /** Whether the endpoint has answered nobody since it got this request, and another has not been tried. */
     final boolean isSilent() {
-        return isUnheard() && EndpointChoice.hasUntried(upstream, this);
-    }
-
-    /** Whether the endpoint has answered nobody since it got this request. */
-    final boolean isUnheard() {
-        return endpoint != null && !upstream.host(endpoint).isHeardSince(exchange.record.requestedNanos);
+        return endpoint != null
+                && !upstream.host(endpoint).isHeardSince(exchange.record.requestedNanos)
+                && EndpointChoice.hasUntried(upstream, this);
     }
 
     // ---- how endpoints did
@@ -143,11 +124,8 @@ abstract class EndpointUse implements BalancerContext {
         }
     }
 
-    /**
-     * Tells the host how long the answer has taken, or takes at least, if its balancer asks; not what the client has taken to
-     * send much.
-     */
-    final void timeAnswer() {
+    /** Tells the host how long the answer has taken, if its balancer asks; not what the client has taken to send much. */
+    private void timeAnswer() {
         boolean small = exchange.head.contentLength() < MAX_TIMED_BODY && exchange.state.isRequestEnded();
         if (small && endpoint != null && upstream.balancer().timesAnswers()) {
             long now = exchange.loop.wheel.nanoTime();

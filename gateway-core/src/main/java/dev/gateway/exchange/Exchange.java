@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
+import dev.gateway.filter.BodyTransform;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
@@ -83,9 +84,18 @@ final class Exchange extends ExchangeContext
         Attempts made = new Attempts(this, this, route, upstream);
         attempts = made;
         request.watchPace();
+        BodyTransform transform = request.isExpected() ? routing.requestBody() : null;
+        if (transform != null) {
+            request.transform(transform);
+        }
         if (request.passes(routing.inspector())) {
             made.open();
         }
+    }
+
+    @Override
+    public void limitRequestBody(long maxBytes, String by) {
+        request.limit(maxBytes, by);
     }
 
     /** What is left is a request that its head was all of. */
@@ -214,7 +224,7 @@ final class Exchange extends ExchangeContext
 
     @Override
     public void onTimeout(Failure failure) {
-        if (attempts != null) {
+        if (attempts != null && !response.isReceived()) { // what is left then is the client's part
             attempts.onTimeout(failure);
         }
         fail(failure);

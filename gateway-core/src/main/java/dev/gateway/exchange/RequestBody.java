@@ -5,6 +5,7 @@ import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Intake;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.BodyTransform;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.ProxyFields;
@@ -20,25 +21,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the client of an exchange sends after its head: held while there is no stream to take it, then relayed. No credit
  * is given for what is held, so the adapter's watermark bounds it. What was sent is kept for another attempt, within
- * bounds, until the response begins. Owns what it holds until {@link #discard}.
+ * bounds, until the response begins: as filters have transformed it, if they do. Owns what it holds until {@link #discard}.
  */
-final class RequestBody {
+final class RequestBody implements TransformedBody.Output {
     private final ExchangeContext exchange;
     private final Owner owner;
-    private final long maxBytes;
     private final Relay relay;
+    private long maxBytes; // 0 for no limit
+    private String limitedBy = "limits.maxBody";
     private @Nullable HeldBody held; // null before anything had to wait: most requests have no body
     private @Nullable SentBody sent; // null before there is any
     private @Nullable Fields trailers;
     private @Nullable BodyInspector inspector; // that has not let it pass yet
+    private @Nullable TransformedBody transformed; // null unless a filter transforms it
     private @Nullable BodyRate rate; // that the client must keep up with
     private @Nullable BodyPace pace; // null before it was looked at for the first time
     private @Nullable Attempt attempt; // whose stream takes it
     private int mostKept;
     private long received; // bytes of it, without framing
     private boolean sentTrailers; // by the current attempt
+    private boolean repeating; // what follows has to wait until all has been sent again that was sent before
     private boolean begun;
     private boolean complete; // the client has sent all
+    private boolean headOnly; // there is none
     private boolean reading = true; // downstream's read-complete will come
 
     /** The exchange whose request it is. */
@@ -58,7 +63,7 @@ final class RequestBody {
         /** Whether the client may wait for consent before it sends anything. */
         boolean isContinueDue();
 
-        /** An inspector threw. */
+        /** An inspector or a transform threw. */
         void onDefect(Throwable defect);
     }
 
@@ -77,6 +82,33 @@ final class RequestBody {
     /** The head was the whole request. */
     void completeAtOnce() {
         complete = true;
+        headOnly = true;
+    }
+
+    /** Whether there is a body, which need not have come. */
+    boolean isExpected() {
+        return !headOnly && !exchange.head.isConnect();
+    }
+
+    /** It may have so many bytes at most, if no limit is smaller; by what has that limit. */
+    void limit(long most, String by) {
+        if (maxBytes == 0 || most < maxBytes) {
+            maxBytes = most;
+            limitedBy = by;
+            checkLength();
+        }
+    }
+
+    private void checkLength() {
+        if (maxBytes > 0 && received > maxBytes && !exchange.head.isConnect()) {
+            owner.fail(
+                    Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (" + limitedBy + ")"));
+        }
+    }
+
+    /** What goes upstream is what this makes of it; to be said before anything is sent. */
+    void transform(BodyTransform by) {
+        transformed = new TransformedBody(by, this, owner);
     }
 
     /** Has its client keep up with a rate from now on, if it has not sent all; tunnels and calls of gRPC may be quiet. */
@@ -113,7 +145,7 @@ final class RequestBody {
 
     /** Whether it is the client that it waits for: no upstream has to come or to make room first. */
     private boolean isClientsTurn() {
-        boolean taken = attempt != null && !attempt.isOver() && !relay.isStalled();
+        boolean taken = attempt != null && !attempt.isOver() && !isStalled();
         return (inspector != null || taken) && !owner.isContinueDue();
     }
 
@@ -125,11 +157,6 @@ final class RequestBody {
     /** Whether not a byte of it has come. */
     boolean isEmpty() {
         return received == 0;
-    }
-
-    /** Whether the head was the whole request. */
-    boolean isNone() {
-        return complete && received == 0 && trailers == null;
     }
 
     /** Whether another attempt can send all that has come of it. */
@@ -189,9 +216,18 @@ final class RequestBody {
             exchange.state.on(Event.REQUEST_ENDED);
         }
         relay.wrote();
+        repeating = true;
         stream.head(exchange.head, bodyless);
         if (!bodyless) {
             sendAgain(attempt);
+        }
+        if (this.attempt == attempt) {
+            repeating = false;
+        }
+        if (!bodyless) {
+            if (transformed != null) {
+                transformed.run();
+            }
             sendHeld();
         }
         if (!reading && !attempt.isOver()) {
@@ -215,16 +251,21 @@ final class RequestBody {
 
     private void sendHeld() {
         for (ByteBuf data = next(); data != null; data = next()) {
-            send(data, isLast());
+            forward(data, isLastReceived());
         }
         Fields last = trailers;
         if (last != null && !sentTrailers && maySend()) {
-            send(last);
+            forward(last);
         }
     }
 
     /** Whether all of it has come, and nothing is left to send after what is being sent. */
     private boolean isLast() {
+        return isLastReceived() && (transformed == null || transformed.isDone());
+    }
+
+    /** Whether all of it has come, and nothing is held that follows what is being passed on. */
+    private boolean isLastReceived() {
         return complete && (trailers == null || sentTrailers) && !isHolding();
     }
 
@@ -278,12 +319,10 @@ final class RequestBody {
                 }
                 onHeld();
             }
-            case FORWARD -> send(data, last);
+            case FORWARD -> forward(data, last);
             case DISCARD -> {}
         }
-        if (maxBytes > 0 && received > maxBytes && !exchange.head.isConnect()) {
-            owner.fail(Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (limits.maxBody)"));
-        }
+        checkLength();
     }
 
     private void onHeld() {
@@ -295,13 +334,51 @@ final class RequestBody {
         }
     }
 
-    private void send(ByteBuf data, boolean last) {
+    private void forward(ByteBuf data, boolean last) {
+        if (transformed == null) {
+            pass(data, last, data.readableBytes());
+        } else {
+            transformed.add(data, last);
+        }
+    }
+
+    private void forward(Fields last) {
+        if (transformed == null || transformed.isDone()) {
+            passTrailers(last);
+        } else {
+            trailers = last;
+            transformed.end(last);
+        }
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return maySend() && !repeating && relay.hasRoom();
+    }
+
+    @Override
+    public void pass(ByteBuf data, boolean last, int from) {
         if (data.isReadable() && exchange.state.phase() == Phase.REQUESTED) {
             keep(data);
         }
         Action action = last ? exchange.state.on(Event.REQUEST_ENDED) : Action.NOTHING;
-        relay.data(data, last);
+        relay.data(data, last, from);
         owner.perform(action);
+    }
+
+    @Override
+    public void taken(int bytes) {
+        relay.skip(bytes);
+    }
+
+    @Override
+    public void fail(Failure failure) {
+        owner.fail(failure);
+    }
+
+    @Override
+    public void onDefect(Throwable defect) {
+        owner.onDefect(defect);
     }
 
     private void keep(ByteBuf data) {
@@ -338,12 +415,13 @@ final class RequestBody {
                 trailers = fields;
                 onHeld();
             }
-            case FORWARD -> send(fields);
+            case FORWARD -> forward(fields);
             case DISCARD -> {}
         }
     }
 
-    private void send(Fields last) {
+    @Override
+    public void passTrailers(Fields last) {
         trailers = last;
         sentTrailers = true;
         if (!owner.routing().onRequestTrailers(last)) {
@@ -357,6 +435,9 @@ final class RequestBody {
     /** What the client had sent was read. */
     void onReadComplete() {
         reading = false;
+        if (transformed != null) {
+            transformed.pause();
+        }
         relay.flush();
     }
 
@@ -366,17 +447,23 @@ final class RequestBody {
 
     /** Whether the upstream does not take what has come of it. */
     boolean isStalled() {
-        return relay.isStalled();
+        return relay.isStalled() || (transformed != null && transformed.isStalled());
     }
 
     /** The upstream has room again. */
     void credit() {
+        if (transformed != null && transformed.run()) {
+            relay.flush(); // nothing is being read that would end with a flush
+        }
         relay.credit();
     }
 
     /** The exchange is over: nobody wants what is still held. */
     void discard() {
         relay.end();
+        if (transformed != null) {
+            transformed.close();
+        }
         if (held != null) {
             held.discard();
         }

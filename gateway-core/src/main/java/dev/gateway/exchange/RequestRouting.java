@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
@@ -41,6 +42,9 @@ final class RequestRouting implements FilterChain.Owner {
 
         /** The request goes to this upstream. */
         void sendTo(Upstream upstream, Route route);
+
+        /** The request's body may have so many bytes at most, by what has that limit. */
+        void limitRequestBody(long maxBytes, String by);
 
         /** The request has been answered with a status and that many bytes of body, and nothing has failed. */
         void completeAnswered(int status, int bytes);
@@ -191,6 +195,11 @@ final class RequestRouting implements FilterChain.Owner {
     }
 
     @Override
+    public void limitRequestBody(long maxBytes, String by) {
+        owner.limitRequestBody(maxBytes, by);
+    }
+
+    @Override
     public void onDefect(Throwable defect) {
         owner.onDefect(defect);
     }
@@ -232,6 +241,31 @@ final class RequestRouting implements FilterChain.Owner {
     @Nullable
     BodyInspector inspector() {
         return filters == null ? null : filters.inspector();
+    }
+
+    /** Returns what transforms the request's body, null if nothing does. */
+    @Nullable
+    BodyTransform requestBody() {
+        return filters == null ? null : filters.requestBody();
+    }
+
+    /**
+     * Returns what transforms the response's body, null if nothing does, or if a filter threw, which has ended the
+     * exchange.
+     *
+     * @param last whether no body follows
+     */
+    @Nullable
+    BodyTransform responseBody(ResponseHead response, boolean last) {
+        if (filters == null) {
+            return null;
+        }
+        try {
+            return filters.responseBody(response, last);
+        } catch (RuntimeException e) {
+            owner.onDefect(e);
+            return null;
+        }
     }
 
     /** Returns the limits of the tunnel that the exchange may become. */

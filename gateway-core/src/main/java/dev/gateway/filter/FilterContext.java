@@ -36,6 +36,22 @@ public interface FilterContext {
     @Nullable
     Object kept();
 
+    /**
+     * Charges the client for memory that the exchange takes until it ends.
+     *
+     * @param needed whether the exchange fails without it; what one can do without gets less
+     * @return false, with nothing charged, if it is too much
+     */
+    boolean tryHold(long bytes, boolean needed);
+
+    /**
+     * Lets the request's body have so many bytes at most, as the client sends it; a larger one fails the exchange. The
+     * smallest limit counts.
+     *
+     * @param by what the log says has the limit
+     */
+    void limitRequestBody(long maxBytes, String by);
+
     /** Returns what runs tasks on the exchange's event loop, for a filter that answers from another thread. */
     Executor loop();
 

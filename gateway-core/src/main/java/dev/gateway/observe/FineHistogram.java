@@ -28,8 +28,7 @@ public final class FineHistogram {
         ELEMENT.setOpaque(counts, bucket, (int) ELEMENT.getOpaque(counts, bucket) + 1);
     }
 
-    /** Returns the bucket of a duration. */
-    public static int bucket(long nanos) {
+    static int bucket(long nanos) {
         if (nanos < 1L << FIRST_BIT) {
             return 0;
         }

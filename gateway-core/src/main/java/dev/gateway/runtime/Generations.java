@@ -2,6 +2,7 @@ package dev.gateway.runtime;
 
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
+import dev.gateway.assembly.BodyFilters;
 import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.FilterStates;
@@ -64,6 +65,7 @@ public final class Generations {
         metrics.addLimits(
                 decisions -> RateLimitFilters.readDecisions(filterStates, decisions),
                 () -> RateLimitFilters.untracked(filterStates));
+        metrics.addCompression(counts -> BodyFilters.readCompressed(filterStates, counts));
     }
 
     /** Returns what the connect sections of all generations share. */

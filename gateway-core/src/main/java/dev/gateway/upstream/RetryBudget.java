@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Retry budget: how many retries, or how many hedges, an upstream takes, over all routes and event loops. In ten seconds they
- * may be a share of the requests of that time, and in each second so many in any case. What a request costs is one addition;
- * the rest is work of retries. Safe from any thread, and without a lock.
+ * Retry budget: how many retries an upstream takes, over all routes and event loops. In ten seconds they may be a share of
+ * the requests of that time, and in each second so many in any case. What a request costs is one addition; the rest is work
+ * of retries. Safe from any thread, and without a lock.
  */
 public final class RetryBudget {
     private static final long SLOT_NANOS = TimeUnit.SECONDS.toNanos(1);

@@ -17,7 +17,6 @@ public final class Upstream {
     private final FairLimit requests;
     private final PendingRequestMemory waiting = new PendingRequestMemory();
     private final RetryBudget retryBudget = new RetryBudget();
-    private final RetryBudget hedgeBudget = new RetryBudget();
     private final Host named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
     private final Host departed = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
     private @Nullable SessionPersistence sessions; // set before anybody else sees this
@@ -140,11 +139,6 @@ public final class Upstream {
     /** Returns how many retries it takes. */
     public RetryBudget retryBudget() {
         return retryBudget;
-    }
-
-    /** Returns how many requests go to a second endpoint because the first takes long. */
-    public RetryBudget hedgeBudget() {
-        return hedgeBudget;
     }
 
     @Override

@@ -224,6 +224,11 @@ abstract class PartRig {
         }
 
         @Override
+        public void limitRequestBody(long maxBytes, String by) {
+            told.add("at most " + maxBytes + " bytes, by " + by);
+        }
+
+        @Override
         public void completeAnswered(int status, int bytes) {
             told.add("answered " + status + ", " + bytes + " bytes");
         }

@@ -80,7 +80,6 @@ class ExplainerTest {
                 rules:
                   - filters: [{type: IPAccess, ipAccess: {deny: [192.0.2.0/24]}}]
                     backendRefs: [{name: api}]
-                    hedge: {after: p99.9, budget: 7%}
               - name: raw
                 parentRefs: [{name: raw}]
                 hostnames: ["db.example.com"]
@@ -182,20 +181,6 @@ class ExplainerTest {
         assertThat(taken.targets().get(0).sessionName()).isEqualTo("sid");
         assertThat(taken.targets().get(1).sessionName()).isNull();
         assertThat(taken.timeouts()).containsEntry("request", "30s").containsEntry("backendRequest", "none");
-    }
-
-    @Test
-    void whenARequestGoesToASecondEndpointIsSaid() {
-        Explanation.Taken hedged =
-                Objects.requireNonNull(request("GET", "staff.test", "/").taken());
-        assertThat(hedged.more())
-                .containsEntry(
-                        "hedge",
-                        "at another endpoint after p99.9 of the rule's answers, at least 10ms, for GET/HEAD/OPTIONS "
-                                + "without a body; budget 7 % of requests");
-        Explanation.Taken other = Objects.requireNonNull(
-                request("GET", "shop.example.com", "/api/x?v=1", "X-Tier: gold").taken());
-        assertThat(other.more()).containsKey("retry").doesNotContainKey("hedge");
     }
 
     @Test

@@ -26,6 +26,18 @@ public final class FakeContext implements InspectionContext {
     /** What its clock shows. */
     public long nanos;
 
+    /** How many bytes the exchange may hold; half of them of what one can do without. */
+    public long room = Long.MAX_VALUE;
+
+    /** How many it holds. */
+    public long held;
+
+    /** How many bytes the request's body may have, 0 if the filter has said nothing. */
+    public long maxBody;
+
+    /** What the filter says has that limit. */
+    public @Nullable String limitedBy;
+
     private final ConnectionInfo connection;
     private @Nullable Object kept;
     private final Queue<Runnable> tasks = new ArrayDeque<>();
@@ -129,6 +141,19 @@ public final class FakeContext implements InspectionContext {
     @Override
     public @Nullable Object kept() {
         return kept;
+    }
+
+    @Override
+    public boolean tryHold(long bytes, boolean needed) {
+        boolean fits = held + bytes <= (needed ? room : room / 2);
+        held += fits ? bytes : 0;
+        return fits;
+    }
+
+    @Override
+    public void limitRequestBody(long maxBytes, String by) {
+        maxBody = maxBytes;
+        limitedBy = by;
     }
 
     @Override

@@ -70,7 +70,6 @@ final class JsonLine extends LogLine {
         put(LogField.PARENT, exchange);
         put(LogField.ATTEMPTS, exchange);
         put(LogField.TRIED, exchange);
-        put(LogField.HEDGE, exchange);
         put(LogField.GENERATION, exchange);
         put(LogField.RECEIVED_BYTES, exchange);
         put(LogField.SENT_BYTES, exchange);
@@ -141,12 +140,10 @@ final class JsonLine extends LogLine {
         char before = '[';
         for (Tried each : attempts) {
             buffer.put(before).put("{\"endpoint\":\"").putJson(each.endpoint().toString());
-            if (each.cause() != null) {
-                buffer.put("\",\"cause\":\"").put(each.cause().label()).put("\"}");
-            } else if (each.status() != 0) {
+            if (each.cause() == null) {
                 buffer.put("\",\"status\":").put(each.status()).put('}');
             } else {
-                buffer.put("\"}");
+                buffer.put("\",\"cause\":\"").put(each.cause().label()).put("\"}");
             }
             before = ',';
         }

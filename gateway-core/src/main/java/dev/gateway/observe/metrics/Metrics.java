@@ -124,6 +124,11 @@ public final class Metrics implements AutoCloseable {
         process.untrackedKeys = untracked;
     }
 
+    /** Adds what rules have compressed, which is asked at each scrape. */
+    public void addCompression(Consumer<CompressionCounts> compression) {
+        process.compression = compression;
+    }
+
     /** Lets scrapes tell when certificates end. */
     public void watch(Supplier<List<CertificateExpiry>> certificates) {
         process.certificates = certificates;

@@ -36,6 +36,7 @@ final class ProcessMeters implements Exposition.Source {
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
     volatile Consumer<LimitDecisions> limits = decisions -> {};
     volatile LongSupplier untrackedKeys = () -> 0;
+    volatile Consumer<CompressionCounts> compression = counts -> {};
     volatile IntSupplier staleNames = () -> 0;
     volatile @Nullable Overload overload;
     volatile @Nullable MemoryBudget budget;
@@ -134,6 +135,7 @@ final class ProcessMeters implements Exposition.Source {
                 "rule",
                 rule)));
         limits(out);
+        compression(out);
         certificates(out);
         for (UpstreamState upstream : upstreams.get()) {
             endpointsByState(upstream)
@@ -177,6 +179,29 @@ final class ProcessMeters implements Exposition.Source {
                 "gateway_ratelimit_untracked",
                 "Times that a key of a limit lost its count, or was not counted, because too many others had one.",
                 untrackedKeys.getAsLong());
+    }
+
+    private void compression(Exposition out) {
+        compression.accept((route, input, output, skipped) -> {
+            out.counter(
+                    "gateway_compression_input_bytes",
+                    "Bytes of responses that were compressed, as upstreams sent them.",
+                    input,
+                    "route",
+                    route);
+            out.counter(
+                    "gateway_compression_output_bytes",
+                    "Bytes that compressed responses have become.",
+                    output,
+                    "route",
+                    route);
+            out.counter(
+                    "gateway_compression_skipped",
+                    "Responses that were not compressed because memory was short.",
+                    skipped,
+                    "route",
+                    route);
+        });
     }
 
     private void overload(Exposition out) {

@@ -104,6 +104,7 @@ class MetricsIT {
                       - matches: [{path: {type: PathPrefix, value: /random}}]
                         filters:
                           - {type: RateLimit, rateLimit: {limits: [{requests: 1000000, interval: 1s, key: [{header: Host}]}]}}
+                          - {type: Compression, compression: {}}
                         backendRefs: [{name: app}]
                       - {matches: [{path: {type: Exact, value: /echo}}], backendRefs: [{name: app}]}
                 upstreams:
@@ -235,7 +236,8 @@ class MetricsIT {
     void countersAreThereBeforeAnythingIsCounted() throws Exception {
         try (Origin unused = Origin.start();
                 Rig fresh = Rig.to(unused.port())
-                        .rule("filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1s}]}}]")
+                        .rule("filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1s}]}}, "
+                                + "{type: Compression, compression: {}}]")
                         .start()) {
             Exposed exposed = Exposed.parse(fresh.admin("/metrics"));
             Set<String> missing = new TreeSet<>(reference().keySet());
