@@ -4,13 +4,11 @@ import static dev.gateway.assembly.RewriteFilters.edits;
 import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.AccessConfig;
-import dev.gateway.config.BodyConfig;
+import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterOrder;
-import dev.gateway.filter.body.BodyLimit;
-import dev.gateway.filter.body.Decompression;
 import dev.gateway.filter.rewrite.RequestHeaderModifier;
 import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;
@@ -31,11 +29,8 @@ final class FilterTypes {
                             AccessConfig.Cors.class, FilterOrder.CORS, (config, site) -> AccessFilters.cors(config)),
                     new FilterType<>(AccessConfig.BasicAuth.class, FilterOrder.BASIC_AUTH, AccessFilters::basicAuth),
                     new FilterType<>(AccessConfig.ApiKey.class, FilterOrder.API_KEY, AccessFilters::apiKey),
+                    new FilterType<>(ExternalAuthConfig.class, FilterOrder.EXTERNAL_AUTH, ExternalAuthFilters::filter),
                     new FilterType<>(RateLimitConfig.class, FilterOrder.RATE_LIMIT, RateLimitFilters::filter),
-                    new FilterType<>(
-                            BodyConfig.BodyLimit.class,
-                            FilterOrder.BODY_LIMIT,
-                            (config, site) -> new BodyLimit(config.maxBytes())),
                     new FilterType<>(
                             FilterConfig.RequestRedirect.class,
                             FilterOrder.REQUEST_REDIRECT,
@@ -44,11 +39,6 @@ final class FilterTypes {
                             FilterConfig.DirectResponse.class,
                             FilterOrder.DIRECT_RESPONSE,
                             RewriteFilters::directResponse),
-                    new FilterType<>(
-                            BodyConfig.Decompression.class,
-                            FilterOrder.DECOMPRESSION,
-                            (config, site) -> new Decompression(config.maxBytes(), config.maxRatio())),
-                    new FilterType<>(BodyConfig.Compression.class, FilterOrder.COMPRESSION, BodyFilters::compression),
                     new FilterType<>(
                             FilterConfig.RequestHeaderModifier.class,
                             FilterOrder.REQUEST_HEADER_MODIFIER,

@@ -3,7 +3,6 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
-import dev.gateway.filter.BodyTransform;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
@@ -84,18 +83,9 @@ final class Exchange extends ExchangeContext
         Attempts made = new Attempts(this, this, route, upstream);
         attempts = made;
         request.watchPace();
-        BodyTransform transform = request.isExpected() ? routing.requestBody() : null;
-        if (transform != null) {
-            request.transform(transform);
-        }
         if (request.passes(routing.inspector())) {
             made.open();
         }
-    }
-
-    @Override
-    public void limitRequestBody(long maxBytes, String by) {
-        request.limit(maxBytes, by);
     }
 
     /** What is left is a request that its head was all of. */
@@ -224,7 +214,7 @@ final class Exchange extends ExchangeContext
 
     @Override
     public void onTimeout(Failure failure) {
-        if (attempts != null && !response.isReceived()) { // what is left then is the client's part
+        if (attempts != null) {
             attempts.onTimeout(failure);
         }
         fail(failure);
@@ -388,10 +378,10 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
-    public void completeAnswered(int status, int bytes) {
+    public void completeAnswered(int status, int bytes, @Nullable Failure refusal) {
         record.status = status;
         record.sentBytes = bytes;
-        complete(null);
+        complete(refusal);
     }
 
     private void complete(@Nullable Failure ended) {

@@ -1,9 +1,9 @@
 package dev.gateway.exchange;
 
 import dev.gateway.filter.BodyInspector;
-import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.InspectionContext;
+import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
@@ -11,7 +11,9 @@ import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -32,8 +34,10 @@ final class FilterChain implements InspectionContext {
     private @Nullable Identity identity;
     private @Nullable Verdict early; // resumed before the filter said that it waits
     private @Nullable Runnable waiting; // cancels what is waited for
+    private @Nullable List<FilterCall> calls; // null if no filter has made any
     private boolean running;
     private boolean closed;
+    private boolean over;
 
     /** Who is told what the filters of a request decide. */
     interface Owner {
@@ -48,9 +52,6 @@ final class FilterChain implements InspectionContext {
 
         /** Every filter has proceeded. */
         void onFiltersProceeded();
-
-        /** The request's body may have so many bytes at most, by what has that limit. */
-        void limitRequestBody(long maxBytes, String by);
 
         /** A filter threw when it was resumed. */
         void onDefect(Throwable defect);
@@ -113,18 +114,32 @@ final class FilterChain implements InspectionContext {
     }
 
     @Override
-    public boolean tryHold(long bytes, boolean needed) {
-        return needed ? exchange.held.tryAdd(bytes) : exchange.held.tryAddSpare(bytes);
-    }
-
-    @Override
-    public void limitRequestBody(long maxBytes, String by) {
-        owner.limitRequestBody(maxBytes, by);
-    }
-
-    @Override
     public Executor loop() {
         return exchange.loop.wheel.loop();
+    }
+
+    @Override
+    public UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback) {
+        if (over) {
+            request.body().release();
+            throw new IllegalStateException("a call after the exchange's end");
+        }
+        List<FilterCall> made = calls;
+        if (made == null) {
+            made = new ArrayList<>(1);
+            calls = made;
+        }
+        made.removeIf(FilterCall::isOver);
+        FilterCall call = new FilterCall(exchange, upstream, request, callback, owner::onDefect);
+        made.add(call);
+        call.begin();
+        return call;
+    }
+
+    private void cancelCalls() {
+        if (calls != null) {
+            List.copyOf(calls).forEach(FilterCall::cancel);
+        }
     }
 
     /** Runs the filters from where they stopped, and tells the exchange how it went. */
@@ -201,6 +216,7 @@ final class FilterChain implements InspectionContext {
     /** The exchange is over: nothing may be resumed any more. */
     void cancel() {
         closed = true;
+        cancelCalls(); // first: a filter may fail
         Runnable cancel = waiting;
         if (cancel != null) {
             waiting = null;
@@ -231,53 +247,6 @@ final class FilterChain implements InspectionContext {
         return all;
     }
 
-    /** Returns what transforms the request's body, null if nothing does; every filter has proceeded. */
-    @Nullable
-    BodyTransform requestBody() {
-        BodyTransform all = null;
-        for (int i = 0; i < passed; i++) {
-            current = i;
-            try {
-                all = then(all, filters.get(i).requestBody(exchange.head, this));
-            } catch (RuntimeException e) {
-                close(all);
-                throw e;
-            }
-        }
-        current = passed;
-        return all;
-    }
-
-    /**
-     * Returns what transforms the response's body, null if nothing does.
-     *
-     * @param last whether no body follows
-     */
-    @Nullable
-    BodyTransform responseBody(ResponseHead head, boolean last) {
-        BodyTransform all = null;
-        for (int i = passed - 1; i >= 0; i--) {
-            current = i;
-            try {
-                all = then(all, filters.get(i).responseBody(head, last, this));
-            } catch (RuntimeException e) {
-                close(all);
-                throw e;
-            }
-        }
-        return all;
-    }
-
-    private static @Nullable BodyTransform then(@Nullable BodyTransform first, @Nullable BodyTransform second) {
-        return first == null ? second : second == null ? first : new TransformsInTurn(first, second);
-    }
-
-    private static void close(@Nullable BodyTransform transform) {
-        if (transform != null) {
-            transform.close();
-        }
-    }
-
     /** Two inspectors: the second is asked when the first has let the bytes pass. */
     private static final class InTurn implements BodyInspector {
         private @Nullable BodyInspector first;
@@ -303,6 +272,8 @@ final class FilterChain implements InspectionContext {
 
     /** The exchange is over, however it ended. */
     void end() {
+        over = true;
+        cancelCalls();
         for (int i = passed - 1; i >= 0; i--) {
             try {
                 current = i;

@@ -40,26 +40,17 @@ final class Relay {
 
     /** Passes bytes on; owns the buffer. */
     void data(ByteBuf data, boolean last) {
-        data(data, last, data.readableBytes());
-    }
-
-    /**
-     * Passes on what other bytes have become; owns the buffer.
-     *
-     * @param from how many bytes of the source these were, which are owed
-     */
-    void data(ByteBuf data, boolean last, int from) {
         if (sink == null) {
             data.release();
             return;
         }
-        owed += from;
+        owed += data.readableBytes();
         unflushed = true;
         sink.data(data, last);
         credit();
     }
 
-    /** The source's bytes were not passed on, and will not be as they are: they are owed all the same. */
+    /** The source's bytes were dropped instead of passed on: they are owed all the same. */
     void skip(int bytes) {
         owed += bytes;
         credit();
@@ -121,11 +112,6 @@ final class Relay {
         if (waiting != null) {
             waiting.resume();
         }
-    }
-
-    /** Whether there is a sink, and it has room. */
-    boolean hasRoom() {
-        return sink != null && sink.isWritable();
     }
 
     /** Whether the sink has not taken what it was given. That it has no room need not be for what is sent here. */

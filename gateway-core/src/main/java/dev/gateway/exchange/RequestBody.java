@@ -5,7 +5,6 @@ import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Intake;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.filter.BodyInspector;
-import dev.gateway.filter.BodyTransform;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.ProxyFields;
@@ -21,29 +20,25 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the client of an exchange sends after its head: held while there is no stream to take it, then relayed. No credit
  * is given for what is held, so the adapter's watermark bounds it. What was sent is kept for another attempt, within
- * bounds, until the response begins: as filters have transformed it, if they do. Owns what it holds until {@link #discard}.
+ * bounds, until the response begins. Owns what it holds until {@link #discard}.
  */
-final class RequestBody implements TransformedBody.Output {
+final class RequestBody {
     private final ExchangeContext exchange;
     private final Owner owner;
+    private final long maxBytes;
     private final Relay relay;
-    private long maxBytes; // 0 for no limit
-    private String limitedBy = "limits.maxBody";
     private @Nullable HeldBody held; // null before anything had to wait: most requests have no body
     private @Nullable SentBody sent; // null before there is any
     private @Nullable Fields trailers;
     private @Nullable BodyInspector inspector; // that has not let it pass yet
-    private @Nullable TransformedBody transformed; // null unless a filter transforms it
     private @Nullable BodyRate rate; // that the client must keep up with
     private @Nullable BodyPace pace; // null before it was looked at for the first time
     private @Nullable Attempt attempt; // whose stream takes it
     private int mostKept;
     private long received; // bytes of it, without framing
     private boolean sentTrailers; // by the current attempt
-    private boolean repeating; // what follows has to wait until all has been sent again that was sent before
     private boolean begun;
     private boolean complete; // the client has sent all
-    private boolean headOnly; // there is none
     private boolean reading = true; // downstream's read-complete will come
 
     /** The exchange whose request it is. */
@@ -63,7 +58,7 @@ final class RequestBody implements TransformedBody.Output {
         /** Whether the client may wait for consent before it sends anything. */
         boolean isContinueDue();
 
-        /** An inspector or a transform threw. */
+        /** An inspector threw. */
         void onDefect(Throwable defect);
     }
 
@@ -82,33 +77,6 @@ final class RequestBody implements TransformedBody.Output {
     /** The head was the whole request. */
     void completeAtOnce() {
         complete = true;
-        headOnly = true;
-    }
-
-    /** Whether there is a body, which need not have come. */
-    boolean isExpected() {
-        return !headOnly && !exchange.head.isConnect();
-    }
-
-    /** It may have so many bytes at most, if no limit is smaller; by what has that limit. */
-    void limit(long most, String by) {
-        if (maxBytes == 0 || most < maxBytes) {
-            maxBytes = most;
-            limitedBy = by;
-            checkLength();
-        }
-    }
-
-    private void checkLength() {
-        if (maxBytes > 0 && received > maxBytes && !exchange.head.isConnect()) {
-            owner.fail(
-                    Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (" + limitedBy + ")"));
-        }
-    }
-
-    /** What goes upstream is what this makes of it; to be said before anything is sent. */
-    void transform(BodyTransform by) {
-        transformed = new TransformedBody(by, this, owner);
     }
 
     /** Has its client keep up with a rate from now on, if it has not sent all; tunnels and calls of gRPC may be quiet. */
@@ -145,7 +113,7 @@ final class RequestBody implements TransformedBody.Output {
 
     /** Whether it is the client that it waits for: no upstream has to come or to make room first. */
     private boolean isClientsTurn() {
-        boolean taken = attempt != null && !attempt.isOver() && !isStalled();
+        boolean taken = attempt != null && !attempt.isOver() && !relay.isStalled();
         return (inspector != null || taken) && !owner.isContinueDue();
     }
 
@@ -216,18 +184,9 @@ final class RequestBody implements TransformedBody.Output {
             exchange.state.on(Event.REQUEST_ENDED);
         }
         relay.wrote();
-        repeating = true;
         stream.head(exchange.head, bodyless);
         if (!bodyless) {
             sendAgain(attempt);
-        }
-        if (this.attempt == attempt) {
-            repeating = false;
-        }
-        if (!bodyless) {
-            if (transformed != null) {
-                transformed.run();
-            }
             sendHeld();
         }
         if (!reading && !attempt.isOver()) {
@@ -251,21 +210,16 @@ final class RequestBody implements TransformedBody.Output {
 
     private void sendHeld() {
         for (ByteBuf data = next(); data != null; data = next()) {
-            forward(data, isLastReceived());
+            send(data, isLast());
         }
         Fields last = trailers;
         if (last != null && !sentTrailers && maySend()) {
-            forward(last);
+            send(last);
         }
     }
 
     /** Whether all of it has come, and nothing is left to send after what is being sent. */
     private boolean isLast() {
-        return isLastReceived() && (transformed == null || transformed.isDone());
-    }
-
-    /** Whether all of it has come, and nothing is held that follows what is being passed on. */
-    private boolean isLastReceived() {
         return complete && (trailers == null || sentTrailers) && !isHolding();
     }
 
@@ -319,10 +273,12 @@ final class RequestBody implements TransformedBody.Output {
                 }
                 onHeld();
             }
-            case FORWARD -> forward(data, last);
+            case FORWARD -> send(data, last);
             case DISCARD -> {}
         }
-        checkLength();
+        if (maxBytes > 0 && received > maxBytes && !exchange.head.isConnect()) {
+            owner.fail(Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (limits.maxBody)"));
+        }
     }
 
     private void onHeld() {
@@ -334,51 +290,13 @@ final class RequestBody implements TransformedBody.Output {
         }
     }
 
-    private void forward(ByteBuf data, boolean last) {
-        if (transformed == null) {
-            pass(data, last, data.readableBytes());
-        } else {
-            transformed.add(data, last);
-        }
-    }
-
-    private void forward(Fields last) {
-        if (transformed == null || transformed.isDone()) {
-            passTrailers(last);
-        } else {
-            trailers = last;
-            transformed.end(last);
-        }
-    }
-
-    @Override
-    public boolean hasRoom() {
-        return maySend() && !repeating && relay.hasRoom();
-    }
-
-    @Override
-    public void pass(ByteBuf data, boolean last, int from) {
+    private void send(ByteBuf data, boolean last) {
         if (data.isReadable() && exchange.state.phase() == Phase.REQUESTED) {
             keep(data);
         }
         Action action = last ? exchange.state.on(Event.REQUEST_ENDED) : Action.NOTHING;
-        relay.data(data, last, from);
+        relay.data(data, last);
         owner.perform(action);
-    }
-
-    @Override
-    public void taken(int bytes) {
-        relay.skip(bytes);
-    }
-
-    @Override
-    public void fail(Failure failure) {
-        owner.fail(failure);
-    }
-
-    @Override
-    public void onDefect(Throwable defect) {
-        owner.onDefect(defect);
     }
 
     private void keep(ByteBuf data) {
@@ -415,13 +333,12 @@ final class RequestBody implements TransformedBody.Output {
                 trailers = fields;
                 onHeld();
             }
-            case FORWARD -> forward(fields);
+            case FORWARD -> send(fields);
             case DISCARD -> {}
         }
     }
 
-    @Override
-    public void passTrailers(Fields last) {
+    private void send(Fields last) {
         trailers = last;
         sentTrailers = true;
         if (!owner.routing().onRequestTrailers(last)) {
@@ -435,9 +352,6 @@ final class RequestBody implements TransformedBody.Output {
     /** What the client had sent was read. */
     void onReadComplete() {
         reading = false;
-        if (transformed != null) {
-            transformed.pause();
-        }
         relay.flush();
     }
 
@@ -447,23 +361,17 @@ final class RequestBody implements TransformedBody.Output {
 
     /** Whether the upstream does not take what has come of it. */
     boolean isStalled() {
-        return relay.isStalled() || (transformed != null && transformed.isStalled());
+        return relay.isStalled();
     }
 
     /** The upstream has room again. */
     void credit() {
-        if (transformed != null && transformed.run()) {
-            relay.flush(); // nothing is being read that would end with a flush
-        }
         relay.credit();
     }
 
     /** The exchange is over: nobody wants what is still held. */
     void discard() {
         relay.end();
-        if (transformed != null) {
-            transformed.close();
-        }
         if (held != null) {
             held.discard();
         }

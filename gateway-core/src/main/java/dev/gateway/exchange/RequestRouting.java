@@ -3,7 +3,6 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.filter.BodyInspector;
-import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
@@ -43,11 +42,12 @@ final class RequestRouting implements FilterChain.Owner {
         /** The request goes to this upstream. */
         void sendTo(Upstream upstream, Route route);
 
-        /** The request's body may have so many bytes at most, by what has that limit. */
-        void limitRequestBody(long maxBytes, String by);
-
-        /** The request has been answered with a status and that many bytes of body, and nothing has failed. */
-        void completeAnswered(int status, int bytes);
+        /**
+         * The request has been answered with a status and that many bytes of body.
+         *
+         * @param refusal why it was refused so, null if it was not
+         */
+        void completeAnswered(int status, int bytes, @Nullable Failure refusal);
 
         /** The request ends here, for that reason. */
         void fail(Failure failure);
@@ -84,7 +84,7 @@ final class RequestRouting implements FilterChain.Owner {
         Router.Match match = match(listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
-            owner.completeAnswered(200, loop.replies.sendOptions(exchange.server, head, settings));
+            owner.completeAnswered(200, loop.replies.sendOptions(exchange.server, head, settings), null);
             return;
         }
         if (match == null) {
@@ -186,17 +186,13 @@ final class RequestRouting implements FilterChain.Owner {
         }
         int status = reply.head().status();
         LocalReply replies = exchange.loop.replies;
-        owner.completeAnswered(status, replies.send(exchange.server, exchange.head, reply, exchange.settings()));
+        int bytes = replies.send(exchange.server, exchange.head, reply, exchange.settings());
+        owner.completeAnswered(status, bytes, reply.refusal());
     }
 
     @Override
     public void onFilterRefused(Verdict.Refuse refusal) {
         owner.fail(refusal.failure(), refusal.fields());
-    }
-
-    @Override
-    public void limitRequestBody(long maxBytes, String by) {
-        owner.limitRequestBody(maxBytes, by);
     }
 
     @Override
@@ -241,31 +237,6 @@ final class RequestRouting implements FilterChain.Owner {
     @Nullable
     BodyInspector inspector() {
         return filters == null ? null : filters.inspector();
-    }
-
-    /** Returns what transforms the request's body, null if nothing does. */
-    @Nullable
-    BodyTransform requestBody() {
-        return filters == null ? null : filters.requestBody();
-    }
-
-    /**
-     * Returns what transforms the response's body, null if nothing does, or if a filter threw, which has ended the
-     * exchange.
-     *
-     * @param last whether no body follows
-     */
-    @Nullable
-    BodyTransform responseBody(ResponseHead response, boolean last) {
-        if (filters == null) {
-            return null;
-        }
-        try {
-            return filters.responseBody(response, last);
-        } catch (RuntimeException e) {
-            owner.onDefect(e);
-            return null;
-        }
     }
 
     /** Returns the limits of the tunnel that the exchange may become. */

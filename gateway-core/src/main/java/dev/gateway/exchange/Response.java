@@ -3,20 +3,18 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
-import dev.gateway.filter.BodyTransform;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** What the upstream of an exchange sends, on its way to the client: heads, past the filters, and the body. */
-final class Response implements TransformedBody.Output {
+final class Response implements Attempt.Sink {
     /** How many interim heads are forwarded, the one that asks for the request's body not counted. */
     private static final int MAX_INTERIM = 8;
 
@@ -27,7 +25,6 @@ final class Response implements TransformedBody.Output {
     private final Owner owner;
     private final Relay relay;
     private @Nullable WebSocketCloser closer; // null unless it is a WebSocket
-    private @Nullable TransformedBody transformed; // null unless a filter transforms the body
     private byte interim; // heads that were forwarded
     private boolean continued; // the client was told to send its body
 
@@ -53,9 +50,6 @@ final class Response implements TransformedBody.Output {
 
         /** Does what the end of a direction means. */
         void perform(Action action);
-
-        /** A transform of the body threw. */
-        void onDefect(Throwable defect);
     }
 
     Response(ExchangeContext exchange, Owner owner) {
@@ -119,15 +113,8 @@ final class Response implements TransformedBody.Output {
             return;
         }
         boolean tunnel = exchange.head.isConnect() && head.status() < 300;
-        BodyTransform transform = tunnel ? null : owner.routing().responseBody(head, last);
         if (exchange.state.on(tunnel ? Event.TUNNEL_HEAD : Event.RESPONSE_HEAD) != Action.FORWARD_HEAD) {
-            if (transform != null) {
-                transform.close();
-            }
             return;
-        }
-        if (transform != null) {
-            transformed = new TransformedBody(transform, this, owner);
         }
         exchange.record.status = head.status();
         if (exchange.held.tryAdd(head.fields().heldBytes())) {
@@ -148,61 +135,33 @@ final class Response implements TransformedBody.Output {
         owner.perform(action);
     }
 
-    void onData(ByteBuf data, boolean last) {
+    @Override
+    public void onData(ByteBuf data, boolean last) {
         owner.deadlines().touch();
-        TransformedBody through = transformed;
-        if (through != null) {
-            if (last) {
-                owner.deadlines().attemptOver(); // the upstream owes nothing any more
-            }
-            through.add(data, last);
-            return;
-        }
         WebSocketCloser closing = closer;
         if (closing == null) {
-            pass(data, last, data.readableBytes());
+            pass(data, last);
             return;
         }
         boolean wanted = closing.isWanted();
         int length = data.readableBytes();
         ByteBuf passed = closing.pass(data);
         int dropped = length - passed.readableBytes();
-        pass(passed, last && !wanted, passed.readableBytes());
+        pass(passed, last && !wanted);
         if (wanted) {
             relay.skip(dropped);
             sendClose();
             if (last) {
-                pass(Unpooled.EMPTY_BUFFER, true, 0);
+                pass(Unpooled.EMPTY_BUFFER, true);
             }
         }
     }
 
-    @Override
-    public void pass(ByteBuf data, boolean last, int from) {
+    private void pass(ByteBuf data, boolean last) {
         owner.onSent(data.readableBytes());
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
-        relay.data(data, last, from);
+        relay.data(data, last);
         owner.perform(action);
-    }
-
-    @Override
-    public boolean hasRoom() {
-        return relay.hasRoom();
-    }
-
-    @Override
-    public void taken(int bytes) {
-        relay.skip(bytes);
-    }
-
-    @Override
-    public void fail(Failure failure) {
-        owner.fail(failure);
-    }
-
-    @Override
-    public void onDefect(Throwable defect) {
-        owner.onDefect(defect);
     }
 
     /** Puts a Close frame of our own between the upstream's bytes, if now is the time for it. */
@@ -220,16 +179,6 @@ final class Response implements TransformedBody.Output {
         if (!owner.routing().onResponseTrailers(trailers)) {
             return;
         }
-        if (transformed == null) {
-            passTrailers(trailers);
-        } else {
-            owner.deadlines().attemptOver();
-            transformed.end(trailers);
-        }
-    }
-
-    @Override
-    public void passTrailers(Fields trailers) {
         Action action = exchange.state.on(Event.RESPONSE_ENDED);
         relay.trailers(trailers);
         owner.perform(action);
@@ -237,30 +186,16 @@ final class Response implements TransformedBody.Output {
 
     /** The client has room again. */
     void credit() {
-        if (transformed != null && transformed.run()) {
-            relay.flush(); // nothing is being read that would end with a flush
-        }
         relay.credit();
-    }
-
-    /** Whether all of it has come, though the client may not have got all yet. */
-    boolean isReceived() {
-        return transformed != null && transformed.isReceived();
     }
 
     /** The exchange is over. */
     void end() {
         relay.end();
-        if (transformed != null) {
-            transformed.close();
-        }
     }
 
-    /** What the upstream had sent was read; or nothing more is sent. */
-    void flush() {
-        if (transformed != null) {
-            transformed.pause();
-        }
+    @Override
+    public void flush() {
         relay.flush();
     }
 }

@@ -3,6 +3,7 @@ package dev.gateway.filter;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.Upstream;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -37,20 +38,11 @@ public interface FilterContext {
     Object kept();
 
     /**
-     * Charges the client for memory that the exchange takes until it ends.
+     * Sends a request of the filter's own. The callback may be called before this method returns.
      *
-     * @param needed whether the exchange fails without it; what one can do without gets less
-     * @return false, with nothing charged, if it is too much
+     * @param upstream one of those that the filter was made with
      */
-    boolean tryHold(long bytes, boolean needed);
-
-    /**
-     * Lets the request's body have so many bytes at most, as the client sends it; a larger one fails the exchange. The
-     * smallest limit counts.
-     *
-     * @param by what the log says has the limit
-     */
-    void limitRequestBody(long maxBytes, String by);
+    UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback);
 
     /** Returns what runs tasks on the exchange's event loop, for a filter that answers from another thread. */
     Executor loop();

@@ -2,9 +2,9 @@ package dev.gateway.runtime;
 
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
-import dev.gateway.assembly.BodyFilters;
 import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.Conversions;
+import dev.gateway.assembly.ExternalAuthFilters;
 import dev.gateway.assembly.FilterStates;
 import dev.gateway.assembly.Generation;
 import dev.gateway.assembly.RateLimitFilters;
@@ -65,7 +65,7 @@ public final class Generations {
         metrics.addLimits(
                 decisions -> RateLimitFilters.readDecisions(filterStates, decisions),
                 () -> RateLimitFilters.untracked(filterStates));
-        metrics.addCompression(counts -> BodyFilters.readCompressed(filterStates, counts));
+        metrics.addAuthorizations(decisions -> ExternalAuthFilters.readDecisions(filterStates, decisions));
     }
 
     /** Returns what the connect sections of all generations share. */

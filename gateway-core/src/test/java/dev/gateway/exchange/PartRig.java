@@ -224,13 +224,9 @@ abstract class PartRig {
         }
 
         @Override
-        public void limitRequestBody(long maxBytes, String by) {
-            told.add("at most " + maxBytes + " bytes, by " + by);
-        }
-
-        @Override
-        public void completeAnswered(int status, int bytes) {
-            told.add("answered " + status + ", " + bytes + " bytes");
+        public void completeAnswered(int status, int bytes, @Nullable Failure refusal) {
+            told.add("answered " + status + ", " + bytes + " bytes"
+                    + (refusal == null ? "" : ": " + refusal.cause().label()));
         }
 
         @Override

@@ -4,6 +4,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.Upstream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -20,23 +21,33 @@ public final class FakeContext implements InspectionContext {
     /** What the filter was resumed with. */
     public final List<Verdict> resumed = new ArrayList<>();
 
+    /** The calls that the filter has begun, which the test answers. */
+    public final List<FakeCall> calls = new ArrayList<>();
+
+    /** A call, as the filter has begun it. */
+    public static final class FakeCall implements UpstreamCall {
+        public final Upstream upstream;
+        public final Request request;
+        public final Callback callback;
+        public boolean cancelled;
+
+        private FakeCall(Upstream upstream, Request request, Callback callback) {
+            this.upstream = upstream;
+            this.request = request;
+            this.callback = callback;
+        }
+
+        @Override
+        public void cancel() {
+            cancelled = true;
+        }
+    }
+
     /** What TLS asks for in the tunnel, as far as the filter said. */
     public @Nullable String tunnelServerName;
 
     /** What its clock shows. */
     public long nanos;
-
-    /** How many bytes the exchange may hold; half of them of what one can do without. */
-    public long room = Long.MAX_VALUE;
-
-    /** How many it holds. */
-    public long held;
-
-    /** How many bytes the request's body may have, 0 if the filter has said nothing. */
-    public long maxBody;
-
-    /** What the filter says has that limit. */
-    public @Nullable String limitedBy;
 
     private final ConnectionInfo connection;
     private @Nullable Object kept;
@@ -144,16 +155,10 @@ public final class FakeContext implements InspectionContext {
     }
 
     @Override
-    public boolean tryHold(long bytes, boolean needed) {
-        boolean fits = held + bytes <= (needed ? room : room / 2);
-        held += fits ? bytes : 0;
-        return fits;
-    }
-
-    @Override
-    public void limitRequestBody(long maxBytes, String by) {
-        maxBody = maxBytes;
-        limitedBy = by;
+    public UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback) {
+        FakeCall call = new FakeCall(upstream, request, callback);
+        calls.add(call);
+        return call;
     }
 
     @Override

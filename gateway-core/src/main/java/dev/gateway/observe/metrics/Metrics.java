@@ -124,9 +124,9 @@ public final class Metrics implements AutoCloseable {
         process.untrackedKeys = untracked;
     }
 
-    /** Adds what rules have compressed, which is asked at each scrape. */
-    public void addCompression(Consumer<CompressionCounts> compression) {
-        process.compression = compression;
+    /** Adds what auth servers have decided, which is asked at each scrape. */
+    public void addAuthorizations(Consumer<AuthDecisions> authorizations) {
+        process.authorizations = authorizations;
     }
 
     /** Lets scrapes tell when certificates end. */

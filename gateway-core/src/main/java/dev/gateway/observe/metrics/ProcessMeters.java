@@ -35,8 +35,8 @@ final class ProcessMeters implements Exposition.Source {
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
     volatile Consumer<LimitDecisions> limits = decisions -> {};
+    volatile Consumer<AuthDecisions> authorizations = decisions -> {};
     volatile LongSupplier untrackedKeys = () -> 0;
-    volatile Consumer<CompressionCounts> compression = counts -> {};
     volatile IntSupplier staleNames = () -> 0;
     volatile @Nullable Overload overload;
     volatile @Nullable MemoryBudget budget;
@@ -135,7 +135,7 @@ final class ProcessMeters implements Exposition.Source {
                 "rule",
                 rule)));
         limits(out);
-        compression(out);
+        authorizations(out);
         certificates(out);
         for (UpstreamState upstream : upstreams.get()) {
             endpointsByState(upstream)
@@ -181,27 +181,15 @@ final class ProcessMeters implements Exposition.Source {
                 untrackedKeys.getAsLong());
     }
 
-    private void compression(Exposition out) {
-        compression.accept((route, input, output, skipped) -> {
-            out.counter(
-                    "gateway_compression_input_bytes",
-                    "Bytes of responses that were compressed, as upstreams sent them.",
-                    input,
-                    "route",
-                    route);
-            out.counter(
-                    "gateway_compression_output_bytes",
-                    "Bytes that compressed responses have become.",
-                    output,
-                    "route",
-                    route);
-            out.counter(
-                    "gateway_compression_skipped",
-                    "Responses that were not compressed because memory was short.",
-                    skipped,
-                    "route",
-                    route);
-        });
+    private void authorizations(Exposition out) {
+        authorizations.accept((route, decision, count) -> out.counter(
+                "gateway_external_auth_decisions",
+                "Requests that an auth server allowed, denied, or did not decide about.",
+                count,
+                "route",
+                route,
+                "decision",
+                decision));
     }
 
     private void overload(Exposition out) {

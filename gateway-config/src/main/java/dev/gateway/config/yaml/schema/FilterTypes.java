@@ -4,9 +4,7 @@ import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.IpAccess;
-import dev.gateway.config.BodyConfig.BodyLimit;
-import dev.gateway.config.BodyConfig.Compression;
-import dev.gateway.config.BodyConfig.Decompression;
+import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig.DirectResponse;
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
@@ -27,12 +25,10 @@ public final class FilterTypes {
             FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS),
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC),
             FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY),
+            FilterType.of("ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH),
             FilterType.of("RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT),
-            FilterType.of("BodyLimit", "bodyLimit", BodyLimit.class, BodyFilterSchema.LIMIT),
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
             FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),
-            FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION),
-            FilterType.of("Compression", "compression", Compression.class, BodyFilterSchema.COMPRESSION),
             new FilterType<>(
                     "RequestHeaderModifier",
                     "requestHeaderModifier",

@@ -40,7 +40,7 @@ public final class Suggestions {
             Map.entry("services", "upstreams"),
             Map.entry("backend", "upstreams backendRefs"),
             Map.entry("backends", "upstreams backendRefs"),
-            Map.entry("upstream", "upstreams backendRefs"),
+            Map.entry("upstream", "upstreams backendRefs backendRef"),
             Map.entry("proxypass", "backendRefs"),
             Map.entry("servergroup", "upstreams"),
             Map.entry("loadassignment", "endpoints"),
@@ -155,6 +155,14 @@ public final class Suggestions {
             Map.entry("limitconn", "maxConnectionsPerClient"),
             Map.entry("acceptrate", "maxAcceptRate"),
             Map.entry("ratelimitsessions", "maxAcceptRate"),
+            Map.entry("authrequestheaders", "allowedHeaders"),
+            Map.entry("requestheaders", "allowedHeaders"),
+            Map.entry("authresponseheaders", "allowedResponseHeaders"),
+            Map.entry("responseheaders", "allowedResponseHeaders"),
+            Map.entry("addauthcookiestoresponse", "clientHeaders"),
+            Map.entry("failuremodeallow", "onError"),
+            Map.entry("failopen", "onError"),
+            Map.entry("maxbodysize", "maxResponseBytes"),
             Map.entry("average", "requests"),
             Map.entry("period", "interval"),
             Map.entry("window", "interval"),
@@ -163,15 +171,6 @@ public final class Suggestions {
             Map.entry("sourcecriterion", "key"),
             Map.entry("maxtokens", "burst"),
             Map.entry("ip", "client"),
-            Map.entry("clientmaxbodysize", "maxBytes maxBody"),
-            Map.entry("maxrequestbodybytes", "maxBytes maxBody"),
-            Map.entry("gziptypes", "contentTypes"),
-            Map.entry("includedcontenttypes", "contentTypes"),
-            Map.entry("mimetypes", "contentTypes"),
-            Map.entry("encodings", "algorithms"),
-            Map.entry("gzipminlength", "minSize"),
-            Map.entry("minresponsebodybytes", "minSize"),
-            Map.entry("gzipcomplevel", "level"),
             Map.entry("minrequestbodydatarate", "minBodyRate"),
             Map.entry("minrate", "minBodyRate"),
             Map.entry("maxconn", "maxConnections maxTunnels"),
@@ -234,14 +233,12 @@ public final class Suggestions {
     }
 
     private static @Nullable String containing(String plain, Collection<String> known) {
-        String shortest = null;
         for (String word : known) {
-            boolean shorter = shortest == null || word.length() < shortest.length();
-            if (shorter && plain.length() >= 4 && plain(word).contains(plain)) {
-                shortest = word;
+            if (plain.length() >= 4 && plain(word).contains(plain)) {
+                return word;
             }
         }
-        return shortest;
+        return null;
     }
 
     private static @Nullable String foreign(String written, Collection<String> known) {
