@@ -4,7 +4,6 @@ import static dev.gateway.assembly.RewriteFilters.edits;
 import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.AccessConfig;
-import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.filter.Filter;
@@ -29,7 +28,6 @@ final class FilterTypes {
                             AccessConfig.Cors.class, FilterOrder.CORS, (config, site) -> AccessFilters.cors(config)),
                     new FilterType<>(AccessConfig.BasicAuth.class, FilterOrder.BASIC_AUTH, AccessFilters::basicAuth),
                     new FilterType<>(AccessConfig.ApiKey.class, FilterOrder.API_KEY, AccessFilters::apiKey),
-                    new FilterType<>(ExternalAuthConfig.class, FilterOrder.EXTERNAL_AUTH, ExternalAuthFilters::filter),
                     new FilterType<>(RateLimitConfig.class, FilterOrder.RATE_LIMIT, RateLimitFilters::filter),
                     new FilterType<>(
                             FilterConfig.RequestRedirect.class,

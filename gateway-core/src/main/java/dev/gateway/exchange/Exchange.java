@@ -378,10 +378,10 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
-    public void completeAnswered(int status, int bytes, @Nullable Failure refusal) {
+    public void completeAnswered(int status, int bytes) {
         record.status = status;
         record.sentBytes = bytes;
-        complete(refusal);
+        complete(null);
     }
 
     private void complete(@Nullable Failure ended) {

@@ -3,7 +3,6 @@ package dev.gateway.exchange;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.InspectionContext;
-import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
@@ -11,9 +10,7 @@ import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
-import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -34,10 +31,8 @@ final class FilterChain implements InspectionContext {
     private @Nullable Identity identity;
     private @Nullable Verdict early; // resumed before the filter said that it waits
     private @Nullable Runnable waiting; // cancels what is waited for
-    private @Nullable List<FilterCall> calls; // null if no filter has made any
     private boolean running;
     private boolean closed;
-    private boolean over;
 
     /** Who is told what the filters of a request decide. */
     interface Owner {
@@ -118,30 +113,6 @@ final class FilterChain implements InspectionContext {
         return exchange.loop.wheel.loop();
     }
 
-    @Override
-    public UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback) {
-        if (over) {
-            request.body().release();
-            throw new IllegalStateException("a call after the exchange's end");
-        }
-        List<FilterCall> made = calls;
-        if (made == null) {
-            made = new ArrayList<>(1);
-            calls = made;
-        }
-        made.removeIf(FilterCall::isOver);
-        FilterCall call = new FilterCall(exchange, upstream, request, callback, owner::onDefect);
-        made.add(call);
-        call.begin();
-        return call;
-    }
-
-    private void cancelCalls() {
-        if (calls != null) {
-            List.copyOf(calls).forEach(FilterCall::cancel);
-        }
-    }
-
     /** Runs the filters from where they stopped, and tells the exchange how it went. */
     void run() {
         while (passed < filters.size()) {
@@ -216,7 +187,6 @@ final class FilterChain implements InspectionContext {
     /** The exchange is over: nothing may be resumed any more. */
     void cancel() {
         closed = true;
-        cancelCalls(); // first: a filter may fail
         Runnable cancel = waiting;
         if (cancel != null) {
             waiting = null;
@@ -272,8 +242,6 @@ final class FilterChain implements InspectionContext {
 
     /** The exchange is over, however it ended. */
     void end() {
-        over = true;
-        cancelCalls();
         for (int i = passed - 1; i >= 0; i--) {
             try {
                 current = i;

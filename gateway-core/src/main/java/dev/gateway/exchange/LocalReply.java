@@ -137,10 +137,6 @@ final class LocalReply {
 
     /** Answers as a filter wants it. */
     int send(ServerStream stream, RequestHead request, Verdict.Reply reply, ExchangeSettings settings) {
-        Failure refusal = reply.refusal();
-        if (refusal != null) {
-            reply.head().fields().add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), refusal.cause(), null));
-        }
         return send(stream, request, reply.head(), reply.body(), settings);
     }
 
@@ -270,7 +266,7 @@ final class LocalReply {
             case POLICY_ADDRESS -> "destination_ip_prohibited";
             case LOOP_DETECTED -> "proxy_loop_detected";
             case OVERLOAD, DRAIN, ADMIN_CLOSED -> "proxy_internal_response";
-            case AUTHZ_ERROR, UNKNOWN -> "proxy_internal_error";
+            case UNKNOWN -> "proxy_internal_error";
         };
     }
 

@@ -42,12 +42,8 @@ final class RequestRouting implements FilterChain.Owner {
         /** The request goes to this upstream. */
         void sendTo(Upstream upstream, Route route);
 
-        /**
-         * The request has been answered with a status and that many bytes of body.
-         *
-         * @param refusal why it was refused so, null if it was not
-         */
-        void completeAnswered(int status, int bytes, @Nullable Failure refusal);
+        /** The request has been answered with a status and that many bytes of body, and nothing has failed. */
+        void completeAnswered(int status, int bytes);
 
         /** The request ends here, for that reason. */
         void fail(Failure failure);
@@ -84,7 +80,7 @@ final class RequestRouting implements FilterChain.Owner {
         Router.Match match = match(listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
-            owner.completeAnswered(200, loop.replies.sendOptions(exchange.server, head, settings), null);
+            owner.completeAnswered(200, loop.replies.sendOptions(exchange.server, head, settings));
             return;
         }
         if (match == null) {
@@ -186,8 +182,7 @@ final class RequestRouting implements FilterChain.Owner {
         }
         int status = reply.head().status();
         LocalReply replies = exchange.loop.replies;
-        int bytes = replies.send(exchange.server, exchange.head, reply, exchange.settings());
-        owner.completeAnswered(status, bytes, reply.refusal());
+        owner.completeAnswered(status, replies.send(exchange.server, exchange.head, reply, exchange.settings()));
     }
 
     @Override

@@ -14,7 +14,7 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** What the upstream of an exchange sends, on its way to the client: heads, past the filters, and the body. */
-final class Response implements Attempt.Sink {
+final class Response {
     /** How many interim heads are forwarded, the one that asks for the request's body not counted. */
     private static final int MAX_INTERIM = 8;
 
@@ -135,8 +135,7 @@ final class Response implements Attempt.Sink {
         owner.perform(action);
     }
 
-    @Override
-    public void onData(ByteBuf data, boolean last) {
+    void onData(ByteBuf data, boolean last) {
         owner.deadlines().touch();
         WebSocketCloser closing = closer;
         if (closing == null) {
@@ -194,8 +193,7 @@ final class Response implements Attempt.Sink {
         relay.end();
     }
 
-    @Override
-    public void flush() {
+    void flush() {
         relay.flush();
     }
 }

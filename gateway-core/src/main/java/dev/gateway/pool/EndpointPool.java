@@ -33,7 +33,8 @@ final class EndpointPool
 
     private long dialNanos; // of the connection that has just been made, while it is first offered
     private int opening; // calls of open that have not returned
-    private int checking; // connections being made for checks, and for others afterwards
+    private int checking; // connections being made for checks
+    private int checkingForOthers; // those of them that others get afterwards
     private boolean closed;
     private @Nullable EndpointPool http1; // for what HTTP/2 does not allow
 
@@ -186,12 +187,15 @@ final class EndpointPool
         return !closed && host.isChosen();
     }
 
-    /** Whether there is a connection with room, and nobody waits for it. */
+    /** Returns a connection with room for which nobody waits here, null if there is none. */
+    @Nullable
+    PooledConnection free() {
+        return pending.first() == null ? kept.takeUsable() : null;
+    }
+
+    /** Whether there is such a connection for that kind of stream. */
     boolean hasFree(StreamKind kind) {
-        if (pending.first() != null) {
-            return false;
-        }
-        PooledConnection connection = kept.takeUsable();
+        PooledConnection connection = free();
         return connection != null && connection.takes(kind);
     }
 
@@ -234,7 +238,7 @@ final class EndpointPool
 
     @Override
     public boolean hasNoConnection() {
-        return checking == 0 && (endpoint.flexible ? others.haveNoConnection() : servesNone());
+        return checkingForOthers == 0 && (endpoint.flexible ? others.haveNoConnection() : servesNone());
     }
 
     /** Whether no connection takes requests, nor is one being made for them. */
@@ -243,13 +247,15 @@ final class EndpointPool
     }
 
     @Override
-    public void onCheckDialing() {
+    public void onCheckDialing(boolean permitted) {
         checking++;
+        checkingForOthers += permitted ? 1 : 0;
     }
 
     @Override
-    public void onCheckDialEnded() {
+    public void onCheckDialEnded(boolean permitted) {
         checking--;
+        checkingForOthers -= permitted ? 1 : 0;
         checkEmpty();
     }
 
@@ -282,6 +288,7 @@ final class EndpointPool
         }
         shared.permits.release(host); // not before, or the next attempt would begin for those who are told here
         opener.openNeeded();
+        pending.onDialEnded();
         checkEmpty();
     }
 
@@ -307,6 +314,7 @@ final class EndpointPool
         kept.offer(connection); // it serves at least once before it is given up for others
         dialNanos = 0;
         opener.openNeeded();
+        pending.onDialEnded();
     }
 
     @Override

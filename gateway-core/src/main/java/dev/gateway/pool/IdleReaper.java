@@ -2,7 +2,6 @@ package dev.gateway.pool;
 
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.time.Timer;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Closes idle connections of a pool, and those that have lived for long enough: as the settings and the peer say, by one
@@ -27,7 +26,7 @@ final class IdleReaper extends Timer {
         long nanos = endpoint.settings.maxLifetimeMillis() * 1_000_000;
         // Up to a tenth earlier, so that connections made together do not end together.
         connection.expiresAtNanos = endpoint.now()
-                + (nanos == 0 ? NEVER : nanos - ThreadLocalRandom.current().nextLong(nanos / 10 + 1));
+                + (nanos == 0 ? NEVER : nanos - endpoint.resources.random.applyAsLong(nanos / 10 + 1));
     }
 
     /** A connection is idle from now on. */

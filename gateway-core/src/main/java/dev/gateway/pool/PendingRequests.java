@@ -22,6 +22,7 @@ final class PendingRequests implements Waiter.Owner {
     private final ConnectionOpener opener;
     private final Owner owner;
     private final WaitQueue waiters = new WaitQueue();
+    private int forPermit; // of them, wait for a permit
 
     /** The pool, and those of other endpoints behind it. */
     interface Owner {
@@ -57,10 +58,18 @@ final class PendingRequests implements Waiter.Owner {
         return waiters.first();
     }
 
-    /** Returns who has waited for longest if more wait than will be served by connections being made, or null. */
+    /**
+     * Returns who has waited for longest if more wait than will be served by connections being made.
+     *
+     * @param connection what is free elsewhere, which somebody in front may have no use for
+     */
     @Nullable
-    Waiter firstWithoutDial() {
-        return waiters.size() > opener.expected() ? waiters.first() : null;
+    Waiter firstWithoutDial(PooledConnection connection) {
+        Waiter waiter = waiters.size() > opener.expected() ? waiters.first() : null;
+        while (waiter != null && !connection.takes(waiter.kind)) {
+            waiter = waiter.after;
+        }
+        return waiter;
     }
 
     /** Returns those who wait now, for a loop in which others may come and go. */
@@ -109,6 +118,7 @@ final class PendingRequests implements Waiter.Owner {
                     noRetry(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
             return;
         }
+        forPermit++;
         if (endpoint.flexible) {
             owner.onWithoutDial(1);
         }
@@ -154,9 +164,7 @@ final class PendingRequests implements Waiter.Owner {
                 endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
             }
         } else if (!waiter.connectionWait.isForPermit()) { // what was being made for it has failed
-            if (!moveElsewhere(waiter) && waiter.queued) {
-                limit(waiter);
-            }
+            moveOrLimit(waiter);
         } else if (waiters.isAmongFirst(waiter, opener.expected())) { // it has had its permit in time
             endForPermit(waiter);
             if (patienceMillis() > 0) {
@@ -170,14 +178,42 @@ final class PendingRequests implements Waiter.Owner {
         }
     }
 
+    /**
+     * A connection that was being made has come, or will not. Those who counted on it, and whom no other will serve, look for
+     * room elsewhere at once, or wait for a permit from here on.
+     */
+    void onDialEnded() {
+        if (waiters.size() - forPermit <= opener.expected()) {
+            return;
+        }
+        for (Waiter waiter : waiters.copy()) {
+            if (waiter.queued
+                    && waiter.owner == this
+                    && !waiter.connectionWait.isForPermit()
+                    && !waiters.isAmongFirst(waiter, opener.expected())) {
+                moveOrLimit(waiter);
+            }
+        }
+    }
+
+    private void moveOrLimit(Waiter waiter) {
+        waiter.connectionWait.cancel();
+        if (!moveElsewhere(waiter) && waiter.queued) {
+            limit(waiter);
+        }
+    }
+
     private void leave(Waiter waiter) {
         endpoint.observer.onPendingEnded(endpoint.now() - waiter.connectionWait.sinceNanos);
         remove(waiter);
     }
 
     private void endForPermit(Waiter waiter) {
-        if (waiter.connectionWait.endForPermit(endpoint) && endpoint.flexible) {
-            owner.onWithoutDial(-1);
+        if (waiter.connectionWait.endForPermit(endpoint)) {
+            forPermit--;
+            if (endpoint.flexible) {
+                owner.onWithoutDial(-1);
+            }
         }
     }
 

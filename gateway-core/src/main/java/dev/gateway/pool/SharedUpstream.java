@@ -132,6 +132,7 @@ final class SharedUpstream {
         idleTimeouts.keySet().retainAll(present);
         permits.onChoice();
         loops.forEach(each -> each.loop().execute(each::onChoice)); // never on this stack: something is locked
+        permits.askAll(); // not sooner, so that what is idle is used by requests of its loop
     }
 
     void close() {

@@ -67,6 +67,11 @@ public final class FairLimit {
         }
     }
 
+    /** Returns how many have to be given back before anybody gets one beyond its share. */
+    public int excess() {
+        return rest.excess();
+    }
+
     /** Returns how many parts it has, with those of endpoints that have gone of which something is still taken. */
     int shares() {
         synchronized (shares) {

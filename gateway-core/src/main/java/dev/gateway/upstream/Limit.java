@@ -36,6 +36,11 @@ public final class Limit {
         return taken.get() > max;
     }
 
+    /** Returns how many more are taken than there may be. */
+    int excess() {
+        return Math.max(0, taken.get() - max);
+    }
+
     /** Whether there is one left at this moment. */
     boolean hasRoom() {
         return taken.get() < max;

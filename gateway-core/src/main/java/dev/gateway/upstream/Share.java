@@ -77,6 +77,11 @@ public final class Share {
         return taken(state) < kept(state) || (taken(state) < most && rest.hasRoom());
     }
 
+    /** Whether it has as many as it may have at all, or more, whatever is left. */
+    public boolean isFull() {
+        return taken() >= most;
+    }
+
     /** Whether it has some of the rest, which others could take if it gave one back. */
     public boolean isBeyondKept() {
         long state = keptAndTaken.get();

@@ -224,9 +224,8 @@ abstract class PartRig {
         }
 
         @Override
-        public void completeAnswered(int status, int bytes, @Nullable Failure refusal) {
-            told.add("answered " + status + ", " + bytes + " bytes"
-                    + (refusal == null ? "" : ": " + refusal.cause().label()));
+        public void completeAnswered(int status, int bytes) {
+            told.add("answered " + status + ", " + bytes + " bytes");
         }
 
         @Override
