@@ -96,8 +96,9 @@ class Idle(Workload):
         self.kind = kind
 
     def count(self):
-        # A proxy has two sockets for each tunnel, and HAProxy makes room for two of each connection.
-        return min(10_000, (machines.open_files() - 1000) // 2)
+        # A proxy has two sockets for each tunnel, and HAProxy makes room for two of each connection. The gateway ends
+        # keep-alive when eight tenths of the descriptors for clients are taken.
+        return min(10_000, (machines.open_files() - 1000) * 2 // 5)
 
     def warm_up(self, machine, proxy, seconds):
         # Some work, so that what a first request needs, and a heap's young generation, is there already.
@@ -112,7 +113,7 @@ class Idle(Workload):
         count = self.count()
         before = machines.rss_mib(proxy.pid)
         with loads.held(machine, self.kind, proxy.address(self.door), proxy.tunnel_target(), count) as opened:
-            time.sleep(6)  # what was only in use while they were opened may go: the gateway's JVM looks every five seconds
+            time.sleep(6)  # every five seconds, the gateway's JVM frees memory that only the opening needed
             grown = machines.rss_mib(proxy.pid) - before
             kept = machines.connections_at(proxy.ports[self.door])
         if opened != count or kept < count:
@@ -139,7 +140,7 @@ class Latency(Workload):
         base = next((p for p in contestants if p.name == "nginx"), contestants[0])
         most = loads.wrk(machine, base.url("h1", "/small"), max(2, seconds))
         if most.errors or not most.done:
-            sys.exit(f"{self.name}: nothing to take the rate from: {most.errors or 'nothing was done'}")
+            sys.exit(f"{self.name}: cannot measure the maximum rate: {most.errors or 'nothing was done'}")
         self.rate = max(100, int(most.done / most.seconds / 2))
         self.direct = None
         self.port = upstreams.start_direct(machine)
@@ -214,7 +215,7 @@ def by_peer(name, what, door, unit, targets, arguments, quick=True, **more):
 
 def page(protocol, latency):
     bound = Target(1.03 * latency) if protocol == "h2" and latency else None
-    seconds = 4 if latency else 0  # slow pages need a few to be of use
+    seconds = 4 if latency else 0  # so that a slow page is loaded more than once
     return by_peer(
         f"tiles-{protocol}-{latency}", f"a page and 180 tiles of {latency} ms by {protocol}", "page2" if protocol == "h2" else "page1",
         "page", (Target(1.0, ("nginx",)),),
@@ -258,11 +259,11 @@ DOWNLOADS = [
 ]
 
 WORKLOADS = {w.name: w for w in [
-    by_url("h1-small", "64 connections, a reply of 100 bytes", "h1", loads.wrk, "/small", (nginx(0.85), haproxy(0.75))),
+    by_url("h1-small", "64 connections, responses of 100 bytes", "h1", loads.wrk, "/small", (nginx(0.85), haproxy(0.75))),
     by_url("h1-real", "the same with a browser's and an application's header fields", "h1", loads.wrk_real, "/real", (nginx(0.8),)),
-    by_url("h1-pipelined", "16 requests per write", "h1", loads.wrk_pipelined, "/small", (nginx(0.7),)),
+    by_url("h1-pipelined", "h1-small with 16 requests in one write", "h1", loads.wrk_pipelined, "/small", (nginx(0.7),)),
     by_url("h1-tls-small", "h1-small over TLS 1.3", "h1tls", loads.wrk, "/small", (nginx(1.0),)),
-    by_peer("tls-full", "a connection per request, full handshakes", "h1tls", "handshake", (nginx(0.8),),
+    by_peer("tls-full", "a connection for each request, full handshakes", "h1tls", "handshake", (nginx(0.8),),
             lambda proxy, address, seconds: ("handshakes", "full", address, seconds)),
     by_peer("tls-resumed", "the same, resumed by tickets", "h1tls", "handshake", (nginx(0.8),),
             lambda proxy, address, seconds: ("handshakes", "resumed", address, seconds)),
@@ -272,29 +273,29 @@ WORKLOADS = {w.name: w for w in [
            extra=(Row("upstreams", "upstream connections", (Target(1),)),)),
     by_peer("grpc-unary", "100 callers on 4 connections", "grpc", "call", (envoy(0.6),),
             lambda proxy, address, seconds: ("grpc", "unary", address, seconds)),
-    by_peer("grpc-stream", "100 streams on 4 connections, a message there and back", "grpc", "message", (envoy(0.6),),
+    by_peer("grpc-stream", "100 streams on 4 connections, messages that the upstream echoes", "grpc", "message", (envoy(0.6),),
             lambda proxy, address, seconds: ("grpc", "stream", address, seconds)),
     *DOWNLOADS,
     by_url("upload", "7 MB of known length, 4 connections", "h1", loads.wrk_upload, "/upload", (nginx(0.8),), unit="GB"),
     by_url("upload-chunked", "the same in chunks", "h1", loads.wrk_chunked, "/upload", (nginx(0.8),), unit="GB"),
-    by_peer("upload-put", "the same of known length by PUT, sent by Go", "h1", "GB", (nginx(0.8),),
+    by_peer("upload-put", "the same of known length by PUT, sent by a Go client", "h1", "GB", (nginx(0.8),),
             lambda proxy, address, seconds: ("upload", address, "/upload", seconds), size=SIZES["/upload"]),
-    by_peer("websocket", "64 connections, 64 bytes there and back", "page1", "message", (nginx(1.0),),
+    by_peer("websocket", "64 connections, messages of 64 bytes that the upstream echoes", "page1", "message", (nginx(1.0),),
             lambda proxy, address, seconds: ("websocket", address, "/echo", seconds)),
-    by_peer("connect-short", "16 clients: CONNECT, 100 bytes, the end", "connect", "tunnel",
+    by_peer("connect-short", "16 clients: a CONNECT, a reply of 100 bytes, and the end", "connect", "tunnel",
             (Target(0.8, ("envoy", "squid", "tinyproxy")),),
             lambda proxy, address, seconds: ("tunnel-short", address, proxy.tunnel_target(), seconds)),
     by_peer("connect-fat", "one tunnel at full rate", "connect", "GB", (envoy(0.5),),
             lambda proxy, address, seconds: ("tunnel-fat", address, proxy.tunnel_target(), seconds)),
     *[page(protocol, latency) for latency in (0, 100, 1000) for protocol in ("h1", "h2")],
     *[scrape(protocol, parallel, latency) for latency in (0, 50) for parallel in (1, 50) for protocol in ("h1", "h2")],
-    by_url("direct-h1", "the proxy answers by itself: 16 connections, 1,000 requests ahead", "direct1", loads.h1load_direct, "/",
-           (nginx(0.35),)),
-    by_url("direct-h2c", "the same with 1,000 streams a connection", "direct2", loads.h2load_direct, "/", (nginx(0.35),),
+    by_url("direct-h1", "responses of the proxy itself: 16 connections, 1,000 pipelined requests", "direct1", loads.h1load_direct,
+           "/", (nginx(0.35),)),
+    by_url("direct-h2c", "the same with 1,000 streams on each connection", "direct2", loads.h2load_direct, "/", (nginx(0.35),),
            extra=(Row("heads", "% of head bytes", (Target(5),)),)),
-    Idle("idle-h1", "kept connections of HTTP/1.1", "h1", "h1", 4),
-    Idle("idle-h2", "kept connections of HTTP/2", "h2", "h2c", 8),
-    Idle("idle-tunnel", "tunnels by CONNECT", "tunnel", "connect", 8),
-    Latency("latency", "added to a direct connection's, at half of nginx's rate"),
+    Idle("idle-h1", "memory of idle HTTP/1.1 connections", "h1", "h1", 4),
+    Idle("idle-h2", "memory of idle HTTP/2 connections", "h2", "h2c", 8),
+    Idle("idle-tunnel", "memory of idle CONNECT tunnels", "tunnel", "connect", 8),
+    Latency("latency", "what a proxy adds to the latency of a direct connection, at half of nginx's maximum rate"),
     Scale("scale", "h1-small with more routes, endpoints, event loops"),
 ]}

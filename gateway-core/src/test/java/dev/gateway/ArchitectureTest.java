@@ -50,6 +50,8 @@ class ArchitectureTest {
             "dev.gateway.net.tls.SelfSigned",
             // Sessions end by it, at all replicas and after a restart.
             "dev.gateway.assembly.SessionAssembly",
+            // Tokens begin and end by it.
+            "dev.gateway.assembly.JwtFilters",
             // It compares the age of a file, and takes one from the future for young.
             "dev.gateway.files.FileStamp");
 
@@ -214,6 +216,17 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule picocliIsKnownToTheCommandLineAlone = knownOnlyTo("picocli", "cli");
+
+    /** It is optional, too: a program needs it for the filter JWT only. */
+    @ArchTest
+    static final ArchRule joseIsKnownToTwoClasses = noClasses()
+            .that()
+            .doNotHaveFullyQualifiedName("dev.gateway.filter.auth.JwtVerifier")
+            .and()
+            .doNotHaveFullyQualifiedName("dev.gateway.format.JwkParser")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.jose4j..");
 
     @ArchTest
     static final ArchRule theOwnLogIsUsedByTheCommandLine = onlyUsedBy("process.log", "dev.gateway.cli..");

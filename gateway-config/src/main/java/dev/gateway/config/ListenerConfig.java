@@ -70,13 +70,15 @@ public record ListenerConfig(
      * @param forwardedHeaders which headers tell upstreams about the client
      * @param headersWithUnderscores what becomes of fields whose names have other characters than letters, digits and
      *     hyphens, or begin with another than a letter
+     * @param errorPages for errors that no rule has a page for, null if there are none
      */
     public record Http(
             boolean h2cUpgrade,
             HalfClose halfClose,
             List<Cidr> trustedProxies,
             ForwardedHeaders forwardedHeaders,
-            HeadersWithUnderscores headersWithUnderscores) {
+            HeadersWithUnderscores headersWithUnderscores,
+            @Nullable ErrorPagesConfig errorPages) {
         public Http {
             trustedProxies = List.copyOf(trustedProxies);
         }

@@ -38,6 +38,15 @@ public final class FileWatch {
     }
 
     /**
+     * Whether the files look different from when they were last read, and one was written so lately that its writer may not
+     * have finished.
+     */
+    public boolean isBeingWritten() {
+        List<Optional<FileStamp>> now = look();
+        return !now.equals(read) && now.stream().flatMap(Optional::stream).anyMatch(FileStamp::isYoung);
+    }
+
+    /**
      * Looks again.
      *
      * @return whether the files have changed, and not since the last look: their writer has probably finished

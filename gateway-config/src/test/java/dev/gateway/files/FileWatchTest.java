@@ -100,6 +100,17 @@ class FileWatchTest {
     }
 
     @Test
+    void aFileThatWasWrittenJustNowMayStillBeWritten() throws IOException {
+        assertThat(watch.isBeingWritten()).as("it is as it was read").isFalse();
+        Files.writeString(file, "half a");
+        assertThat(watch.isBeingWritten()).isTrue();
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_700_000_000_000L));
+        assertThat(watch.isBeingWritten()).isFalse();
+        Files.delete(file);
+        assertThat(watch.isBeingWritten()).isFalse();
+    }
+
+    @Test
     void aChangeThatIsTakenBackIsNone() throws IOException {
         FileTime before = Files.getLastModifiedTime(file);
         Files.setLastModifiedTime(file, FileTime.fromMillis(1_700_000_000_000L));

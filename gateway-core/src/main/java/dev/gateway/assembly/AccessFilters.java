@@ -81,16 +81,19 @@ final class AccessFilters {
     }
 
     static Filter apiKey(AccessConfig.ApiKey config, FilterSite site) throws StartException {
-        KeyPlace place =
-                switch (config.place()) {
-                    case HEADER -> KeyPlace.header(config.name());
-                    case QUERY_PARAMETER -> KeyPlace.queryParameter(config.name());
-                    case COOKIE -> KeyPlace.cookie(config.name());
-                };
+        KeyPlace place = place(config.place(), config.name());
         Path file = config.keysFile();
         FilterFile.Use use = new FilterFile.Use(config.position(), "APIKey", "keys");
         FilterFile<ApiKeys> keys = FilterFile.of(new Keys(file), file, ApiKeys::read, use, site.states());
         return new ApiKey(place, keys, config.realm(), config.forwardKey());
+    }
+
+    static KeyPlace place(AccessConfig.KeyPlace place, String name) {
+        return switch (place) {
+            case HEADER -> KeyPlace.header(name);
+            case QUERY_PARAMETER -> KeyPlace.queryParameter(name);
+            case COOKIE -> KeyPlace.cookie(name);
+        };
     }
 
     private static List<Supplier<CidrSet>> lists(

@@ -77,16 +77,11 @@ public final class ActiveConfig {
                 : null;
     }
 
-    /**
-     * Gives upstreams that were made again the endpoint states of their predecessors with the same name. Those that stay
-     * read the keys of their sessions again.
-     */
+    /** Gives upstreams that were made again the endpoint states of their predecessors with the same name. */
     public void inherit(ActiveConfig before) {
         upstreams.forEach((name, upstream) -> {
             Upstream former = before.upstream(name);
-            if (former == upstream) {
-                SessionAssembly.renew(upstream, configured.get(name));
-            } else if (former != null) {
+            if (former != null && former != upstream) {
                 upstream.health().inherit(former.health());
             }
         });

@@ -1,6 +1,7 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TracingConfig;
@@ -40,7 +41,7 @@ public final class Assembly {
      * @param indexes of listeners, by their names
      * @param before the active generation, null for the first
      * @param tunnels what its tunnels share with those of other generations
-     * @param states what filters keep from one generation to the next
+     * @param states what filters and sessions keep from one generation to the next
      */
     public static Generation snapshot(
             GatewayConfig config,
@@ -53,8 +54,12 @@ public final class Assembly {
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
             Upstream same = before == null ? null : before.same(upstream, config.localZone());
-            upstreams.put(
-                    upstream.name(), same != null ? same : UpstreamAssembly.upstream(upstream, config.localZone()));
+            if (same == null) {
+                same = UpstreamAssembly.upstream(upstream, config.localZone(), states);
+            } else {
+                SessionAssembly.keep(same, upstream.sessionPersistence(), states);
+            }
+            upstreams.put(upstream.name(), same);
         }
         Map<String, ConnectEntry> connect = new LinkedHashMap<>();
         Map<String, ConnectEntry> connectOf = new HashMap<>();
@@ -65,11 +70,12 @@ public final class Assembly {
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
         Map<Integer, Generation.ListenerPolicy> policies = new HashMap<>();
-        List<Router> routers =
-                RouteAssembly.routers(config, upstreams, tunnels::ofRoute, new FilterAssembly(states, tunnels));
+        FilterAssembly filters = new FilterAssembly(states, tunnels);
+        List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute, filters);
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
             ConnectEntry entry = connectOf.get(listener.name());
+            ErrorPagesConfig pages = listener.http().errorPages();
             policies.put(
                     Objects.requireNonNull(indexes.get(listener.name())),
                     new Generation.ListenerPolicy(
@@ -82,7 +88,8 @@ public final class Assembly {
                             forwarded(listener.http().forwardedHeaders()),
                             (int) listener.limits().maxRequestLine(),
                             listener.limits().maxBody(),
-                            bodyRate(listener)));
+                            bodyRate(listener),
+                            pages == null ? null : filters.errorPages(pages)));
         }
         return Generation.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);
     }

@@ -1,8 +1,10 @@
 package dev.gateway.assembly;
 
+import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.filter.FilterOrder.Placed;
+import dev.gateway.filter.rewrite.ErrorPages;
 import dev.gateway.process.StartException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -37,6 +39,11 @@ public final class FilterAssembly {
             filters.add(new Placed(type.place(), type.make(config, site)));
         }
         return filters;
+    }
+
+    /** Returns the error pages of a listener. */
+    ErrorPages errorPages(ErrorPagesConfig config) throws StartException {
+        return ErrorPageFiles.pages(config, states);
     }
 
     /** Returns the filters of a rule in the order in which they see requests. */

@@ -55,7 +55,8 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
     }
 
     /**
-     * Returns a file, read if it is new or has changed.
+     * Returns a file, read if it is new or has changed. One that is still being written is left for the next look: half a
+     * list is another list.
      *
      * @param key the same for all who read the same of the same file
      * @throws StartException if it cannot be used
@@ -66,7 +67,8 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
         FilterFile<T> file = states.get(key, FilterFile.class, () -> new FilterFile<>(path, reader, use));
         states.onUse(file, () -> file.use = use);
         try {
-            if (file.contents == null || !file.problem.isEmpty() || file.watch.hasChanged()) {
+            boolean isNews = !file.problem.isEmpty() || file.watch.hasChanged();
+            if (file.contents == null || (isNews && !file.isBeingWritten())) {
                 file.read();
             }
         } catch (IOException e) {
@@ -84,6 +86,11 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
         watch.reading();
         contents = reader.read(path);
         problem = "";
+    }
+
+    @Override
+    public boolean isBeingWritten() {
+        return watch.isBeingWritten();
     }
 
     @Override

@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
 /**
@@ -15,6 +17,8 @@ import java.util.function.BiConsumer;
  */
 public final class FilterStates {
     private static final int MOST_PROBLEMS = 10;
+    private static final long PAUSE_MILLIS = 200;
+    private static final int MOST_PAUSES = 20;
 
     private volatile Map<Object, Object> active = Map.of();
 
@@ -22,6 +26,11 @@ public final class FilterStates {
     public interface Watched {
         /** Looks whether that has changed; may block. */
         void look();
+
+        /** Whether that has changed, and may not have changed completely. */
+        default boolean isBeingWritten() {
+            return false;
+        }
 
         /** Returns why it is not as it should be, a line each. Any thread may ask. */
         List<String> problems();
@@ -84,6 +93,20 @@ public final class FilterStates {
     /** Looks at all that states follow. */
     public void look() {
         watched().forEach(Watched::look);
+    }
+
+    /**
+     * Waits until files that have changed are written no more, but not for long. To be called before a reload, which would
+     * else read half a list. Blocks.
+     */
+    public void awaitWriters() {
+        awaitWriters(() -> LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS)));
+    }
+
+    void awaitWriters(Runnable pause) {
+        for (int i = 0; i < MOST_PAUSES && watched().stream().anyMatch(Watched::isBeingWritten); i++) {
+            pause.run();
+        }
     }
 
     /** Returns what is wrong, a line each. */

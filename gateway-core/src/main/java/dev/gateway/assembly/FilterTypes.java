@@ -4,7 +4,9 @@ import static dev.gateway.assembly.RewriteFilters.edits;
 import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.AccessConfig;
+import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
+import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterOrder;
@@ -23,11 +25,16 @@ import java.util.stream.Stream;
  */
 final class FilterTypes {
     private static final Map<Class<?>, FilterType<?>> ALL = Stream.of(
+                    new FilterType<>(
+                            ErrorPagesConfig.class,
+                            FilterOrder.ERROR_PAGES,
+                            (config, site) -> ErrorPageFiles.pages(config, site.states())),
                     new FilterType<>(AccessConfig.IpAccess.class, FilterOrder.IP_ACCESS, AccessFilters::ipAccess),
                     new FilterType<>(
                             AccessConfig.Cors.class, FilterOrder.CORS, (config, site) -> AccessFilters.cors(config)),
                     new FilterType<>(AccessConfig.BasicAuth.class, FilterOrder.BASIC_AUTH, AccessFilters::basicAuth),
                     new FilterType<>(AccessConfig.ApiKey.class, FilterOrder.API_KEY, AccessFilters::apiKey),
+                    new FilterType<>(JwtConfig.class, FilterOrder.JWT, JwtFilters::jwt),
                     new FilterType<>(RateLimitConfig.class, FilterOrder.RATE_LIMIT, RateLimitFilters::filter),
                     new FilterType<>(
                             FilterConfig.RequestRedirect.class,

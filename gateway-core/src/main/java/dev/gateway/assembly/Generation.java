@@ -3,6 +3,9 @@ package dev.gateway.assembly;
 import dev.gateway.exchange.BodyRate;
 import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.ExchangeSettings;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
+import dev.gateway.filter.rewrite.ErrorPages;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.route.Router;
 import dev.gateway.trace.TraceSettings;
@@ -45,6 +48,7 @@ public record Generation(
      * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
      * @param bodyRate that clients must send bodies at, null for any
+     * @param errorPages for errors that no rule has a page for, null if there are none
      */
     record ListenerPolicy(
             Router router,
@@ -53,7 +57,8 @@ public record Generation(
             ForwardedFields forwarded,
             int maxRequestLineBytes,
             long maxBodyBytes,
-            @Nullable BodyRate bodyRate) {}
+            @Nullable BodyRate bodyRate,
+            @Nullable ErrorPages errorPages) {}
 
     public Generation {
         policies = Collections.unmodifiableList(new ArrayList<>(policies));
@@ -109,6 +114,12 @@ public record Generation(
     @Override
     public @Nullable Router tunnels(int listener) {
         return policy(listener).tunnels;
+    }
+
+    @Override
+    public ErrorBody errorBody(int listener, ErrorAnswer answer) {
+        ErrorPages pages = policy(listener).errorPages;
+        return pages == null ? ErrorBody.UNCHANGED : pages.errorBody(answer);
     }
 
     @Override

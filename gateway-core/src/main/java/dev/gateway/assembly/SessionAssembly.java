@@ -2,54 +2,49 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.SessionKeyFile;
 import dev.gateway.config.SessionPersistenceConfig;
-import dev.gateway.config.UpstreamConfig;
 import dev.gateway.process.StartException;
 import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
-import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** Session persistence factory. Reads the keys that sessions of an upstream are signed with, at each reload. */
+/** Session persistence factory. */
 final class SessionAssembly {
-    private static final Logger log = LoggerFactory.getLogger(SessionAssembly.class);
-
     private SessionAssembly() {}
 
-    static Upstream addTo(Upstream upstream, @Nullable SessionPersistenceConfig config) throws StartException {
+    /** The key of a file of session keys among the states of filters. */
+    private record Keys(Path file) {}
+
+    static Upstream addTo(Upstream upstream, @Nullable SessionPersistenceConfig config, FilterStates.Prepared states)
+            throws StartException {
         if (config == null) {
             return upstream;
         }
         Duration timeout = config.absoluteTimeout();
-        try {
-            return upstream.persist(new SessionPersistence(
-                    upstream.name(),
-                    config.sessionName(),
-                    keys(config),
-                    timeout == null ? 0 : timeout.toSeconds(),
-                    () -> System.currentTimeMillis() / 1000)); // all replicas need the same, also after a restart
-        } catch (IOException e) {
-            throw Conversions.failure(config.position(), e);
+        return upstream.persist(new SessionPersistence(
+                upstream.name(),
+                config.sessionName(),
+                keys(upstream.name(), config, states),
+                timeout == null ? 0 : timeout.toSeconds(),
+                () -> System.currentTimeMillis() / 1000)); // all replicas need the same, also after a restart
+    }
+
+    /** Has the keys of an upstream that stays in another generation followed there, too. */
+    static void keep(Upstream upstream, @Nullable SessionPersistenceConfig config, FilterStates.Prepared states)
+            throws StartException {
+        if (config != null) {
+            keys(upstream.name(), config, states);
         }
     }
 
-    /** Reads the keys of an upstream that stays. They were read before, to check the configuration. */
-    static void renew(Upstream upstream, @Nullable UpstreamConfig config) {
-        SessionPersistence sessions = upstream.sessions();
-        if (sessions == null || config == null || config.sessionPersistence() == null) {
-            return;
-        }
-        try {
-            sessions.useKeys(keys(config.sessionPersistence()));
-        } catch (IOException e) {
-            log.warn("Sessions of upstream {} keep their former keys: {}", upstream.name(), e.getMessage());
-        }
-    }
-
-    private static List<String> keys(SessionPersistenceConfig config) throws IOException {
-        return SessionKeyFile.read(config.keyFile());
+    /** Returns the keys of the file as it is now: it is watched, and what cannot be used changes nothing. */
+    private static Supplier<List<String>> keys(
+            String upstream, SessionPersistenceConfig config, FilterStates.Prepared states) throws StartException {
+        FilterFile.Use use =
+                new FilterFile.Use(config.position(), "sessionPersistence of upstream " + upstream, "keys");
+        return FilterFile.of(new Keys(config.keyFile()), config.keyFile(), SessionKeyFile::read, use, states);
     }
 }

@@ -24,8 +24,10 @@ public final class UpstreamAssembly {
      * Makes an upstream with all its endpoints in service.
      *
      * @param localZone where the gateway is, null if nobody has said so
+     * @param states has the files that it reads and follows
      */
-    static Upstream upstream(UpstreamConfig config, @Nullable String localZone) throws StartException {
+    static Upstream upstream(UpstreamConfig config, @Nullable String localZone, FilterStates.Prepared states)
+            throws StartException {
         UpstreamConfig.Protocols protocols = config.protocols();
         UpstreamConfig.Tls tls = protocols.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
@@ -46,7 +48,7 @@ public final class UpstreamAssembly {
         Balancer.Policy balancing = BalancerAssembly.policy(config.loadBalancer());
         Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing, localZone), settings);
         upstream.update(specs(config));
-        return SessionAssembly.addTo(upstream, config.sessionPersistence());
+        return SessionAssembly.addTo(upstream, config.sessionPersistence(), states);
     }
 
     /** Returns what is wanted of the endpoints of an upstream. */

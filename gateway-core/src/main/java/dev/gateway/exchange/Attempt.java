@@ -7,6 +7,7 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamKind;
@@ -16,35 +17,36 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One try of an exchange at an endpoint: an opening, then a stream. Once it is over, whatever still comes of it is
- * dropped here, so that the exchange only hears of its current attempt.
+ * One attempt of an exchange at an endpoint: an opening, then a stream. Once it is over, it drops all further events, so
+ * that the exchange only gets events of its current attempt.
  */
 final class Attempt implements ResponseEvents, StreamOpener.Callback {
-    /** What streams are told that are given up although nothing failed. */
+    /** The reason for resetting streams that are no longer needed although nothing failed. */
     static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
 
     private final Owner owner;
     private final Response response;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
-    private boolean answered; // the opening was: there is nothing to cancel
+    private boolean answered; // the opening has got its answer, so there is nothing to cancel
     private boolean over;
+    private @Nullable DroppedBody dropped; // the rest of a response that was replaced
 
-    /** Who made the attempt; called while it is the current one. */
+    /** The maker of the attempt; called while it is the current one. */
     interface Owner {
-        /** It goes to another endpoint than the one that was chosen first. */
+        /** The attempt moves to another endpoint than the chosen one. */
         void onMoved(Endpoint to);
 
-        /** It waited so long for its connection to be made. */
+        /** A connection was made for it, which took this time. */
         void onDialed(long nanos);
 
         /** It has a stream. */
         void onOpened(Attempt from, ClientStream stream, DialedPeer peer);
 
-        /** It has failed, and nothing of it is left. */
+        /** It has failed and released everything. */
         void onFailed(Failure failure);
 
-        /** A head came, interim or final. */
+        /** A head has arrived, interim or final. */
         void onHead(ResponseHead head, boolean last);
 
         /** The response ends with trailers. */
@@ -57,7 +59,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     /**
      * Makes an attempt that has not begun.
      *
-     * @param response takes the bytes of the body, without a detour by the owner
+     * @param response takes the bytes of the body directly, not through the owner
      */
     Attempt(Owner owner, Response response) {
         this.owner = owner;
@@ -75,13 +77,13 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
             return;
         }
         if (over) {
-            begun.cancel(); // given up inside the call, before there was an opening to cancel
+            begun.cancel(); // abandoned inside the call, before there was an opening to cancel
         } else {
             opening = begun;
         }
     }
 
-    /** Whether the stream was opened inside the call that asked for it. */
+    /** Whether the stream was opened inside the call of {@link #open}. */
     boolean isOpenedAtOnce() {
         return stream != null && opening == null;
     }
@@ -90,12 +92,21 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         return over;
     }
 
-    /** It went well: nothing is left to undo. */
+    /** It has succeeded: nothing is left to undo. */
     void finish() {
         over = true;
     }
 
-    /** Gives it up, at once; does nothing if it is over. */
+    /** Ends it without a failure, and drops the rest of its response. */
+    void drop(TimerWheel wheel) {
+        if (!over && stream != null) {
+            dropped = new DroppedBody(stream, ABANDONED);
+            wheel.arm(dropped, DroppedBody.MOST_MILLIS);
+        }
+        over = true;
+    }
+
+    /** Cancels it at once; does nothing if it is over. */
     void abandon(Failure failure) {
         if (over) {
             return;
@@ -155,7 +166,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public void onData(ByteBuf data, boolean last) {
-        if (over) {
+        if (dropped != null) {
+            dropped.onData(data, last);
+        } else if (over) {
             data.release();
         } else {
             response.onData(data, last);
@@ -164,7 +177,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public void onTrailers(Fields trailers) {
-        if (!over) {
+        if (dropped != null) {
+            dropped.end();
+        } else if (!over) {
             owner.onTrailers(trailers);
         }
     }
@@ -183,13 +198,15 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public void onReset(Failure failure) {
-        if (!over) {
+        if (dropped != null) {
+            dropped.end();
+        } else if (!over) {
             over = true;
             owner.onFailed(failure);
         }
     }
 
-    /** An adapter need not know how far the response has come: a reset gets its exact cause here. */
+    /** Returns the failure with its exact cause. An adapter need not know whether the response has begun. */
     static Failure exact(Failure failure, boolean responding) {
         return switch (failure.cause()) {
             case UPSTREAM_RESET_BEFORE_HEADERS ->

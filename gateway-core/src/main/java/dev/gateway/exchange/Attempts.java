@@ -24,8 +24,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows, until a response is
- * forwarded or the last failure is the exchange's. Made when every filter has proceeded.
+ * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows. It ends when a response
+ * is forwarded, or when the last attempt fails, and with it the exchange. Made when every filter has proceeded.
  */
 final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
@@ -34,29 +34,29 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
     private final Route route;
     private final Route.Retry policy;
     private final Retries retries;
-    private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not the client's
+    private final boolean tellsEndpoint; // the Host of the request is the endpoint's, not the client's
     private @Nullable Attempt current;
-    private boolean endUnreported; // the observer does not know yet that this attempt has ended
-    private @Nullable Failure lastFailure; // of the attempt before
+    private boolean endUnreported; // the end of this attempt still has to be reported to the observer
+    private @Nullable Failure lastFailure; // of the previous attempt
 
-    /** The exchange whose upstream it is. */
+    /** The exchange that makes the attempts. */
     interface Owner {
-        /** Returns the time limits, some of which are each attempt's. */
+        /** Returns the time limits; some of them hold for each attempt. */
         Deadlines deadlines();
 
-        /** Returns where the request has come by. */
+        /** Returns the routing of the request. */
         RequestRouting routing();
 
-        /** Returns what each attempt sends after the head. */
+        /** Returns the body of the request, which each attempt sends after the head. */
         RequestBody request();
 
-        /** Returns what takes the response of the attempt that gets one. */
+        /** Returns the response, for the attempt that gets one. */
         Response response();
 
         /** It is time for the next attempt. */
         void onBackedOff();
 
-        /** No attempt is left, or none may be made. */
+        /** No further attempt is possible. */
         void fail(Failure failure);
     }
 
@@ -69,7 +69,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         this.policy = route.forwarding().retry();
         this.retries =
                 new Retries(head.routedMethod(), policy, upstream.endpoints().size(), this);
-        // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
+        // If a filter has set the host, that one counts. Without any host (HTTP/1.0), the upstream still needs one.
         AsciiString authority = head.authority();
         this.tellsEndpoint = !owner.routing().isProxied()
                 && (authority.isEmpty() || (!route.forwarding().preserveHost() && authority.equals(record.authority)));
@@ -80,7 +80,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** Begins an attempt; the state is {@link Phase#CONNECTING}. */
+    /** Begins an attempt in the state {@link Phase#CONNECTING}. */
     void open() {
         RequestHead head = exchange.head;
         ExchangeRecord record = exchange.record;
@@ -96,7 +96,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         record.endpointIndex = chosen.index();
         record.hop = null;
         record.attempts++;
-        // The clock is read where time may have passed: not on the straight way from head to kept connection.
+        // Reads the clock only if time may have passed: not for a first attempt without filters.
         boolean straight = record.attempts == 1 && !owner.routing().isFiltered();
         record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();
         record.dialNanos = 0;
@@ -119,7 +119,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** The endpoint that was chosen has no room, and another one is asked. */
+    /** The chosen endpoint has no room, so the attempt moves to another one. */
     @Override
     public void onMoved(Endpoint to) {
         ExchangeRecord record = exchange.record;
@@ -146,7 +146,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
     }
 
     private ClientPreamble preamble(RequestHead head) {
-        AsciiString via = head.fields().first(FieldName.VIA); // one line, as the signing code has made it
+        AsciiString via = head.fields().first(FieldName.VIA); // one line: ViaSignature has joined all
         return new ClientPreamble(
                 exchange.record.client, exchange.record.connection.local(), via == null ? "" : via.toString());
     }
@@ -157,7 +157,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                 : head.protocol() == null ? StreamKind.TUNNEL : StreamKind.UPGRADE;
     }
 
-    /** The current attempt waited for its connection to be made, but not for longer than it lasts. */
+    /**
+     * A connection was made for the current attempt. It may have begun earlier, but counts from the attempt's begin only.
+     */
     @Override
     public void onDialed(long nanos) {
         exchange.record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - exchange.record.attemptNanos);
@@ -208,10 +210,10 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         owner.response().onTrailers(trailers);
     }
 
-    /** Whether the policy takes the status for a failure, and another attempt is made. */
+    /** Makes another attempt if the retry policy says so for this status; returns whether it does. */
     private boolean isRepeated(ResponseHead head) {
         int status = head.status();
-        // An upstream that ignores a wish to upgrade has made another request of it, which nobody sent.
+        // An upstream that ignores an upgrade has processed a plain request, which the client did not send.
         if (!retries.isFailure(status) || !isReplayable() || exchange.isUpgradeRefused()) {
             return false;
         }
@@ -230,7 +232,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         return true;
     }
 
-    /** An endpoint speaks for itself, except of too many requests: these are the client's. */
+    /**
+     * Returns how long to wait. Retry-After holds for the same endpoint only, but for all if it is about the client (429).
+     */
     private long retryAfterMillis(ResponseHead head) {
         return head.status() == TOO_MANY_REQUESTS || !isElsewhere()
                 ? RetryAfter.millis(head.fields(), exchange.loop.wheel.wallMillis())
@@ -244,7 +248,10 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         retryOrFail(failure);
     }
 
-    /** Another attempt is made, or the exchange fails; the endpoint is judged already, as that decides who is next. */
+    /**
+     * Makes another attempt, or fails the exchange. Called after {@link #judge}, which affects the choice of the next
+     * endpoint.
+     */
     private void retryOrFail(Failure failure) {
         boolean replayable = isReplayable();
         long delay = replayable ? delayAfter(failure) : Retries.NONE;
@@ -271,7 +278,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         retry(delay, failure);
     }
 
-    /** No head has come for as long as an endpoint may be silent: leaves it if it has answered nobody, and another may. */
+    /**
+     * No head has arrived within the limit for silence: leaves the endpoint if it answers no requests and another is left.
+     */
     void onSilent() {
         if (exchange.state.phase() != Phase.REQUESTED || !isReplayable() || !isSilent()) {
             return;
@@ -289,18 +298,18 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         again(delay, failure);
     }
 
-    /** The current attempt must not go on. */
+    /** The current attempt is over because of a timeout or a protocol error. */
     void onBroken(Failure reported) {
         boolean unsent = reported.cause() == Cause.UPSTREAM_TIMEOUT && exchange.state.phase() == Phase.CONNECTING;
         Failure failure = unsent
                 ? Failure.of(reported.cause(), RetrySafety.ALWAYS, "no connection: " + reported.detail())
                 : reported;
-        judge(failure); // while the stream still tells whether it takes anything
+        judge(failure); // first: it asks the stream whether it takes data
         abandon(failure);
         retryOrFail(failure);
     }
 
-    /** The exchange fails, and with it the current attempt. */
+    /** The time of the whole exchange is over, and with it the current attempt. */
     void onTimeout(Failure failure) {
         if (current != null) {
             judge(failure);
@@ -311,17 +320,17 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         judge(failure, failure.cause() == Cause.UPSTREAM_TIMEOUT && (hasWholeRequest() || hasTakenNothing()));
     }
 
-    /** Of a tunnel there is nothing to wait for but its head. */
+    /** Whether the endpoint has the whole request; for a tunnel, that is the head. */
     private boolean hasWholeRequest() {
         return exchange.state.isRequestEnded() || exchange.head.isConnect();
     }
 
-    /** A whole request can take too long, however steadily it is taken: that tells nothing. */
+    /** Whether the endpoint has stopped reading. If it still reads, the request is just too large for the time limit. */
     private boolean hasTakenNothing() {
         return owner.request().isStalled() && !owner.deadlines().isSpentInMotion();
     }
 
-    /** Nothing final was forwarded, and what has come of the body is held or kept. */
+    /** Whether the request can be sent again: no final head was forwarded, and the whole body so far is held or kept. */
     private boolean isReplayable() {
         return exchange.state.isRetriable() && owner.request().isReplayable();
     }
@@ -330,7 +339,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         boolean elsewhere = isElsewhere();
         boolean timedOut = failure.cause() == Cause.UPSTREAM_TIMEOUT || failure.cause() == Cause.CONNECT_TIMEOUT;
         if (timedOut && !elsewhere && route.timeouts().backendRequestMillis() == 0) {
-            return Retries.NONE; // to wait there once more would double the time
+            return Retries.NONE; // waiting at the same endpoint again would double the time
         }
         boolean sent = exchange.state.phase() == Phase.REQUESTED;
         return retries.afterFailure(failure, new Retries.Tried(sent, elsewhere, wasFailing()));
@@ -354,21 +363,28 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** All went well. */
+    /** The exchange has succeeded. */
     void finish() {
         if (current != null) {
             current.finish();
         }
     }
 
-    /** Gives the current attempt up. */
+    /** Ends the current attempt without a failure, and drops the rest of its response. */
+    void drop() {
+        if (current != null) {
+            current.drop(exchange.loop.wheel);
+        }
+    }
+
+    /** Cancels the current attempt. */
     void abandon(Failure failure) {
         if (current != null) {
             current.abandon(failure);
         }
     }
 
-    /** Tells the observer of the current attempt's end, once. */
+    /** Reports the end of the current attempt to the observer, once. */
     void tellEnd(int status, @Nullable Failure failure, boolean again) {
         if (endUnreported) {
             endUnreported = false;

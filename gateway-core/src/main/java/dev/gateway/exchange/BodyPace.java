@@ -1,9 +1,9 @@
 package dev.gateway.exchange;
 
 /**
- * Pace of one request body, by a bucket of time: waiting for the client takes from it, each byte that comes gives back what
- * it may take at the {@link BodyRate}, up to the grace. So a pause is forgiven if more came before, but nobody can save up
- * for hours. Looked at now and then; what moves meanwhile costs nothing.
+ * Pace of one request body, by a bucket of time. Waiting for the client empties it; each byte adds the time that it may
+ * take at the {@link BodyRate}, up to the grace. So a client may pause if it was faster before, but cannot save up time for
+ * hours. Checked periodically, so that moving bytes costs nothing.
  */
 final class BodyPace {
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -15,7 +15,7 @@ final class BodyPace {
     private long lastNanos;
     private long lastBytes;
 
-    /** Makes the pace of a body of which nothing has come at that time. */
+    /** Makes the pace of a body of which nothing has arrived by now. */
     BodyPace(BodyRate rate, long now) {
         this.bytesPerSecond = rate.bytesPerSecond();
         this.graceNanos = rate.graceMillis() * NANOS_PER_MILLI;
@@ -24,10 +24,10 @@ final class BodyPace {
     }
 
     /**
-     * Looks at the body again.
+     * Checks the body again.
      *
-     * @param received how many bytes of it have come in all
-     * @param isClientsTurn whether it is the client that the body waits for
+     * @param received how many bytes have arrived in total
+     * @param isClientsTurn whether the gateway waits for the client
      * @return whether the client is too slow
      */
     boolean isTooSlow(long received, boolean isClientsTurn, long now) {
@@ -39,7 +39,7 @@ final class BodyPace {
         return leftNanos < 0;
     }
 
-    /** More than twice the grace is never of use. */
+    /** Returns the time that these bytes may take. More than twice the grace would make no difference. */
     private long worth(long bytes) {
         double nanos = (double) bytes / bytesPerSecond * NANOS_PER_SECOND;
         return (long) Math.min(nanos, 2.0 * graceNanos);

@@ -7,7 +7,7 @@ import dev.gateway.stream.SourceAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides who the client of a request is, once, for all that asks: the client of the connection, or where that is a trusted
+ * Finds the client of a request, once for all users of its address: the client of the connection or, if that is a trusted
  * proxy, the last hop before the trusted ones. No state.
  */
 final class ClientFinder {
@@ -24,7 +24,7 @@ final class ClientFinder {
         }
     }
 
-    /** Beyond a hop that is not an address nothing can be believed: nobody knows who wrote it. */
+    /** Goes back hop by hop. Stops at a hop that is not an address, since nobody knows who wrote the hops before it. */
     private static SourceAddress client(SourceAddress nearest, ForwardedHops hops, ClientTrust trust) {
         SourceAddress client = nearest;
         SourceAddress next = address(hops.next());

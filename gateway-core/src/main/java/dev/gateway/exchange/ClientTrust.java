@@ -5,17 +5,18 @@ import dev.gateway.message.OddNames;
 import dev.gateway.stream.SourceAddress;
 
 /**
- * Trusted proxies: which fields of requests a listener believes, and from whom. Immutable, shared by all event loops.
+ * Trusted proxies: which fields of requests a listener believes, and from which peers. Immutable, shared by all event
+ * loops.
  *
- * @param proxies whose word is believed about where requests come from, their ids and their traces
- * @param tracesOfAnyone whether everybody's word about traces is
- * @param oddNames what becomes of fields whose names upstreams may take for others
+ * @param proxies the peers that may say where requests come from, and set request IDs and traces
+ * @param tracesOfAnyone whether all peers may set traces
+ * @param oddNames what to do with fields whose names upstreams may misread
  */
 public record ClientTrust(CidrSet proxies, boolean tracesOfAnyone, OddNames.Policy oddNames) {
-    /** Trusts nobody, and lets all names pass: for tests. */
+    /** Trusts nobody and allows all names: for tests. */
     public static final ClientTrust NOBODY = new ClientTrust(CidrSet.EMPTY, false, OddNames.Policy.ALLOW);
 
-    /** Whether an address is that of a trusted proxy. */
+    /** Whether an address is a trusted proxy's. */
     boolean isProxy(SourceAddress address) {
         return address.ip() != null && proxies.contains(address.ip());
     }

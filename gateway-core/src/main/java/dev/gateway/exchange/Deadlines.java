@@ -8,14 +8,14 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 
 /**
- * All time limits of one exchange on one timer: it is armed for the nearest, and only looks again when that comes, so
- * that bytes in motion cost a clock reading and nothing more. Times are nanoseconds of the loop's clock, limits
- * milliseconds, 0 for none.
+ * All time limits of one exchange on one timer. The timer is armed for the nearest limit, and looks at all again when it
+ * expires, so that moving bytes costs one reading of the clock. Times are nanoseconds of the loop's clock, limits
+ * milliseconds, 0 for no limit.
  */
 final class Deadlines extends Timer {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    /** Between two looks at an upstream that is silent. */
+    /** Time between two checks of a silent upstream. */
     private static final long AGAIN_MILLIS = 1000;
 
     private final Owner owner;
@@ -40,26 +40,26 @@ final class Deadlines extends Timer {
     private boolean backingOff;
     private long backoffMillis;
     private long backoffSince;
-    private long armedFor; // elapsed time is compared, never absolute: nanoTime may wrap
+    private long armedFor; // compare differences only, since nanoTime may wrap
 
-    /** The exchange whose time it is; called on its event loop. */
+    /** The exchange that has these limits; called on its event loop. */
     interface Owner {
-        /** The request has taken too long in all. */
+        /** The exchange has taken too long in total. */
         void onTimeout(Failure failure);
 
         /** The current attempt has taken too long, or its upstream has not answered in time. */
         void onAttemptTimeout(Failure failure);
 
-        /** Still no head has come from the upstream, and maybe nothing comes from it at all; asked again and again. */
+        /** The upstream has not sent a head for a long time; called each second until it does. */
         void onSilent();
 
-        /** Whether it is the upstream's turn: it has the whole request, or does not take the part that is here. */
+        /** Whether the gateway waits for the upstream: it has the whole request, or does not take the next part. */
         boolean owesHead();
 
-        /** Nothing has moved for too long ({@link Cause#IDLE_TIMEOUT}), or a tunnel is too old. */
+        /** No byte has moved for too long ({@link Cause#IDLE_TIMEOUT}), or a tunnel is too old. */
         void onTimeUp(Failure failure);
 
-        /** It is time to look how fast the client sends the request's body. */
+        /** It is time to check how fast the client sends the request's body. */
         void onPaceDue();
 
         /** It is time to report on a tunnel. */
@@ -91,10 +91,10 @@ final class Deadlines extends Timer {
     }
 
     /**
-     * The upstream is to send a response head, as soon as the client has sent what it answers; forgotten by {@link #headCame}
-     * or the attempt's end.
+     * Limits the wait for the response head, from when the client has sent the request. {@link #headCame} or the end of the
+     * attempt ends it.
      *
-     * @param silentMillis after which somebody is to look whether anything comes from it
+     * @param silentMillis time after which {@link Owner#onSilent} checks whether the upstream answers at all
      */
     void awaitHead(long headMillis, long silentMillis, long since) {
         this.headMillis = headMillis;
@@ -107,7 +107,7 @@ final class Deadlines extends Timer {
         headMillis = silentMillis = 0;
     }
 
-    /** The upstream has said something before its head. */
+    /** The upstream has sent an interim head. */
     void isNotSilent() {
         silentMillis = 0;
     }
@@ -117,7 +117,7 @@ final class Deadlines extends Timer {
         attemptMillis = 0;
     }
 
-    /** The pace of the request's body is to be looked at after each such time, until 0 is said. */
+    /** Checks the pace of the request's body periodically; 0 ends that. */
     void watchPace(long millis) {
         paceMillis = millis;
         if (millis > 0) {
@@ -126,7 +126,7 @@ final class Deadlines extends Timer {
         }
     }
 
-    /** The exchange has become a tunnel: limits of its own take the place of all others, and it is reported on. */
+    /** The exchange has become a tunnel: the limits of tunnels replace all others, and periodic reports begin. */
     void tunnel(Route.TunnelTimeouts limits, long reportMillis, long since) {
         requestMillis = attemptMillis = headMillis = silentMillis = paceMillis = 0;
         idleMillis = limits.idleMillis();
@@ -137,7 +137,7 @@ final class Deadlines extends Timer {
         arm(since);
     }
 
-    /** The tunnel has been told to end: there is nothing to wait for but that. */
+    /** The gateway has asked the tunnel's ends to close it: limits the wait for that. */
     void awaitClose(long millis) {
         idleMillis = halfClosedMillis = 0;
         maxMillis = millis;
@@ -145,7 +145,7 @@ final class Deadlines extends Timer {
         arm(maxSince);
     }
 
-    /** One direction of the tunnel has ended: from now on another limit holds for the silence of the other. */
+    /** One direction of the tunnel has ended: the idle limit of half-closed tunnels holds from now on. */
     void halfClosed() {
         if (halfClosedMillis > 0) {
             idleMillis = halfClosedMillis;
@@ -162,14 +162,14 @@ final class Deadlines extends Timer {
         arm(backoffSince);
     }
 
-    /** Bytes moved. */
+    /** Bytes have moved. */
     void touch() {
         if ((idleMillis | headMillis | silentMillis) != 0) {
             idleSince = headSince = silentSince = wheel.nanoTime();
         }
     }
 
-    /** Whether the time is over that the request or the attempt has in all, and bytes moved in the latter half of it. */
+    /** Whether the time of the request or attempt is over although bytes moved in the second half of it. */
     boolean isSpentInMotion() {
         long now = wheel.nanoTime();
         return isSpentInMotion(requestMillis, requestSince, now) || isSpentInMotion(attemptMillis, attemptSince, now);
@@ -181,9 +181,9 @@ final class Deadlines extends Timer {
     }
 
     /**
-     * Returns how much time the exchange has, whatever its attempts have.
+     * Returns how much time the exchange has left. Limits of attempts do not count.
      *
-     * @param quiet whether nothing moves until then
+     * @param quiet whether no bytes will move until then
      */
     long leftMillis(boolean quiet) {
         long now = wheel.nanoTime();
@@ -224,11 +224,11 @@ final class Deadlines extends Timer {
             if (owner.owesHead()) {
                 owner.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
             } else {
-                headSince = now; // the client's turn, for whose silence there are other limits
+                headSince = now; // the gateway waits for the client, which has other limits
                 arm(now);
             }
         } else if (left(silentMillis, silentSince, now) <= 0) {
-            boolean silent = owner.owesHead(); // else the gateway waits for the client, and the limit starts again
+            boolean silent = owner.owesHead(); // else the gateway waits for the client, and the limit begins again
             silentSince = now;
             silentMillis = silent ? Math.min(silentMillis, AGAIN_MILLIS) : silentMillis;
             arm(now);
@@ -252,7 +252,7 @@ final class Deadlines extends Timer {
             arm(now);
             owner.onBackedOff();
         } else {
-            arm(now); // what it was armed for has moved
+            arm(now); // the limit that it was armed for has moved
         }
     }
 

@@ -5,24 +5,24 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 
-/** Tells how an endpoint did that had a request and failed it; how connections do, their pools tell. */
+/** Decides whether the endpoint is to blame for a failed request. Pools report failed connections. */
 final class EndpointBlame {
-    /** What a failed attempt tells of its endpoint. */
+    /** What a failed attempt says about its endpoint. */
     enum Finding {
         NOTHING,
         /** It took a request and did not answer it. */
         UNANSWERED,
-        /** It did not answer as it should. */
+        /** Its response broke off, or was not HTTP. */
         ANSWERED_BADLY
     }
 
     private EndpointBlame() {}
 
     /**
-     * Finds whether the endpoint is to blame.
+     * Returns whether the endpoint is to blame.
      *
-     * @param silent whether it owes an answer still: one that answers slowly but steadily is well, and so is one that waits
-     *     for the client
+     * @param silent whether the gateway waited for the endpoint. An endpoint that sends slowly but steadily is healthy, and
+     *     so is one that waits for the client
      */
     static Finding of(Failure failure, boolean silent) {
         if (failure.stale() || failure.retry() == RetrySafety.ALWAYS) {
@@ -30,7 +30,7 @@ final class EndpointBlame {
                     .NOTHING; // it was about to close the connection, or has said that it did not look at the request
         }
         return switch (failure.cause()) {
-            // What the same request would meet again, such as PROTOCOL_ERROR in HTTP/2, tells of the request.
+            // A reset that forbids a retry, such as PROTOCOL_ERROR in HTTP/2, is about the request.
             case UPSTREAM_RESET_BEFORE_HEADERS ->
                 failure.retry() == RetrySafety.NEVER ? Finding.NOTHING : Finding.UNANSWERED;
             case UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> Finding.ANSWERED_BADLY;

@@ -7,19 +7,19 @@ import dev.gateway.upstream.Upstream;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Chooses the endpoints of attempts: the balancer's choice, and for further attempts one that was not tried. */
+/** Chooses the endpoint of an attempt: the balancer's choice, but for a retry one that the request has not tried. */
 final class EndpointChoice {
     private static final int MAX_CHOICES = 8;
 
     private EndpointChoice() {}
 
-    /** Returns what the balancer chooses, null if no endpoint may be used. */
+    /** Returns the chosen endpoint, null if there is none to choose. */
     static @Nullable Endpoint choose(Upstream upstream, BalancerContext request) {
         Endpoint chosen = upstream.balancer().choose(request);
         if (chosen == null || request.previous() == null) {
             return chosen;
         }
-        boolean repeated = false; // as where a hash decides, which will not choose another
+        boolean repeated = false; // a hash, for example, will not choose another one
         for (int i = 0; !repeated && chosen != null && !isFresh(upstream, request, chosen) && i < MAX_CHOICES; i++) {
             Endpoint next = upstream.balancer().choose(request);
             repeated = chosen.equals(next);
@@ -36,12 +36,12 @@ final class EndpointChoice {
         return !request.isTried(endpoint) && !upstream.host(endpoint).isFailing();
     }
 
-    /** Whether an endpoint that may be chosen was not tried. */
+    /** Whether there is an endpoint that may be chosen and was not tried. */
     static boolean hasUntried(Upstream upstream, BalancerContext request) {
         return untried(upstream, request) != null;
     }
 
-    /** Whether an endpoint has answered a request after that time. */
+    /** Whether any endpoint has answered a request since this time. */
     static boolean isAnyHeardSince(Upstream upstream, long nanos) {
         for (Host host : upstream.hosts()) {
             if (host.isHeardSince(nanos)) {
@@ -51,11 +51,11 @@ final class EndpointChoice {
         return false;
     }
 
-    /** Returns an endpoint that may be chosen and was not tried, rather one whose last request did not fail. */
+    /** Returns an endpoint that may be chosen and was not tried, preferably one whose last request did not fail. */
     private static @Nullable Endpoint untried(Upstream upstream, BalancerContext request) {
         List<Host> hosts = upstream.hosts();
         Endpoint previous = request.previous();
-        int start = previous == null ? 0 : previous.index() + 1; // any place does that differs with the endpoint
+        int start = previous == null ? 0 : previous.index() + 1; // spreads retries of different endpoints
         Endpoint failing = null;
         for (int i = 0; i < hosts.size(); i++) {
             Host host = hosts.get(Math.floorMod(start + i, hosts.size()));

@@ -12,10 +12,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Endpoint selection of one exchange: selects the endpoint of each attempt, and reports successes and failures to the
- * upstream. The part of {@link Attempts} that uses no streams; a base class, so that an exchange allocates no further object.
+ * upstream. The part of {@link Attempts} that uses no streams; a base class, so that an exchange allocates no further
+ * object.
  */
 abstract class EndpointUse implements BalancerContext {
-    /** After so many attempts in a row on connections just closed, the next is at the same endpoint: its pool has no more of them. */
+    /**
+     * After this number of attempts in a row on closed connections, the next is at the same endpoint: its pool has no more.
+     */
     private static final int MAX_STALE = 2;
 
     private static final long MAX_TIMED_BODY = 64 << 10;
@@ -24,11 +27,11 @@ abstract class EndpointUse implements BalancerContext {
     final Upstream upstream;
     private final @Nullable Session session; // null if the upstream has none
     private @Nullable Endpoint endpoint; // of the current attempt
-    private long tried; // endpoints, by their index, as far as there are bits
-    private int stale; // attempts in a row that met a kept connection just closed
+    private long tried; // one bit for each endpoint, by its index, for the first 64
+    private int stale; // attempts in a row that failed because the kept connection was closed
     private boolean failedByStatus; // the endpoint answered this attempt with an error
-    private boolean answeredWell; // it answered well so far, and has not been told so
-    private boolean awaitsGrpcStatus; // it answers a call of gRPC, and has not told yet how that went
+    private boolean answeredWell; // the head was good; the upstream's health does not count the success yet
+    private boolean awaitsGrpcStatus; // the response is that of a gRPC call, whose status comes in the trailers
     private boolean wasFailing; // the endpoint's last request had failed when this attempt began
 
     EndpointUse(ExchangeContext exchange, Upstream upstream) {
@@ -37,9 +40,9 @@ abstract class EndpointUse implements BalancerContext {
         this.session = upstream.sessions() == null ? null : Session.of(upstream, exchange.head, exchange.record);
     }
 
-    // ---- where attempts are made
+    // ---- the choice of the endpoint
 
-    /** Chooses an endpoint that no attempt has tried, if the balancer comes to one soon; null if none may be used. */
+    /** Chooses an endpoint, preferably one that no attempt has tried; null if there is none to choose. */
     final @Nullable Endpoint choose() {
         if (stale >= MAX_STALE && endpoint != null && upstream.host(endpoint).isChosen()) {
             return endpoint;
@@ -52,14 +55,14 @@ abstract class EndpointUse implements BalancerContext {
         return EndpointChoice.choose(upstream, this);
     }
 
-    /** An attempt begins at the endpoint that was chosen. */
+    /** An attempt begins at the chosen endpoint. */
     final void begin(Endpoint chosen) {
         goTo(chosen);
         wasFailing = upstream.host(chosen).isFailing();
         failedByStatus = awaitsGrpcStatus = answeredWell = false;
     }
 
-    /** The current attempt is made at this endpoint. */
+    /** The current attempt is at this endpoint. */
     final void goTo(Endpoint chosen) {
         endpoint = chosen;
         tried |= bit(chosen);
@@ -87,7 +90,7 @@ abstract class EndpointUse implements BalancerContext {
 
     @Override
     public final boolean isTried(Endpoint asked) {
-        return (tried & bit(asked)) != 0 || asked.equals(endpoint); // which may be one too many for the bits
+        return (tried & bit(asked)) != 0 || asked.equals(endpoint); // the index may be too high for the bits
     }
 
     private static long bit(Endpoint endpoint) {
@@ -104,16 +107,16 @@ abstract class EndpointUse implements BalancerContext {
         return wasFailing;
     }
 
-    /** Whether the endpoint has answered nobody since it got this request, and another has not been tried. */
+    /** Whether the endpoint has answered no request since it got this one, and another endpoint was not tried. */
     final boolean isSilent() {
         return endpoint != null
                 && !upstream.host(endpoint).isHeardSince(exchange.record.requestedNanos)
                 && EndpointChoice.hasUntried(upstream, this);
     }
 
-    // ---- how endpoints did
+    // ---- reports to the upstream
 
-    /** The final head of an answer came. */
+    /** The final head of the response has arrived. */
     final void onAnswered(ResponseHead head, boolean last) {
         stale = 0;
         timeAnswer();
@@ -124,7 +127,7 @@ abstract class EndpointUse implements BalancerContext {
         }
     }
 
-    /** Tells the host how long the answer has taken, if its balancer asks; not what the client has taken to send much. */
+    /** Reports the latency if the balancer uses it; not for large requests, whose time depends on the client. */
     private void timeAnswer() {
         boolean small = exchange.head.contentLength() < MAX_TIMED_BODY && exchange.state.isRequestEnded();
         if (small && endpoint != null && upstream.balancer().timesAnswers()) {
@@ -138,12 +141,12 @@ abstract class EndpointUse implements BalancerContext {
             failedByStatus = upstream.health().onAnswered(endpoint, status);
             answeredWell = !failedByStatus;
             if (exchange.head.isConnect()) {
-                onServed(); // a tunnel may be open for days, and says nothing more of its endpoint
+                onServed(); // a tunnel may be open for days, and its end says nothing about the endpoint
             }
         }
     }
 
-    /** The answer has ended with trailers. */
+    /** The response has ended with trailers. */
     final void onAnswerEnded(Fields trailers) {
         if (awaitsGrpcStatus) {
             awaitsGrpcStatus = false;
@@ -151,21 +154,23 @@ abstract class EndpointUse implements BalancerContext {
         }
     }
 
-    /** The head will be forwarded, and no further attempt made. */
+    /** The response will be forwarded: there is no further attempt. */
     final void beforeForwarding(ResponseHead head) {
         if (session != null && endpoint != null) {
             session.onAnswered(endpoint, head);
         }
     }
 
-    /** The endpoint is not silent; also where nobody is left for silence: other routes may lead to the endpoint. */
+    /**
+     * The endpoint is not silent. Reported even if this route has no limit for silence, because other routes may have one.
+     */
     final void onHeard(long nanos) {
         if (endpoint != null && nanos != 0) {
             upstream.host(endpoint).onHeard(nanos);
         }
     }
 
-    /** The answer has ended otherwise than by the endpoint's fault. */
+    /** The response has ended, and not by a failure of the endpoint. */
     final void onServed() {
         if (answeredWell && endpoint != null) {
             answeredWell = false;
@@ -174,9 +179,9 @@ abstract class EndpointUse implements BalancerContext {
     }
 
     /**
-     * Tells how the endpoint did if it had the request.
+     * Reports the failure if the endpoint had the request and is to blame.
      *
-     * @param silent whether it still owes an answer if that has taken too long
+     * @param silent whether the gateway waited for the endpoint, in case of a timeout
      */
     final void judge(Failure failure, boolean silent) {
         if (endpoint == null || failedByStatus || !exchange.state.isRequested() || exchange.state.isTunnel()) {

@@ -3,8 +3,11 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.route.Route;
@@ -14,15 +17,16 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request and its response, and how they end. It is what the downstream connection tells of the client; {@link
- * RequestRouting} and {@link Attempts} lead to the upstream, {@link RequestBody} and {@link Response} are the two ways in
- * between. Made by {@link ExchangeHandler}, confined to its event loop. {@link ExchangeState} says what an event means.
- * Events may arrive inside calls, so the state is always changed before anybody is called.
+ * One request and its response, and how they end. The downstream connection calls it with what the client does. {@link
+ * RequestRouting} and {@link Attempts} find and use the upstream; {@link RequestBody} and {@link Response} move the two
+ * bodies. Made by {@link ExchangeHandler}, confined to its event loop. {@link ExchangeState} says what an event means.
+ * Calls may cause further events on the same stack, so the state always changes before a call.
  */
 final class Exchange extends ExchangeContext
         implements StreamEvents,
@@ -43,7 +47,7 @@ final class Exchange extends ExchangeContext
     private final GenerationRef generation;
     private @Nullable Attempts attempts; // null before filters have proceeded
     private @Nullable TunnelExchange tunnel; // null unless it has become one
-    private boolean draining; // no more requests are taken from this connection
+    private boolean draining; // the client's connection takes no further requests
 
     Exchange(
             LoopServices loop, GenerationRef generation, ServerStream server, RequestHead head, ExchangeRecord record) {
@@ -88,14 +92,14 @@ final class Exchange extends ExchangeContext
         }
     }
 
-    /** What is left is a request that its head was all of. */
+    /** The upgrade is refused: what is left is a request without a body. */
     @Override
     public void onUpgradeRefused() {
         record.kind = Kind.HTTP;
         request.completeAtOnce();
     }
 
-    // ---- what the client does
+    // ---- events of the client
 
     @Override
     public void onData(ByteBuf data, boolean last) {
@@ -131,8 +135,8 @@ final class Exchange extends ExchangeContext
         if (!state.isResponded()) {
             record.status = failure.status();
             if (failure.cause() != Cause.CLIENT_CLOSED) {
-                // What the client did wrong, an adapter that still can lets it be told; any other drops the answer.
-                FailureAnswer.tell(this, Action.ANSWER, failure, routing.isProxied(), NO_FIELDS);
+                // An answer that says what the client did wrong. An adapter that cannot send it any more drops it.
+                FailureAnswer.tell(this, Action.ANSWER, failure, routing, NO_FIELDS);
             }
         }
         complete(failure);
@@ -244,7 +248,7 @@ final class Exchange extends ExchangeContext
         if (tunnel != null) {
             tunnel.onTimeUp(failure);
         } else if (!state.isResponded()) {
-            onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, failure.detail())); // it is the upstream that owes something
+            onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, failure.detail())); // the gateway waited for the upstream
         } else {
             onTimeout(failure);
         }
@@ -261,7 +265,7 @@ final class Exchange extends ExchangeContext
         }
     }
 
-    // ---- what its parts ask for
+    // ---- for its parts
 
     @Override
     public Deadlines deadlines() {
@@ -299,11 +303,11 @@ final class Exchange extends ExchangeContext
         Pending pending = state.pending();
         Action action = state.on(Event.FAILED);
         undo(pending, failure);
-        FailureAnswer.tell(this, action, failure, routing.isProxied(), routing.onFailure(fields));
+        FailureAnswer.tell(this, action, failure, routing, fields);
         complete(failure);
     }
 
-    /** There is no room for the exchange, and nothing has been done for it yet. */
+    /** The gateway is overloaded, and has done nothing for the exchange yet. */
     private void turnAway(Failure failure) {
         record.status = failure.status();
         if (server.refuse(failure)) {
@@ -315,17 +319,22 @@ final class Exchange extends ExchangeContext
     }
 
     /**
-     * A filter, router or balancer threw: a defect, which must neither reach the connection, that others may share, nor
-     * leave this exchange open.
+     * A filter, router or balancer threw an exception: a defect. It must not reach the connection, which other exchanges
+     * may share, and must not leave this exchange open.
      */
     @Override
     public void onDefect(Throwable defect) {
-        if (defect instanceof OutOfMemoryError) {
-            fail(Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage()));
-            return;
+        Failure failure = failure(defect);
+        if (failure.cause() == Cause.UNKNOWN) {
+            log.error("Failing an exchange of listener {}", record.connection.listenerName(), defect);
         }
-        log.error("Failing an exchange of listener {}", record.connection.listenerName(), defect);
-        fail(Failure.of(Cause.UNKNOWN, defect.getClass().getName()));
+        fail(failure);
+    }
+
+    private static Failure failure(Throwable defect) {
+        return defect instanceof OutOfMemoryError
+                ? Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage())
+                : Failure.of(Cause.UNKNOWN, defect.getClass().getName());
     }
 
     @Override
@@ -334,7 +343,7 @@ final class Exchange extends ExchangeContext
             case FINISH -> finish(false);
             case FINISH_AND_RESET_UPSTREAM -> finish(true);
             case HALF_CLOSE -> {
-                if (tunnel != null && !state.isDone()) { // it may have ended altogether in between
+                if (tunnel != null && !state.isDone()) { // it may have ended completely in between
                     tunnel.onHalfClosed();
                 }
             }
@@ -355,12 +364,12 @@ final class Exchange extends ExchangeContext
             }
             response.flush();
         } catch (RuntimeException e) {
-            FailureAnswer.breakOff(this, e); // it ends all the same, as nobody else would ever end it
+            FailureAnswer.breakOff(this, e); // it must still end, since nothing else would end it
         }
         complete(null);
     }
 
-    /** It must end all the same if this throws, which filters may. */
+    /** Undoes what is pending. Filters may throw exceptions, but the exchange must still end. */
     private void undo(Pending pending, Failure failure) {
         try {
             switch (pending) {
@@ -378,31 +387,60 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
-    public void completeAnswered(int status, int bytes) {
+    public void answer(int status, IntSupplier sending) {
         record.status = status;
-        record.sentBytes = bytes;
-        complete(null);
+        Failure failure = null;
+        try {
+            record.sentBytes = sending.getAsInt();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            failure = failure(e);
+            FailureAnswer.breakOff(this, e);
+        }
+        complete(failure);
+    }
+
+    @Override
+    public void answerInstead(ResponseHead response, ErrorAnswer answer, ErrorBody body, boolean drops) {
+        if (drops && attempts != null) {
+            attempts.drop();
+        }
+        try {
+            onSent(loop.replies.sendInstead(server, response, answer, body, settings()));
+        } catch (RuntimeException | OutOfMemoryError e) {
+            FailureAnswer.breakOff(this, e); // the exchange ends as if it had been sent
+        }
     }
 
     private void complete(@Nullable Failure ended) {
-        Failure left = tunnel == null ? null : tunnel.closeReason();
-        Failure failure = left == null ? ended : left;
-        deadlines.cancel();
-        held.release();
-        recordEnd(failure, left != null);
         try {
-            if (attempts != null) {
-                attempts.tellEnd(state.isResponded() ? record.status : 0, ended, false);
-            }
-            request.discard();
-            response.end();
+            release(ended);
         } catch (RuntimeException e) {
             log.error("Ending an exchange of listener {}", record.connection.listenerName(), e);
+        } finally {
+            end(); // also after an exception: filters may hold what other exchanges wait for
         }
-        routing.end(); // whatever threw: filters may hold what others wait for
-        if (tunnel != null) {
-            loop.tunnels.remove(tunnel);
+    }
+
+    private void release(@Nullable Failure ended) {
+        Failure left = tunnel == null ? null : tunnel.closeReason();
+        recordEnd(left == null ? ended : left, left != null);
+        deadlines.cancel();
+        held.release();
+        if (attempts != null) {
+            attempts.tellEnd(state.isResponded() ? record.status : 0, ended, false);
         }
-        loop.end(record, generation);
+        request.discard();
+        response.end();
+    }
+
+    private void end() {
+        try {
+            routing.end();
+        } finally {
+            if (tunnel != null) {
+                loop.tunnels.remove(tunnel);
+            }
+            loop.end(record, generation);
+        }
     }
 }

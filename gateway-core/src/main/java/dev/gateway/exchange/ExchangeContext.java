@@ -15,8 +15,9 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the parts of one exchange share: its data, the client's stream, and the services of its event loop. Other parts
- * are called through an {@code Owner}. The class that {@link Exchange} extends, as an object of its own would be one more for each request. Confined to the event loop.
+ * What the parts of one exchange share: its data, the client's stream, and the services of its event loop. Parts call other
+ * parts through an {@code Owner}. {@link Exchange} extends this class, to save an object for each request. Confined to the
+ * event loop.
  */
 class ExchangeContext {
     final LoopServices loop;
@@ -25,7 +26,7 @@ class ExchangeContext {
     final ExchangeRecord record;
     final ExchangeState state = new ExchangeState();
 
-    /** What the exchange makes the process hold: itself, its request's head, and whatever else is kept for it. */
+    /** The memory that the exchange holds: its objects, the request's head, and everything else that is kept for it. */
     final Holding held;
 
     private ExchangeSettings settings;
@@ -44,7 +45,7 @@ class ExchangeContext {
         this.held = new Holding(record.connection.account());
     }
 
-    /** Takes the exchange in, and charges it; returns why not if there is no room for it. */
+    /** Admits the exchange and charges its memory; returns why not if the gateway is overloaded. */
     final @Nullable Failure admit() {
         LoopGate gate = loop.gate;
         if (gate.endsKeepAlive() && server.announceClose()) {
@@ -69,7 +70,7 @@ class ExchangeContext {
         return settings;
     }
 
-    /** The response's head has been sent: what is left to do needs no routes, which may be those of an old generation. */
+    /** The response's head has been sent: drops the reference to routes, which may belong to an old generation. */
     final void dropRoutes() {
         settings = settings.afterHead();
     }
@@ -98,12 +99,15 @@ class ExchangeContext {
         };
     }
 
-    /** Whether a wish to upgrade was refused, here or by the upstream, and the request is not taken for a plain one yet. */
+    /**
+     * Whether the gateway or the upstream has refused an upgrade, and the record does not say yet that it is a plain
+     * request.
+     */
     final boolean isUpgradeRefused() {
         return record.kind != Kind.HTTP && !head.isConnect();
     }
 
-    /** For people who debug. */
+    /** For debugging. */
     @Override
     public final String toString() {
         AsciiString path = record.path;

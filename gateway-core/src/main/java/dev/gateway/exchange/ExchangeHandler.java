@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeObserver;
@@ -21,8 +23,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request handler of one event loop: makes an {@link Exchange} of each request, served to its end by the generation that
- * is in force when it begins. Confined to its loop, as is all it is made with but the settings.
+ * The request handler of one event loop: makes an {@link Exchange} for each request. The generation that is active when it
+ * begins serves it to its end. Confined to its loop, like everything it is made with except the settings.
  */
 public final class ExchangeHandler implements RequestHandler {
     private static final AsciiString WEBSOCKET = new AsciiString("websocket");
@@ -30,7 +32,7 @@ public final class ExchangeHandler implements RequestHandler {
     final LoopServices loop;
     private @Nullable GenerationRef[] generations = {}; // by listener
 
-    /** Makes the handler of an event loop that has room for every request: for tests. */
+    /** Makes the handler of an event loop without limits for overload: for tests. */
     public ExchangeHandler(StreamOpener opener, TimerWheel wheel, ExchangeObserver observer) {
         this(opener, wheel, observer, LoopGate.OPEN);
     }
@@ -41,10 +43,10 @@ public final class ExchangeHandler implements RequestHandler {
     }
 
     /**
-     * Serves requests that begin from now on by another generation. A listener that it does not have keeps the one it
-     * has, until it is forgotten.
+     * Serves new requests by this generation. A listener that the generation does not have keeps its former one until
+     * {@link #forget}.
      *
-     * @param ended run on this loop, once, when no listener and no exchange uses that generation any more
+     * @param ended called on this loop, once, when no listener and no exchange uses the generation any more
      */
     public void use(ExchangeSettings next, Runnable ended) {
         GenerationRef generation = new GenerationRef(next, ended);
@@ -62,7 +64,7 @@ public final class ExchangeHandler implements RequestHandler {
         generation.end();
     }
 
-    /** A listener is gone: none of its connections is left. */
+    /** A listener was removed, and all its connections are closed. */
     public void forget(int listener) {
         if (listener < generations.length) {
             replace(listener, null);
@@ -107,17 +109,30 @@ public final class ExchangeHandler implements RequestHandler {
         record.status = failure.status();
         record.requestId =
                 RequestChecks.requestId(record.fields, record.fromProxy, generation.settings(), loop.requestIds);
-        record.sentBytes = loop.replies.send(
-                stream,
-                head,
-                failure,
-                generation.settings(),
-                new LocalReply.About(record.requestId, null, new Fields()));
-        record.endNanos = loop.wheel.nanoTime();
-        loop.end(record, generation);
+        try {
+            record.sentBytes = loop.replies.send(
+                    stream,
+                    head,
+                    failure,
+                    generation.settings(),
+                    new LocalReply.About(
+                            record.requestId, null, new Fields(), errorBody(record, head, generation.settings())));
+        } finally {
+            record.endNanos = loop.wheel.nanoTime();
+            loop.end(record, generation);
+        }
     }
 
-    /** Makes the record of a request that has just come. */
+    /** Returns the body of an error that comes before the exchange. */
+    private static ErrorBody errorBody(ExchangeRecord record, @Nullable RequestHead head, ExchangeSettings settings) {
+        return GrpcStatus.isForPrograms(head)
+                ? ErrorBody.UNCHANGED
+                : settings.errorBody(
+                        record.connection.listener(),
+                        new ErrorAnswer(record.status, record.cause, false, head, record.requestId));
+    }
+
+    /** Makes the record of a new request. */
     private ExchangeRecord record(ServerStream stream, @Nullable RequestHead head, ExchangeSettings settings) {
         ExchangeRecord record = new ExchangeRecord(stream.connection());
         record.generation = settings.generation();
@@ -157,8 +172,8 @@ public final class ExchangeHandler implements RequestHandler {
     /**
      * Returns some of the open tunnels.
      *
-     * @param after those numbered after this one
-     * @param limit how many at most, the first in order
+     * @param after only tunnels with higher numbers than this
+     * @param limit the maximum number, from the lowest on
      */
     public List<OpenTunnel> tunnels(long after, int limit) {
         return loop.tunnels.list(after, limit, loop.wheel.nanoTime());

@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
@@ -8,8 +10,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Per-generation settings of exchanges: what exchanges need of a generation; asked for once per request, so that a request
- * is served by one generation to its end. Immutable, shared by all event loops.
+ * Per-generation settings of exchanges. Each request gets them once, so that one generation serves it to its end.
+ * Immutable, shared by all event loops.
  */
 public interface ExchangeSettings {
     /** Returns one more than the highest {@link ConnectionInfo#listener} of this generation. */
@@ -21,8 +23,8 @@ public interface ExchangeSettings {
     }
 
     /**
-     * Returns what an exchange still needs when its response has begun, which holds nothing large: it is asked for names
-     * only.
+     * Returns the settings that an exchange still needs when its response has begun. They hold no large objects, and only
+     * the names in them are used.
      */
     default ExchangeSettings afterHead() {
         return this;
@@ -42,32 +44,37 @@ public interface ExchangeSettings {
         return null;
     }
 
-    /** Returns which fields of a listener's requests are believed. */
+    /** Returns the body of an error on a listener, if no filter has chosen one. */
+    default ErrorBody errorBody(int listener, ErrorAnswer answer) {
+        return ErrorBody.UNCHANGED;
+    }
+
+    /** Returns which fields of a listener's requests the gateway believes. */
     ClientTrust trust(int listener);
 
-    /** Returns what tells upstreams where a request of a listener came from, or null if nothing does. */
+    /** Returns the fields that tell upstreams where a request of a listener comes from, or null for none. */
     @Nullable
     ForwardedFields forwarded(int listener);
 
     /** Returns the gateway's name in {@code Proxy-Status}: a token. */
     AsciiString name();
 
-    /** Returns what is done about traces, null if nothing is. */
+    /** Returns the settings of traces, null if tracing is off. */
     default @Nullable TraceSettings traces() {
         return null;
     }
 
-    /** Returns what happens about {@code X-Request-Id}. */
+    /** Returns what to do with {@code X-Request-Id}. */
     default RequestIdPolicy requestId() {
         return RequestIdPolicy.ACCEPT_OR_GENERATE;
     }
 
-    /** Returns the {@code Server} field of responses made here, or null for none. */
+    /** Returns the {@code Server} field of the gateway's own responses, or null for none. */
     default @Nullable AsciiString server() {
         return null;
     }
 
-    /** Returns how many bytes the first line of a request may have, whatever the protocol; 0 for no limit. */
+    /** Returns how many bytes the first line of a request may have, in any protocol; 0 for no limit. */
     default int maxRequestLineBytes(int listener) {
         return 0;
     }
@@ -77,18 +84,20 @@ public interface ExchangeSettings {
         return 0;
     }
 
-    /** Returns how fast a client must send a request's body, null if it may take its time. */
+    /** Returns how fast a client must send a request's body, null for no limit. */
     default @Nullable BodyRate bodyRate(int listener) {
         return null;
     }
 
-    /** What happens about {@code X-Request-Id}. */
+    /** What to do with {@code X-Request-Id}. */
     enum RequestIdPolicy {
-        /** Nothing is added, and what a client sent passes. */
+        /** Forwards the client's, and adds none. */
         OFF,
-        /** A client's is replaced. */
+        /** Replaces the client's. */
         GENERATE,
-        /** A trusted peer's is kept if it is harmless to log, any other is replaced: up to 128 letters, digits and {@code -._~+/=:}. */
+        /**
+         * Keeps that of a trusted peer if it has up to 128 letters, digits and {@code -._~+/=:}, and replaces all others.
+         */
         ACCEPT_OR_GENERATE
     }
 }

@@ -1,13 +1,13 @@
 package dev.gateway.exchange;
 
 /**
- * Where an exchange stands, as a pure machine: an event changes the phase and returns what {@link Exchange} is to do.
- * Two directions end separately; which of them ends the exchange depends on the phase. Once {@link Phase#DONE} every
- * event is {@link Action#NOTHING}, which is what makes late and re-entrant events harmless.
+ * The state machine of an exchange: an event changes the phase and returns what {@link Exchange} must do. The two
+ * directions end separately; which of them ends the exchange depends on the phase. In {@link Phase#DONE} each event returns
+ * {@link Action#NOTHING}, so that late and re-entrant events are harmless.
  */
 final class ExchangeState {
     enum Phase {
-        /** The route is being found and filters run. */
+        /** The gateway finds the route and runs filters. */
         ROUTING,
         /** A filter answers later. */
         FILTERING,
@@ -15,11 +15,11 @@ final class ExchangeState {
         CONNECTING,
         /** The next attempt waits for its time. */
         BACKING_OFF,
-        /** The request's head was sent; no final response head has come. */
+        /** The request's head was sent; no final response head has arrived. */
         REQUESTED,
         /** The final response head was forwarded. */
         RESPONDING,
-        /** A CONNECT succeeded: bytes both ways, each direction ends by itself. */
+        /** A CONNECT succeeded: bytes move in both directions, and each direction ends separately. */
         TUNNELLING,
         DONE
     }
@@ -29,7 +29,7 @@ final class ExchangeState {
         /** Every filter has proceeded. */
         ROUTED,
         OPENED,
-        /** The attempt failed, and another is made. */
+        /** The attempt failed, and another one follows. */
         RETRY,
         BACKED_OFF,
         RESPONSE_HEAD,
@@ -38,9 +38,9 @@ final class ExchangeState {
         REQUEST_ENDED,
         /** The last part of the response goes downstream. */
         RESPONSE_ENDED,
-        /** The gateway answers by itself, and nothing went wrong. */
+        /** The gateway itself answers, and nothing has failed. */
         REPLIED,
-        /** The exchange cannot succeed any more, and it is not the client's doing. */
+        /** The exchange has failed, for another reason than a client that has gone. */
         FAILED,
         CLIENT_GONE
     }
@@ -49,26 +49,30 @@ final class ExchangeState {
         NOTHING,
         /** Begin an attempt. */
         OPEN,
-        /** Wait for the next attempt's time. */
+        /** Wait for the time of the next attempt. */
         WAIT,
-        /** Send the head upstream, and what has been held of the body. */
+        /** Send the head upstream, and the held part of the body. */
         SEND_REQUEST,
         FORWARD_HEAD,
         /** One direction of a tunnel has ended. */
         HALF_CLOSE,
-        /** Answer the client from here. */
+        /** Answer the client. */
         ANSWER,
-        /** No answer is possible any more: make sure that the client does not take the response for whole. */
+        /**
+         * It is too late for an answer: reset the stream, so that the client does not think that the response is complete.
+         */
         RESET_CLIENT,
-        /** All went well. */
+        /** The exchange has succeeded. */
         FINISH,
-        /** The response ended before the request: all went well, but the upstream gets no more of the request. */
+        /**
+         * The response ended before the request: the exchange has succeeded, and the upstream gets no more of the request.
+         */
         FINISH_AND_RESET_UPSTREAM,
-        /** There is nobody left to answer: only account for it. */
+        /** The client has gone: only record the end. */
         RECORD
     }
 
-    /** What an exchange that ends now has to undo. */
+    /** What must be undone if the exchange ends now. */
     enum Pending {
         NOTHING,
         FILTERS,
@@ -77,7 +81,7 @@ final class ExchangeState {
         ATTEMPT
     }
 
-    /** What happens to request bytes that arrive now. */
+    /** What to do with request bytes that arrive now. */
     enum Intake {
         HOLD,
         FORWARD,
@@ -107,7 +111,7 @@ final class ExchangeState {
         return responded;
     }
 
-    /** Whether bytes of a tunnel pass now. */
+    /** Whether the exchange is a tunnel. */
     boolean isTunnel() {
         return phase == Phase.TUNNELLING;
     }
@@ -166,7 +170,7 @@ final class ExchangeState {
         };
     }
 
-    /** Whether another attempt may follow the one that runs: nothing final has been forwarded. */
+    /** Whether another attempt may follow the current one: no final head was forwarded. */
     boolean isRetriable() {
         return switch (phase) {
             case CONNECTING, REQUESTED -> true;
@@ -189,7 +193,7 @@ final class ExchangeState {
         return go(next, Action.FORWARD_HEAD);
     }
 
-    /** The next attempt sends the request again, so its end is to come again. */
+    /** The next attempt sends the request again, so its end comes again. */
     private Action retry() {
         requestEnded = false;
         return go(Phase.BACKING_OFF, Action.WAIT);

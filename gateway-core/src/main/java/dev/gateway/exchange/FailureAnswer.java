@@ -7,7 +7,7 @@ import dev.gateway.stream.Failure;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the client of an exchange that it has failed: by an answer from here, or by a reset. No state. */
+/** Tells the client that its exchange has failed: by a response of the gateway, or by a reset. No state. */
 final class FailureAnswer {
     private static final Logger log = LoggerFactory.getLogger(FailureAnswer.class);
 
@@ -16,21 +16,19 @@ final class FailureAnswer {
     /**
      * Tells the client.
      *
-     * @param action what the state says: to answer, or to reset the stream
-     * @param proxied whether the client has named where its request goes
-     * @param fields what an answer has besides the usual ones
+     * @param action the action of the state machine: answer, or reset the stream
+     * @param routing knows what filters add to an answer
+     * @param fields further fields of an answer
      */
-    static void tell(ExchangeContext exchange, Action action, Failure failure, boolean proxied, Fields fields) {
+    static void tell(ExchangeContext exchange, Action action, Failure failure, RequestRouting routing, Fields fields) {
         try {
             if (action == Action.ANSWER) {
                 exchange.record.status = failure.status();
                 if (isForWantOfRoom(failure.cause())) {
                     exchange.server.delayNextRequest(exchange.loop.pause);
                 }
-                LocalReply.About about = new LocalReply.About(
-                        exchange.record.requestId, proxied ? exchange.record.authority : null, fields);
-                exchange.record.sentBytes =
-                        exchange.loop.replies.send(exchange.server, exchange.head, failure, exchange.settings(), about);
+                exchange.record.sentBytes = exchange.loop.replies.send(
+                        exchange.server, exchange.head, failure, exchange.settings(), routing.about(failure, fields));
             } else {
                 exchange.server.reset(failure);
             }
@@ -39,12 +37,14 @@ final class FailureAnswer {
         }
     }
 
-    /** Whether there is nothing wrong with the request, so that the client may send it again and again. */
+    /**
+     * Whether the failure is a lack of capacity. A client may repeat such a request at once, so its next one is delayed.
+     */
     private static boolean isForWantOfRoom(Cause cause) {
         return cause == Cause.OVERLOAD || cause == Cause.PENDING_OVERFLOW || cause == Cause.NO_HEALTHY_ENDPOINT;
     }
 
-    /** The last that was to be sent threw: how much of it the client has got is not known. */
+    /** Sending threw an exception. Resets the stream, since nobody knows how much the client has got. */
     static void breakOff(ExchangeContext exchange, Throwable defect) {
         log.error("Ending an exchange of listener {}", exchange.record.connection.listenerName(), defect);
         try {

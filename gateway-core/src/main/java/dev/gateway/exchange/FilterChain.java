@@ -1,6 +1,8 @@
 package dev.gateway.exchange;
 
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.Verdict;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs a route's filters over one request and its response, and keeps the place while a filter answers later. */
+/** Runs a route's filters over one request and its response. Keeps its position while a filter answers later. */
 final class FilterChain implements InspectionContext {
     private static final Logger log = LoggerFactory.getLogger(FilterChain.class);
 
@@ -26,20 +28,20 @@ final class FilterChain implements InspectionContext {
     private final ExchangeContext exchange;
     private final Owner owner;
     private int passed; // filters that have proceeded
-    private int current; // the filter that is being called
-    private @Nullable Object @Nullable [] kept; // by filters, null if none keeps anything
+    private int current; // the filter that this calls now
+    private @Nullable Object @Nullable [] kept; // state of each filter, null if no filter keeps any
     private @Nullable Identity identity;
-    private @Nullable Verdict early; // resumed before the filter said that it waits
-    private @Nullable Runnable waiting; // cancels what is waited for
+    private @Nullable Verdict early; // the verdict of a filter that called resume() before it returned Wait
+    private @Nullable Runnable waiting; // cancels the filter that answers later
     private boolean running;
     private boolean closed;
 
-    /** Who is told what the filters of a request decide. */
+    /** Gets the decisions of the filters. */
     interface Owner {
         /** A filter answers later. */
         void onFilterWaits();
 
-        /** A filter has replied, and nothing more is to be done; the reply's body is the owner's. */
+        /** A filter has replied, and no further filter runs. The owner owns the reply's body. */
         void onFilterReplied(Verdict.Reply reply);
 
         /** A filter has refused the request. */
@@ -48,7 +50,7 @@ final class FilterChain implements InspectionContext {
         /** Every filter has proceeded. */
         void onFiltersProceeded();
 
-        /** A filter threw when it was resumed. */
+        /** A filter threw an exception after it was resumed. */
         void onDefect(Throwable defect);
     }
 
@@ -113,7 +115,7 @@ final class FilterChain implements InspectionContext {
         return exchange.loop.wheel.loop();
     }
 
-    /** Runs the filters from where they stopped, and tells the exchange how it went. */
+    /** Runs the filters from the current position, and reports the result to the owner. */
     void run() {
         while (passed < filters.size()) {
             running = true;
@@ -184,7 +186,7 @@ final class FilterChain implements InspectionContext {
         }
     }
 
-    /** The exchange is over: nothing may be resumed any more. */
+    /** The exchange is over: filters must not resume it any more. */
     void cancel() {
         closed = true;
         Runnable cancel = waiting;
@@ -206,7 +208,7 @@ final class FilterChain implements InspectionContext {
         }
     }
 
-    /** Returns what looks at the first bytes of the request, null if nothing does; every filter has proceeded. */
+    /** Returns the inspector of the first bytes of the request, null for none. Called when every filter has proceeded. */
     @Nullable
     BodyInspector inspector() {
         BodyInspector all = null;
@@ -217,7 +219,7 @@ final class FilterChain implements InspectionContext {
         return all;
     }
 
-    /** Two inspectors: the second is asked when the first has let the bytes pass. */
+    /** Two inspectors: the second one runs when the first has passed the bytes. */
     private static final class InTurn implements BodyInspector {
         private @Nullable BodyInspector first;
         private final BodyInspector second;
@@ -247,7 +249,7 @@ final class FilterChain implements InspectionContext {
                 current = i;
                 filters.get(i).onEnd(this);
             } catch (RuntimeException e) {
-                log.error("A filter failed at the end of an exchange", e); // of which the others are still to be told
+                log.error("A filter failed at the end of an exchange", e); // the others must still run
             }
         }
         passed = 0;
@@ -270,7 +272,7 @@ final class FilterChain implements InspectionContext {
         }
     }
 
-    /** Returns the fields of the answer to a failure, to which the filters have added that the request has passed. */
+    /** Returns the fields of the answer to a failure, with the fields that filters which have proceeded add to it. */
     Fields onFailure(Fields given) {
         if (passed == 0) {
             return given;
@@ -288,6 +290,18 @@ final class FilterChain implements InspectionContext {
             }
         }
         return fields;
+    }
+
+    /** Returns the body that the filters choose which the request has passed, the last one first. */
+    ErrorBody errorBody(ErrorAnswer answer) {
+        for (int i = passed - 1; i >= 0; i--) {
+            current = i;
+            ErrorBody body = filters.get(i).errorBody(answer, this);
+            if (!(body instanceof ErrorBody.Unchanged)) {
+                return body;
+            }
+        }
+        return ErrorBody.UNCHANGED;
     }
 
     /** Shows a response to the filters that the request has passed, the last one first. */

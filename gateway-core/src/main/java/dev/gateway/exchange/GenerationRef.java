@@ -1,9 +1,9 @@
 package dev.gateway.exchange;
 
 /**
- * A counted reference to a generation in use on one event loop: by listeners whose requests it serves, and by exchanges that
- * began with it. Confined to the loop, which tells once when nothing uses it any more. Of a generation that serves no
- * listener, it keeps only what exchanges need whose response has begun: they may last for hours, and a generation is large.
+ * A counted reference to a generation, for one event loop. Listeners use it whose new requests it serves, and exchanges
+ * that began with it. When no listener uses it any more, it keeps only what exchanges need whose response has begun: these
+ * may last for hours, and a generation is large. When nothing uses it, it calls back once. Confined to the loop.
  */
 final class GenerationRef {
     private ExchangeSettings settings;
@@ -20,13 +20,13 @@ final class GenerationRef {
         return settings;
     }
 
-    /** A listener is served by it from now on. */
+    /** It serves another listener from now on. */
     void serve() {
         listeners++;
         begin();
     }
 
-    /** A listener is served by another one from now on, or is gone. */
+    /** It no longer serves a listener: another generation does, or the listener was removed. */
     void retire() {
         if (--listeners == 0) {
             settings = settings.afterHead();

@@ -9,30 +9,38 @@ import io.netty.util.AsciiString;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** How a call of gRPC tells at its end that it failed, which HTTP takes for a success: calls to upstreams, and those answered here. */
+/**
+ * The status of gRPC calls, which comes at the end of a response with status 200. For calls to upstreams and for own
+ * answers.
+ */
 final class GrpcStatus {
     private static final FieldName STATUS = FieldName.of("grpc-status");
     private static final FieldName MESSAGE = FieldName.of("grpc-message");
     private static final AsciiString TYPE = new AsciiString("application/grpc");
 
-    /** gRPC-Web has its trailers in the body, where they are nobody's but the client's. */
+    /** gRPC-Web has its trailers in the body, which the gateway does not read. */
     private static final AsciiString WEB = new AsciiString("application/grpc-web");
 
     /**
-     * UNAVAILABLE and DATA_LOSS: what the server could not do. Other statuses may tell of the call, which a client could
-     * make on purpose: UNIMPLEMENTED of an unknown method, INTERNAL of an invalid message, UNKNOWN of any error.
+     * UNAVAILABLE and DATA_LOSS are failures of the server. A client could cause the others on purpose: UNIMPLEMENTED by an
+     * unknown method, INTERNAL by an invalid message, UNKNOWN by any error.
      */
     private static final Set<AsciiString> FAILURES = Set.of(new AsciiString("14"), new AsciiString("15"));
 
     private GrpcStatus() {}
 
-    /** Whether a request is a call, whose client reads a status of HTTP's as no more than that something failed. */
+    /** Whether a request is a gRPC call. */
     static boolean isCall(RequestHead head) {
         AsciiString type = head.fields().first(FieldName.CONTENT_TYPE);
         return startsWith(type, TYPE) && !startsWith(type, WEB);
     }
 
-    /** Makes the head that is all of the answer to a call that failed here (gRPC's "Trailers-Only"). */
+    /** Whether a request is a call of gRPC or gRPC-Web: its client reads errors from fields, and ignores their body. */
+    static boolean isForPrograms(@Nullable RequestHead head) {
+        return head != null && startsWith(head.fields().first(FieldName.CONTENT_TYPE), TYPE);
+    }
+
+    /** Returns the gateway's own answer to a call: a head without a body (gRPC's "Trailers-Only"). */
     static ResponseHead failed(Failure failure, @Nullable AsciiString requestId) {
         Fields fields = new Fields();
         fields.add(FieldName.CONTENT_TYPE, TYPE);
@@ -42,7 +50,7 @@ final class GrpcStatus {
         return new ResponseHead(200, null, fields, RequestHead.UNKNOWN_LENGTH);
     }
 
-    /** Returns the status that gRPC's clients take a status of HTTP's for, or a more exact one. */
+    /** Returns the gRPC status for a failure: as gRPC clients map the HTTP status, or a more exact one. */
     private static int of(Failure failure) {
         return switch (failure.cause()) {
             case UPSTREAM_TIMEOUT, IDLE_TIMEOUT, MAX_DURATION, CLIENT_TIMEOUT -> 4; // DEADLINE_EXCEEDED
@@ -60,7 +68,7 @@ final class GrpcStatus {
         };
     }
 
-    /** Whether a response is that of a call, so that its status comes last. */
+    /** Whether a response is that of a gRPC call. */
     static boolean isCall(ResponseHead head) {
         if (head.status() != 200) {
             return false;
@@ -69,7 +77,7 @@ final class GrpcStatus {
         return startsWith(type, TYPE) && !startsWith(type, WEB);
     }
 
-    /** Whether the fields have the status of a call, which those of a head do if there is nothing else to come. */
+    /** Whether these fields have the status of a call. The fields of a head have it if no body follows. */
     static boolean isTold(Fields fields) {
         return fields.first(STATUS) != null;
     }
@@ -78,7 +86,7 @@ final class GrpcStatus {
         return value != null && value.regionMatches(true, 0, start, 0, start.length());
     }
 
-    /** Returns the status of HTTP that would say the same as the fields at the end of a call. */
+    /** Returns the HTTP status that corresponds to the fields at the end of a call. */
     static int toHttp(Fields last) {
         AsciiString status = last.first(STATUS);
         return status != null && FAILURES.contains(status) ? 503 : 200;

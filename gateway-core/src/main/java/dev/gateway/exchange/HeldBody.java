@@ -10,9 +10,10 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that cannot be passed on yet; owned until they are taken or discarded. The exchange is charged for each piece, and
- * the connection's share of direct memory for its bytes: clients fill memory faster than anybody could review it. When
- * direct memory runs out nevertheless, exchanges that hold most may be cut.
+ * Bytes of a request's body that cannot be sent upstream yet; owns them until they are taken or discarded. Each piece
+ * counts against the exchange's memory, and its bytes count against the connection's share of direct memory, at once:
+ * clients could fill memory faster than a periodic check would notice. If direct memory still runs out, the exchanges that
+ * hold most may be ended.
  */
 final class HeldBody {
     private final StalledBody.Owner owner;
@@ -20,12 +21,12 @@ final class HeldBody {
     private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>(4);
     private final StalledBody waiting;
     private long bytes;
-    private int pieces; // that the exchange is charged for
+    private int pieces; // number of pieces that count against the exchange
 
     /**
-     * Makes one that holds nothing.
+     * Begins empty.
      *
-     * @param holding what the exchange is charged for
+     * @param holding the memory that the exchange holds
      */
     HeldBody(StalledBody.Owner owner, Holding holding) {
         this.owner = owner;
@@ -34,7 +35,7 @@ final class HeldBody {
                 owner, () -> bytes, "direct memory ran low, and the request's body could not be passed on yet");
     }
 
-    /** Takes a piece and owns it; returns false, and leaves the piece to the caller, if there is no memory for another. */
+    /** Adds a piece and owns it. If there is no memory for it, returns false, and the caller keeps it. */
     boolean tryAdd(ByteBuf data) {
         if (!share().tryCharge(data.readableBytes())) {
             return false;
@@ -58,7 +59,7 @@ final class HeldBody {
         return buffers.isEmpty();
     }
 
-    /** Gives the first of it away, null if there is none. */
+    /** Removes and returns the first piece, which the caller then owns; null if there is none. */
     @Nullable
     ByteBuf poll() {
         ByteBuf first = buffers.poll();
@@ -74,7 +75,7 @@ final class HeldBody {
         return first;
     }
 
-    /** Returns all of it as one buffer, which stays held. */
+    /** Returns all pieces as one buffer, which this still owns. */
     ByteBuf merged() {
         ByteBuf first = buffers.peek();
         if (first == null) {
@@ -85,7 +86,7 @@ final class HeldBody {
         }
         buffers.remove();
         CompositeByteBuf merged = first instanceof CompositeByteBuf before
-                ? before // made here when there was less of it
+                ? before // made by an earlier call
                 : first.alloc().compositeBuffer().addComponent(true, first);
         for (ByteBuf next = buffers.poll(); next != null; next = buffers.poll()) {
             merged.addComponent(true, next);
@@ -94,7 +95,7 @@ final class HeldBody {
         return merged;
     }
 
-    /** The exchange is over, and charged for nothing any more. */
+    /** Releases all pieces. The exchange is over, and its memory no longer counts. */
     void discard() {
         pieces = 0;
         for (ByteBuf data = poll(); data != null; data = poll()) {

@@ -1,10 +1,13 @@
 package dev.gateway.exchange;
 
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
+import dev.gateway.message.ReasonPhrase;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
@@ -21,15 +24,16 @@ import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
 import java.time.temporal.ChronoField;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns a failure, or what a filter replied, into a response: the one class that does. A failure gets a small problem
- * body (RFC 9457), or text for who asks for text, and {@code Proxy-Status} (RFC 9209), which tell the cause and no more:
- * details are for the log. Confined to one event loop.
+ * Sends the gateway's own responses, for failures and for replies of filters; no other class does. A failure gets a small
+ * problem body (RFC 9457), or text if the client prefers text, unless filters choose another body. It also gets {@code
+ * Proxy-Status} (RFC 9209). These have the cause only; the log has details. Confined to one event loop.
  */
 final class LocalReply {
     private static final AsciiString ALLOW = new AsciiString("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
@@ -38,12 +42,31 @@ final class LocalReply {
     private static final AsciiString PROBLEM = new AsciiString("application/problem+json");
     private static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
     private static final AsciiString NO_STORE = new AsciiString("no-store");
-    private static final AsciiString SECOND = new AsciiString("1"); // a balancer may find another gateway by then
-    private static final AsciiString MINUTE = new AsciiString("60"); // for as long failures count
+    private static final AsciiString SECOND = new AsciiString("1"); // a load balancer may use another gateway by then
+    private static final AsciiString MINUTE = new AsciiString("60"); // wrong passwords count for this time
     private static final AsciiString JSON_WORD = new AsciiString("json");
     private static final AsciiString TEXT_WORD = new AsciiString("text/");
 
-    /** With names of its own: those of the JDK come with all that it knows of languages, which takes 30 ms to load. */
+    /** Fields that describe a body: they are removed when the body is replaced. */
+    private static final List<FieldName> OF_A_BODY = List.of(
+            FieldName.CONTENT_ENCODING,
+            FieldName.CONTENT_RANGE,
+            FieldName.ETAG,
+            FieldName.LAST_MODIFIED,
+            FieldName.TRAILER,
+            FieldName.of("Accept-Ranges"),
+            FieldName.of("Age"),
+            FieldName.of("Content-Digest"),
+            FieldName.of("Content-Disposition"),
+            FieldName.of("Content-Language"),
+            FieldName.of("Content-Location"),
+            FieldName.of("Content-MD5"),
+            FieldName.of("Digest"),
+            FieldName.of("Expires"),
+            FieldName.of("Pragma"),
+            FieldName.of("Repr-Digest"));
+
+    /** Has its own names of days and months: those of the JDK load its locale data, which takes 30 ms. */
     private static final DateTimeFormatter HTTP_DATE = new DateTimeFormatterBuilder()
             .appendText(ChronoField.DAY_OF_WEEK, names("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"))
             .appendPattern(", dd ")
@@ -56,11 +79,13 @@ final class LocalReply {
     /**
      * What the answer to a failure says besides its cause.
      *
-     * @param requestId told to the client so that it can be asked about, or null
-     * @param destination host and port that the client named and we did not reach, or null: never one of our endpoints
-     * @param fields added to the answer, such as a challenge
+     * @param requestId the request ID, with which a client can ask the operator about the failure; or null
+     * @param destination host and port that the client named and that could not be reached, or null. Never an endpoint of
+     *     the configuration
+     * @param fields further fields, such as a challenge
+     * @param body the body for clients that do not call by gRPC
      */
-    record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields) {}
+    record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields, ErrorBody body) {}
 
     private final LongSupplier wallClock;
     private AsciiString date = AsciiString.EMPTY_STRING;
@@ -76,11 +101,11 @@ final class LocalReply {
     }
 
     /**
-     * Answers a failure, in full; nothing may be sent on the stream after it.
+     * Sends the whole answer to a failure. Nothing may be sent on the stream after it.
      *
-     * @param request as much as is known of the request, or null
+     * @param request what is known of the request, or null
      * @param about what else the answer says
-     * @return the bytes of body sent
+     * @return the number of bytes of the body
      */
     int send(
             ServerStream stream,
@@ -92,11 +117,9 @@ final class LocalReply {
         if (request != null && stream.connection().version() == HttpVersion.HTTP_2 && GrpcStatus.isCall(request)) {
             return sendStatus(stream, failure, settings, about);
         }
-        boolean text = prefersText(request);
-        byte[] body = (text ? text(failure) : problem(failure, about.requestId)).getBytes(StandardCharsets.UTF_8);
         Fields fields = new Fields();
-        fields.add(FieldName.CONTENT_TYPE, text ? TEXT : PROBLEM);
-        fields.add(FieldName.CACHE_CONTROL, NO_STORE);
+        ByteBuf body =
+                content(fields, new ErrorAnswer(status, failure.cause(), false, request, about.requestId), about.body);
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         if (status == 405) {
             fields.add(ALLOW_FIELD, allow(stream, settings));
@@ -107,10 +130,22 @@ final class LocalReply {
         for (int i = 0; i < about.fields.size(); i++) {
             fields.add(about.fields.name(i), about.fields.value(i));
         }
-        return send(stream, request, new ResponseHead(status, null, fields, 0), Unpooled.wrappedBuffer(body), settings);
+        return send(stream, request, new ResponseHead(status, null, fields, 0), body, settings);
     }
 
-    /** Answers a call of gRPC, which has no body to send. */
+    /** Sets the fields that describe the body of an error, which no cache may store; returns the body. */
+    private static ByteBuf content(Fields fields, ErrorAnswer answer, ErrorBody chosen) {
+        fields.set(FieldName.CACHE_CONTROL, NO_STORE);
+        if (chosen instanceof ErrorBody.Page page) {
+            fields.set(FieldName.CONTENT_TYPE, page.contentType());
+            return page.content();
+        }
+        boolean text = prefersText(answer.request());
+        fields.set(FieldName.CONTENT_TYPE, text ? TEXT : PROBLEM);
+        return Unpooled.wrappedBuffer((text ? text(answer) : problem(answer)).getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Answers a gRPC call, without a body. */
     private int sendStatus(ServerStream stream, Failure failure, ExchangeSettings settings, About about) {
         ResponseHead head = GrpcStatus.failed(failure, about.requestId);
         Fields fields = head.fields();
@@ -128,16 +163,27 @@ final class LocalReply {
         return settings.tunnels(stream.connection().listener()) == null ? ALLOW : ALLOW_TUNNELS;
     }
 
-    /** Answers {@code OPTIONS} in the gateway's own name: it is the request's last recipient. */
+    /** Answers {@code OPTIONS} if the gateway is the last recipient of the request. */
     int sendOptions(ServerStream stream, RequestHead request, ExchangeSettings settings) {
         Fields fields = new Fields();
         fields.add(ALLOW_FIELD, allow(stream, settings));
         return send(stream, request, new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER, settings);
     }
 
-    /** Answers as a filter wants it. */
+    /** Sends the reply of a filter. */
     int send(ServerStream stream, RequestHead request, Verdict.Reply reply, ExchangeSettings settings) {
         return send(stream, request, reply.head(), reply.body(), settings);
+    }
+
+    /** Sends the error of an upstream or a filter with another body. */
+    int sendInstead(
+            ServerStream stream, ResponseHead head, ErrorAnswer answer, ErrorBody chosen, ExchangeSettings settings) {
+        Fields fields = head.fields();
+        for (FieldName name : OF_A_BODY) {
+            fields.remove(name);
+        }
+        ByteBuf body = content(fields, answer, chosen);
+        return send(stream, answer.request(), new ResponseHead(head.status(), null, fields, 0), body, settings);
     }
 
     private int send(
@@ -147,27 +193,33 @@ final class LocalReply {
             ByteBuf body,
             ExchangeSettings settings) {
         int length = body.readableBytes();
-        int status = head.status();
-        Fields fields = head.fields();
-        boolean mayHaveBody = status >= 200 && status != 204 && status != 304;
-        if (mayHaveBody) {
-            fields.set(FieldName.CONTENT_LENGTH, Integer.toString(length));
-        } else {
-            fields.remove(FieldName.CONTENT_LENGTH);
-        }
-        sign(fields, settings);
+        boolean mayHaveBody = head.status() >= 200 && head.status() != 204 && head.status() != 304;
         boolean sendsBody = mayHaveBody && length > 0 && !isHead(request);
-        ResponseHead framed =
-                new ResponseHead(status, head.reason(), fields, mayHaveBody ? length : RequestHead.UNKNOWN_LENGTH);
-        if (sendsBody) {
-            stream.head(framed, false);
-            stream.data(body, true);
-        } else {
-            body.release();
-            stream.head(framed, true);
+        boolean owned = true;
+        try {
+            stream.head(framed(head, mayHaveBody ? length : RequestHead.UNKNOWN_LENGTH, settings), !sendsBody);
+            if (sendsBody) {
+                owned = false;
+                stream.data(body, true);
+            }
+        } finally {
+            if (owned) {
+                body.release();
+            }
         }
         stream.flush();
         return sendsBody ? length : 0;
+    }
+
+    private ResponseHead framed(ResponseHead head, long length, ExchangeSettings settings) {
+        Fields fields = head.fields();
+        if (length == RequestHead.UNKNOWN_LENGTH) {
+            fields.remove(FieldName.CONTENT_LENGTH);
+        } else {
+            fields.set(FieldName.CONTENT_LENGTH, Long.toString(length));
+        }
+        sign(fields, settings);
+        return new ResponseHead(head.status(), head.reason(), fields, length);
     }
 
     private void sign(Fields fields, ExchangeSettings settings) {
@@ -212,23 +264,26 @@ final class LocalReply {
         return false;
     }
 
-    private static String text(Failure failure) {
-        return failure.status() + " " + title(failure.status()) + "\n"
-                + failure.cause().label() + "\n";
+    private static String text(ErrorAnswer answer) {
+        Cause cause = answer.cause();
+        return answer.status() + " " + ReasonPhrase.ofError(answer.status()) + "\n"
+                + (cause == null ? "" : cause.label() + "\n");
     }
 
-    /** Every text in it is of our own making, or a request id that was checked: nothing to escape. */
-    private static String problem(Failure failure, @Nullable AsciiString requestId) {
+    /**
+     * Returns the problem body. All its texts are the gateway's own, or a checked request ID: there is nothing to escape.
+     */
+    private static String problem(ErrorAnswer answer) {
         StringBuilder json = new StringBuilder(160)
                 .append("{\"type\":\"about:blank\",\"title\":\"")
-                .append(title(failure.status()))
+                .append(ReasonPhrase.ofError(answer.status()))
                 .append("\",\"status\":")
-                .append(failure.status())
-                .append(",\"cause\":\"")
-                .append(failure.cause().label())
-                .append('"');
-        if (requestId != null) {
-            json.append(",\"requestId\":\"").append(requestId).append('"');
+                .append(answer.status());
+        if (answer.cause() != null) {
+            json.append(",\"cause\":\"").append(answer.cause().label()).append('"');
+        }
+        if (answer.requestId() != null) {
+            json.append(",\"requestId\":\"").append(answer.requestId()).append('"');
         }
         return json.append("}\n").toString();
     }
@@ -246,7 +301,7 @@ final class LocalReply {
         };
     }
 
-    /** Returns the error type of RFC 9209, section 2.3, that says most of the cause. */
+    /** Returns the error type of RFC 9209, section 2.3, that is closest to the cause. */
     static String errorType(Cause cause) {
         return switch (cause) {
             case NO_ROUTE -> "destination_not_found";
@@ -270,34 +325,6 @@ final class LocalReply {
         };
     }
 
-    private static String title(int status) {
-        return switch (status) {
-            case 400 -> "Bad Request";
-            case 401 -> "Unauthorized";
-            case 403 -> "Forbidden";
-            case 404 -> "Not Found";
-            case 405 -> "Method Not Allowed";
-            case 407 -> "Proxy Authentication Required";
-            case 408 -> "Request Timeout";
-            case 411 -> "Length Required";
-            case 413 -> "Content Too Large";
-            case 414 -> "URI Too Long";
-            case 417 -> "Expectation Failed";
-            case 421 -> "Misdirected Request";
-            case 426 -> "Upgrade Required";
-            case 429 -> "Too Many Requests";
-            case 431 -> "Request Header Fields Too Large";
-            case 500 -> "Internal Server Error";
-            case 501 -> "Not Implemented";
-            case 502 -> "Bad Gateway";
-            case 503 -> "Service Unavailable";
-            case 504 -> "Gateway Timeout";
-            case 505 -> "HTTP Version Not Supported";
-            case 508 -> "Loop Detected";
-            default -> status < 500 ? "Client Error" : "Server Error";
-        };
-    }
-
     private AsciiString date() {
         long second = wallClock.getAsLong() / 1000;
         if (second != dateSecond) {
@@ -307,7 +334,7 @@ final class LocalReply {
         return date;
     }
 
-    /** Returns a moment as HTTP writes it (RFC 9110, section 5.6.7). */
+    /** Returns a time in the format of HTTP (RFC 9110, section 5.6.7). */
     static AsciiString httpDate(long epochSecond) {
         return new AsciiString(
                 HTTP_DATE.format(Instant.ofEpochSecond(epochSecond).atOffset(ZoneOffset.UTC)));

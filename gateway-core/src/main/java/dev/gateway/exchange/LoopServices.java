@@ -10,13 +10,13 @@ import dev.gateway.upstream.StreamOpener;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;
 
-/** What all exchanges of one event loop share: its clock, its pools, who observes them. Confined to its loop. */
+/** What all exchanges of one event loop share: its clock, its pools, its observer. Confined to its loop. */
 final class LoopServices {
     final StreamOpener opener;
     final TimerWheel wheel;
     final ExchangeObserver observer;
     final LoopGate gate;
-    final ServerStream.Pause pause; // of who is refused for want of room
+    final ServerStream.Pause pause; // delays the next request of a client after a refusal for lack of capacity
     final LocalReply replies = new LocalReply(System::currentTimeMillis);
     final RequestIds requestIds = new RequestIds();
     final Traces traces = new Traces();
@@ -24,7 +24,7 @@ final class LoopServices {
     final ReadingLog readings;
     final OpenTunnels tunnels = new OpenTunnels();
 
-    /** Returns a random number from 0 to the one that it is given; tests have one of their own. */
+    /** Returns a random number from 0 to its argument; tests replace it. */
     LongUnaryOperator jitter = most -> ThreadLocalRandom.current().nextLong(most + 1);
 
     private int active;
@@ -39,7 +39,7 @@ final class LoopServices {
         this.pause = closing -> gate.refuse(wheel.nanoTime(), closing);
     }
 
-    /** An exchange begins by a generation. */
+    /** An exchange begins with this generation. */
     void begin(GenerationRef generation) {
         active++;
         generation.begin();
@@ -48,11 +48,14 @@ final class LoopServices {
     /** An exchange is over, and its record complete. */
     void end(ExchangeRecord record, GenerationRef generation) {
         active--;
-        observer.onCompleted(record);
-        generation.end();
+        try {
+            observer.onCompleted(record);
+        } finally {
+            generation.end();
+        }
     }
 
-    /** Returns how many exchanges there are. */
+    /** Returns the number of exchanges in progress. */
     int active() {
         return active;
     }

@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sees to fields whose names upstreams may take for others, in heads and trailers of requests. Of one event loop. */
+/**
+ * Removes or refuses fields whose names upstreams may misread, in heads and trailers of requests. Confined to an event
+ * loop.
+ */
 final class OddNameGuard {
     private static final Logger log = LoggerFactory.getLogger(OddNameGuard.class);
     private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -27,9 +30,9 @@ final class OddNameGuard {
     }
 
     /**
-     * Does with the fields of a request what its listener wants.
+     * Applies the listener's policy to the fields of a request.
      *
-     * @return why it is refused, or null
+     * @return why the gateway refuses the request, or null
      */
     @Nullable
     Failure check(Fields fields, OddNames.Policy policy, ExchangeRecord record) {
@@ -50,7 +53,7 @@ final class OddNameGuard {
         return null;
     }
 
-    /** Who misses a field finds out why. */
+    /** Logs the dropped field, so that an operator who misses it finds the reason. */
     private void tell(String name, ExchangeRecord record) {
         long now = clock.nanoTime();
         if (!told || now - toldNanos > TELL_NANOS) {

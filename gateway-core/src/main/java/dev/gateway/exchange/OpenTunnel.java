@@ -3,30 +3,30 @@ package dev.gateway.exchange;
 import dev.gateway.observe.ExchangeRecord;
 
 /**
- * A tunnel at some moment, for those who look at it.
+ * The state of a tunnel at some moment, as the admin listener shows it.
  *
- * @param number unique on its event loop; later ones have higher ones
+ * @param number unique on its event loop; later tunnels have higher numbers
  */
 public record OpenTunnel(
         long number, ExchangeRecord.Kind kind, Client client, Destination destination, Traffic traffic) {
     /**
-     * Who has opened it.
+     * The client of the tunnel.
      *
-     * @param protocol that the client speaks
-     * @param address the client's, with its port if that is known; {@code unix} for a socket file
-     * @param peer the same of the socket's other end, which may be a proxy
-     * @param identity who the client has proven to be, empty if nobody asked
+     * @param protocol the protocol of the client's connection
+     * @param address the client's address, with its port if known; {@code unix} for a Unix-domain socket
+     * @param peer the address of the socket's other end, which may be a proxy
+     * @param identity the authenticated user, empty without authentication
      */
     public record Client(String listener, String protocol, String address, String peer, String identity) {}
 
     /**
-     * Where it leads.
+     * The destination of the tunnel.
      *
-     * @param target host and port of a CONNECT, or host and path of what a WebSocket began as; no query
-     * @param endpoint empty if it is not known
+     * @param target host and port of a CONNECT, or host and path of a WebSocket's request, without the query
+     * @param endpoint the endpoint, empty if it is not known
      */
     public record Destination(String target, String route, String upstream, String endpoint) {}
 
-    /** What it has carried, and when. */
+    /** Its age and its bytes. */
     public record Traffic(long ageNanos, long idleNanos, long receivedBytes, long sentBytes) {}
 }

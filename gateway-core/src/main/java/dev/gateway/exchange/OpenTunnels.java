@@ -4,25 +4,25 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The tunnels of one event loop that are open now, in the order in which they were opened. Confined to its loop. */
+/** The open tunnels of one event loop, in the order in which they were opened. Confined to its loop. */
 final class OpenTunnels {
     private final Set<Member> members = new LinkedHashSet<>();
     private long opened;
 
     /** A tunnel. */
     interface Member {
-        /** Returns what {@link #add} has returned for it. */
+        /** Returns its number, as {@link #add} has returned it. */
         long number();
 
         /**
-         * Returns what the admin listener shows of it.
+         * Returns its state, for the admin listener.
          *
          * @param now by the loop's clock
          */
         OpenTunnel view(long now);
     }
 
-    /** Takes note of a tunnel, and returns its number. */
+    /** Adds a tunnel, and returns its number. */
     long add(Member tunnel) {
         members.add(tunnel);
         return ++opened;
@@ -35,8 +35,8 @@ final class OpenTunnels {
     /**
      * Returns some of them.
      *
-     * @param after those numbered after this one
-     * @param limit how many at most, the first in order
+     * @param after only tunnels with higher numbers than this
+     * @param limit the maximum number, from the lowest on
      * @param now by the loop's clock
      */
     List<OpenTunnel> list(long after, int limit, long now) {

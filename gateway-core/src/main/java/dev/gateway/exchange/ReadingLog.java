@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells operators, once a minute at most, that a request has taken the route of another reading of its path: otherwise
- * nothing says why a rule that matches does not serve it. Of one event loop.
+ * Logs, at most once a minute, that another reading of a request's path has selected its route. Otherwise an operator would
+ * not see why the rule that matches the path as written does not serve the request. Confined to an event loop.
  */
 final class ReadingLog {
     private static final Logger log = LoggerFactory.getLogger(ReadingLog.class);
@@ -26,9 +26,9 @@ final class ReadingLog {
     }
 
     /**
-     * A request takes a route.
+     * A request uses the route of another reading of its path.
      *
-     * @param written the route of its path as it is written
+     * @param written the route of the path as written
      */
     void tell(RequestHead head, Route taken, Route written, ExchangeRecord record) {
         long now = clock.nanoTime();

@@ -6,17 +6,17 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of an exchange. The one rule of backpressure: bytes handed to the sink are owed to the source as credit,
- * which it gets while the sink is writable. A credit ends with its stream.
+ * One direction of an exchange. The rule of backpressure: the source gets credit for the bytes that went to the sink, as
+ * soon as the sink is writable. Credit ends with its stream.
  */
 final class Relay {
     private @Nullable Stream source;
     private @Nullable Stream sink;
-    private int owed; // bounded by what the source sends without credit
+    private int owed; // credit that the source has not got yet; bounded by what it may send without credit
     private boolean unflushed;
     private final StalledBody.Owner owner;
     private final ExchangeState state;
-    private @Nullable StalledBody waiting; // made when the sink had no room for the first time
+    private @Nullable StalledBody waiting; // made when the sink has no room for the first time
 
     Relay(StalledBody.Owner owner, ExchangeState state) {
         this.owner = owner;
@@ -31,7 +31,7 @@ final class Relay {
         unflushed = false;
     }
 
-    /** Passes on what the same source sends to the sink of another attempt; what the source is owed stays so. */
+    /** Continues with the same source and the sink of another attempt; the source keeps its claim to credit. */
     void pass(Stream source, Stream sink) {
         this.source = source;
         this.sink = sink;
@@ -50,13 +50,13 @@ final class Relay {
         credit();
     }
 
-    /** The source's bytes were dropped instead of passed on: they are owed all the same. */
+    /** Bytes of the source were dropped instead of relayed. The source gets credit for them, too. */
     void skip(int bytes) {
         owed += bytes;
         credit();
     }
 
-    /** Sends bytes for which nobody is owed anything more; owns the buffer. */
+    /** Sends bytes that need no credit; owns the buffer. */
     void insert(ByteBuf data, boolean last) {
         if (sink == null) {
             data.release();
@@ -73,12 +73,12 @@ final class Relay {
         }
     }
 
-    /** Something was written to the sink past this relay. */
+    /** Something was written to the sink directly, and needs a flush. */
     void wrote() {
         unflushed = true;
     }
 
-    /** Grants what is owed if the sink has room; to be called when it has room again. */
+    /** Gives the source its credit if the sink has room; call it when the sink has room again. */
     void credit() {
         if (owed == 0 || source == null || sink == null) {
             return;
@@ -97,7 +97,7 @@ final class Relay {
 
     private void stall() {
         if (state.isDone()) {
-            return; // what it has handed over is the sink's alone
+            return; // the sink owns all bytes
         }
         StalledBody made = waiting;
         if (made == null) {
@@ -107,14 +107,14 @@ final class Relay {
         made.stall();
     }
 
-    /** Nothing more is passed on. */
+    /** Ends the relay. */
     void end() {
         if (waiting != null) {
             waiting.resume();
         }
     }
 
-    /** Whether the sink has not taken what it was given. That it has no room need not be for what is sent here. */
+    /** Whether the sink has not taken all bytes of this relay. It may lack room because of other streams. */
     boolean isStalled() {
         return owed > 0;
     }

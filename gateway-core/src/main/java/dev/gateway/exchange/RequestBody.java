@@ -18,54 +18,54 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the client of an exchange sends after its head: held while there is no stream to take it, then relayed. No credit
- * is given for what is held, so the adapter's watermark bounds it. What was sent is kept for another attempt, within
- * bounds, until the response begins. Owns what it holds until {@link #discard}.
+ * The body and trailers of a request. Held while no upstream stream can take them, then relayed. Held bytes give the client
+ * no credit, so the adapter's watermark bounds them. Sent bytes are kept for a retry, within bounds, until the response
+ * begins. Owns what it holds until {@link #discard}.
  */
 final class RequestBody {
     private final ExchangeContext exchange;
     private final Owner owner;
     private final long maxBytes;
     private final Relay relay;
-    private @Nullable HeldBody held; // null before anything had to wait: most requests have no body
-    private @Nullable SentBody sent; // null before there is any
+    private @Nullable HeldBody held; // null before the first held byte: most requests have no body
+    private @Nullable SentBody sent; // null before the first sent byte
     private @Nullable Fields trailers;
-    private @Nullable BodyInspector inspector; // that has not let it pass yet
-    private @Nullable BodyRate rate; // that the client must keep up with
-    private @Nullable BodyPace pace; // null before it was looked at for the first time
-    private @Nullable Attempt attempt; // whose stream takes it
+    private @Nullable BodyInspector inspector; // null once it has passed the body
+    private @Nullable BodyRate rate; // the rate that the client must keep, null for none
+    private @Nullable BodyPace pace; // null before the first check
+    private @Nullable Attempt attempt; // the attempt that sends it
     private int mostKept;
-    private long received; // bytes of it, without framing
+    private long received; // number of bytes, without framing
     private boolean sentTrailers; // by the current attempt
     private boolean begun;
-    private boolean complete; // the client has sent all
-    private boolean reading = true; // downstream's read-complete will come
+    private boolean complete; // the client has sent everything
+    private boolean reading = true; // the downstream connection will report the end of this read
 
-    /** The exchange whose request it is. */
+    /** The exchange of the request. */
     interface Owner extends StalledBody.Owner {
-        /** Returns the time limits, which are to know of bytes that move. */
+        /** Returns the time limits, which must know when bytes move. */
         Deadlines deadlines();
 
-        /** Returns what checks trailers, and lets filters see them. */
+        /** Returns the routing, which checks trailers and shows them to filters. */
         RequestRouting routing();
 
-        /** Bytes came from the client. */
+        /** Bytes have arrived from the client. */
         void onReceived(int bytes);
 
-        /** Does what the end of a direction means. */
+        /** Performs an action of the state machine at the end of a direction. */
         void perform(Action action);
 
-        /** Whether the client may wait for consent before it sends anything. */
+        /** Whether the client may be waiting for 100 (Continue) before it sends the body. */
         boolean isContinueDue();
 
-        /** An inspector threw. */
+        /** An inspector threw an exception. */
         void onDefect(Throwable defect);
     }
 
     /**
      * Makes the body of a request.
      *
-     * @param maxBytes how many bytes it may have if it is no tunnel, 0 for no limit
+     * @param maxBytes how many bytes it may have, 0 for no limit; does not hold for tunnels
      */
     RequestBody(ExchangeContext exchange, Owner owner, long maxBytes) {
         this.exchange = exchange;
@@ -74,12 +74,12 @@ final class RequestBody {
         this.maxBytes = maxBytes;
     }
 
-    /** The head was the whole request. */
+    /** The request has no body. */
     void completeAtOnce() {
         complete = true;
     }
 
-    /** Has its client keep up with a rate from now on, if it has not sent all; tunnels and calls of gRPC may be quiet. */
+    /** From now on, the client must keep the minimum rate until it has sent everything. Not for tunnels and gRPC calls. */
     void watchPace() {
         if (complete || exchange.record.kind != Kind.HTTP || GrpcStatus.isCall(exchange.head)) {
             return;
@@ -91,7 +91,7 @@ final class RequestBody {
         }
     }
 
-    /** Looks how fast its client is, as long as no response has begun. */
+    /** Checks how fast the client is, as long as no response has begun. */
     void onPaceDue() {
         BodyRate wanted = rate;
         if (wanted == null || complete || exchange.state.isResponded()) {
@@ -111,28 +111,28 @@ final class RequestBody {
         }
     }
 
-    /** Whether it is the client that it waits for: no upstream has to come or to make room first. */
+    /** Whether the gateway waits for the client, not for an upstream that must connect or make room first. */
     private boolean isClientsTurn() {
         boolean taken = attempt != null && !attempt.isOver() && !relay.isStalled();
         return (inspector != null || taken) && !owner.isContinueDue();
     }
 
-    /** Whether any of it has come. */
+    /** Whether any part of it has arrived. */
     boolean hasBegun() {
         return begun;
     }
 
-    /** Whether not a byte of it has come. */
+    /** Whether no byte of it has arrived. */
     boolean isEmpty() {
         return received == 0;
     }
 
-    /** Whether another attempt can send all that has come of it. */
+    /** Whether another attempt can send everything that has arrived. */
     boolean isReplayable() {
         return sent == null || sent.isWhole();
     }
 
-    /** No other attempt will be made. */
+    /** The response has begun, so there will be no other attempt. */
     void onResponse() {
         if (sent != null) {
             sent.forget();
@@ -140,9 +140,9 @@ final class RequestBody {
     }
 
     /**
-     * Nothing of it goes upstream until an inspector has let it pass.
+     * Sends nothing upstream until the inspector has passed it.
      *
-     * @return false if the inspector has refused already, and so ended the exchange
+     * @return false if the inspector has already refused it, which ends the exchange
      */
     boolean passes(@Nullable BodyInspector by) {
         inspector = by;
@@ -170,9 +170,9 @@ final class RequestBody {
     }
 
     /**
-     * Sends the head, and what has been held, on the stream of an attempt.
+     * Sends the head and the held part of the body on the stream of an attempt.
      *
-     * @param mostKept how much is kept for another attempt
+     * @param mostKept how many bytes to keep for another attempt
      */
     void sendTo(Attempt attempt, ClientStream stream, int mostKept) {
         this.attempt = attempt;
@@ -194,7 +194,7 @@ final class RequestBody {
         }
     }
 
-    /** The client has had credit for it, or is owed it still. */
+    /** Sends again what the previous attempt has sent. The client gets no further credit for it. */
     private void sendAgain(Attempt by) {
         SentBody before = sent;
         int pieces = before == null ? 0 : before.size();
@@ -218,7 +218,7 @@ final class RequestBody {
         }
     }
 
-    /** Whether all of it has come, and nothing is left to send after what is being sent. */
+    /** Whether the piece that is being sent is the last one. */
     private boolean isLast() {
         return complete && (trailers == null || sentTrailers) && !isHolding();
     }
@@ -235,7 +235,7 @@ final class RequestBody {
         return held != null && !held.isEmpty();
     }
 
-    /** Takes a piece and owns it; returns false, and leaves the piece to the caller, if there is no memory for another. */
+    /** Holds a piece and owns it. If there is no memory for it, returns false, and the caller keeps it. */
     private boolean hold(ByteBuf data) {
         HeldBody made = held;
         if (made == null) {
@@ -245,13 +245,13 @@ final class RequestBody {
         return made.tryAdd(data);
     }
 
-    /** What is to be inspected is held; and what comes inside a call while older bytes are must not overtake them. */
+    /** Holds bytes that an inspector must see first, and bytes that would overtake older ones that are still held. */
     private Intake intake() {
         Intake intake = exchange.state.intake();
         return intake == Intake.FORWARD && (inspector != null || isHolding()) ? Intake.HOLD : intake;
     }
 
-    /** The client has sent some of it. */
+    /** The client has sent a piece of the body. */
     void onData(ByteBuf data, boolean last) {
         reading = true;
         begun = true;
@@ -306,13 +306,13 @@ final class RequestBody {
             sent = kept;
         }
         if (exchange.head.isConnect()) {
-            kept.forget(); // what a tunnel has carried is not carried again
+            kept.forget(); // bytes of a tunnel are never sent again
         } else {
             kept.keep(data);
         }
     }
 
-    /** The client has ended it with trailers. */
+    /** The client has ended the body with trailers. */
     void onTrailers(Fields fields) {
         reading = true;
         complete = true;
@@ -349,7 +349,7 @@ final class RequestBody {
         owner.perform(action);
     }
 
-    /** What the client had sent was read. */
+    /** The connection has read all available bytes of the client. */
     void onReadComplete() {
         reading = false;
         relay.flush();
@@ -359,7 +359,7 @@ final class RequestBody {
         relay.flush();
     }
 
-    /** Whether the upstream does not take what has come of it. */
+    /** Whether the upstream does not take the bytes that have arrived. */
     boolean isStalled() {
         return relay.isStalled();
     }
@@ -369,7 +369,7 @@ final class RequestBody {
         relay.credit();
     }
 
-    /** The exchange is over: nobody wants what is still held. */
+    /** The exchange is over: releases everything that is still held. */
     void discard() {
         relay.end();
         if (held != null) {

@@ -20,10 +20,10 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks a request's head, whatever its route, and makes it ready to be forwarded. No state.
+ * Checks a request's head independently of its route, and prepares it for forwarding. No state.
  */
 final class RequestChecks {
-    /** What a request line of HTTP/1.1 has besides method and path: that of other protocols is as long. */
+    /** Length of an HTTP/1.1 request line without method and path. Other protocols are measured as if they had one. */
     private static final int LINE_OVERHEAD = "  HTTP/1.1\r\n".length() - 1;
 
     private RequestChecks() {}
@@ -31,11 +31,11 @@ final class RequestChecks {
     /**
      * Checks a request, and brings its path into normal form.
      *
-     * @return why it is refused, or null
+     * @return why the gateway refuses it, or null
      */
     static @Nullable Failure check(RequestHead head, ExchangeSettings settings, int listener) {
         if (head.method().equals(Method.TRACE)) {
-            // As nginx does: its answer would show the client what proxies, ours included, add to requests.
+            // As nginx does: the answer to TRACE would show the client what proxies add to requests, also this one.
             return Failure.of(Cause.NO_ROUTE, 405, "TRACE is not offered");
         }
         String problem = RequestRules.problem(head);
@@ -45,7 +45,7 @@ final class RequestChecks {
         return isTunnel(head) ? checkTunnel(settings, listener) : checkRequest(head, settings, listener);
     }
 
-    /** Whether this is a plain CONNECT, which names a destination and nothing there. */
+    /** Whether this is a plain CONNECT, which names a host and port only. */
     static boolean isTunnel(RequestHead head) {
         return head.isConnect() && head.protocol() == null;
     }
@@ -56,7 +56,7 @@ final class RequestChecks {
                 : null;
     }
 
-    @SuppressWarnings("ReferenceEquality") // a normal path comes back as the same instance, which is cheap to see
+    @SuppressWarnings("ReferenceEquality") // the normalizer returns the same instance for a normal path
     private static @Nullable Failure checkRequest(RequestHead head, ExchangeSettings settings, int listener) {
         int mostLine = settings.maxRequestLineBytes(listener);
         if (mostLine > 0 && head.method().name().length() + head.path().length() + LINE_OVERHEAD >= mostLine) {
@@ -80,8 +80,8 @@ final class RequestChecks {
     }
 
     /**
-     * Whether this is an {@code OPTIONS} that goes no further (RFC 9110, section 7.6.2); one that may go further is
-     * counted down.
+     * Whether the gateway must answer this {@code OPTIONS} instead of forwarding it (RFC 9110, section 7.6.2). Otherwise
+     * decrements its {@code Max-Forwards}.
      */
     static boolean isLastHop(RequestHead head) {
         if (!head.method().equals(Method.OPTIONS)) {
@@ -111,10 +111,10 @@ final class RequestChecks {
     }
 
     /**
-     * Checks whether a route lets a request upgrade as it wants to. If not, and it is a wish that may be ignored, the
-     * request has it no more.
+     * Checks whether a route allows the upgrade that a request asks for. If not, removes the upgrade from the request, if
+     * the protocol allows that.
      *
-     * @return why it is refused, or null
+     * @return why the gateway refuses the request, or null
      */
     static @Nullable Failure checkUpgrade(RequestHead head, Route.Upgrades upgrades) {
         AsciiString protocol = head.protocol();
@@ -129,7 +129,7 @@ final class RequestChecks {
                             501,
                             "no upgrade to " + protocol + " is offered here"); // RFC 9220, section 3
         }
-        // Browsers let any page open a WebSocket to anywhere, with the user's cookies, and only tell whose page it is.
+        // Browsers let any page open a WebSocket to any server with the user's cookies, and send the page's origin.
         Fields fields = head.fields();
         int origin = fields.find(FieldName.ORIGIN, 0);
         if (upgrades.origins().isEmpty() || origin < 0) {
@@ -142,10 +142,10 @@ final class RequestChecks {
     }
 
     /**
-     * Makes the head ready to be forwarded to where its client wants it to go, which is not told of the client more than
-     * the client tells. That it has passed here is for the filters of such requests to say.
+     * Prepares the head of a request to a destination that the client has chosen. Adds no information about the client. The
+     * filters of such requests add {@code Via}.
      *
-     * @param path as the client wrote it, which a proxy must not change (RFC 9110, section 7.7)
+     * @param path the path as the client wrote it, which a proxy must not change (RFC 9110, section 7.7)
      */
     static void prepareProxied(RequestHead head, AsciiString path) {
         HopByHop.stripRequest(head.fields());
@@ -153,7 +153,7 @@ final class RequestChecks {
         head.setPath(path);
     }
 
-    /** Takes out what only a trusted proxy may say, if the request is from somebody else; returns whether it said it. */
+    /** Removes fields that only trusted proxies may send, unless the request is from one; returns whether it had some. */
     static boolean takeOut(RequestHead head, ExchangeRecord record, ClientTrust trust) {
         if (record.fromProxy) {
             return false;
@@ -163,14 +163,14 @@ final class RequestChecks {
     }
 
     /**
-     * Makes the head ready to be forwarded, before filters, so that they have the last word.
+     * Prepares the head for forwarding. Called before the filters, so that they may change the result.
      *
-     * @param requestId of {@link #requestId}, which the upstream is told
+     * @param requestId the result of {@link #requestId}, for the upstream
      */
     static void prepare(
             RequestHead head, ConnectionInfo connection, ExchangeSettings settings, @Nullable AsciiString requestId) {
         HopByHop.stripRequest(head.fields());
-        // How the client is connected, not what it wrote: upstreams take :scheme for whether a request came securely.
+        // The scheme of the client's connection, not the one that it wrote: upstreams rely on it to know about TLS.
         head.setScheme(connection.scheme());
         ForwardedFields forwarded = settings.forwarded(connection.listener());
         if (forwarded != null) {
@@ -183,11 +183,11 @@ final class RequestChecks {
     }
 
     /**
-     * Returns the request's id: the one its client sent, or a new one.
+     * Returns the request's ID: the client's, or a new one.
      *
-     * @param fields of the request, null if none could be read
-     * @param trusted whether the client is a trusted proxy, whose id counts
-     * @return null if the policy is to have none
+     * @param fields the fields of the request, null if it could not be read
+     * @param trusted whether the peer is a trusted proxy, which may set the ID
+     * @return null if the policy generates none, and the client has sent none
      */
     static @Nullable AsciiString requestId(
             @Nullable Fields fields, boolean trusted, ExchangeSettings settings, RequestIds ids) {
@@ -202,7 +202,7 @@ final class RequestChecks {
     private static @Nullable AsciiString acceptable(Fields fields) {
         int at = fields.find(FieldName.X_REQUEST_ID, 0);
         if (at < 0 || fields.find(FieldName.X_REQUEST_ID, at + 1) >= 0) {
-            return null; // of several, the upstream might read another
+            return null; // missing, or several, of which the upstream might read another one
         }
         AsciiString sent = fields.value(at);
         return RequestIds.isAcceptable(sent) ? sent : null;

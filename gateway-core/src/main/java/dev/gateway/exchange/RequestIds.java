@@ -5,8 +5,8 @@ import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Makes request ids, 32 hexadecimal digits that will not repeat and that nobody can foretell, and checks those of
- * clients. Of one event loop.
+ * Makes request IDs of 32 hexadecimal digits, which do not repeat and cannot be guessed. Checks the IDs of clients.
+ * Confined to an event loop.
  */
 final class RequestIds {
     private static final int MAX_LENGTH = 128;
@@ -27,7 +27,7 @@ final class RequestIds {
         }
     }
 
-    /** Whether it can be logged and quoted anywhere as it is. */
+    /** Whether an ID can be logged and quoted everywhere without escapes. */
     static boolean isAcceptable(AsciiString id) {
         int length = id.length();
         if (length == 0 || length > MAX_LENGTH) {

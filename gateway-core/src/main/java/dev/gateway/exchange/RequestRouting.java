@@ -3,6 +3,8 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
@@ -17,41 +19,50 @@ import dev.gateway.stream.ViaSignature;
 import dev.gateway.trace.Trace;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Routes a request, from its head to its upstream: what is checked, which route it takes, which filters it passes.
- * Part of an exchange, which it fails if the way ends here.
+ * Routes a request: checks its head, finds its route, runs the filters, and chooses the upstream. Part of an exchange,
+ * which it fails or answers if the request goes no further.
  */
 final class RequestRouting implements FilterChain.Owner {
+    private static final Logger log = LoggerFactory.getLogger(RequestRouting.class);
+
     private final ExchangeContext exchange;
     private final Owner owner;
     private final OddNames.Policy oddNames;
-    private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
+    private boolean proxied; // the client has chosen the destination, by CONNECT or an absolute URI
     private @Nullable Route route;
     private @Nullable FilterChain filters;
 
-    /** The exchange whose request it is. */
+    /** The exchange of the request. */
     interface Owner {
         /** Returns the time limits, which begin when the route is known. */
         Deadlines deadlines();
 
-        /** The request is taken for one that does not want to upgrade. */
+        /** The gateway treats the request as one without an upgrade. */
         void onUpgradeRefused();
 
         /** The request goes to this upstream. */
         void sendTo(Upstream upstream, Route route);
 
-        /** The request has been answered with a status and that many bytes of body, and nothing has failed. */
-        void completeAnswered(int status, int bytes);
+        /**
+         * The gateway answers the request; nothing has failed.
+         *
+         * @param sending sends the answer with this status, and returns the number of bytes of its body
+         */
+        void answer(int status, IntSupplier sending);
 
-        /** The request ends here, for that reason. */
+        /** The request fails for this reason. */
         void fail(Failure failure);
 
-        /** The same, with fields that an answer has besides the usual ones. */
+        /** The request fails for this reason; the answer has these further fields. */
         void fail(Failure failure, Fields fields);
 
-        /** A filter threw. */
+        /** A filter threw an exception. */
         void onDefect(Throwable defect);
     }
 
@@ -80,7 +91,7 @@ final class RequestRouting implements FilterChain.Owner {
         Router.Match match = match(listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
-            owner.completeAnswered(200, loop.replies.sendOptions(exchange.server, head, settings));
+            owner.answer(200, () -> loop.replies.sendOptions(exchange.server, head, settings));
             return;
         }
         if (match == null) {
@@ -131,7 +142,7 @@ final class RequestRouting implements FilterChain.Owner {
         }
     }
 
-    /** Refuses a request that has taken the same route before, and signs any other. */
+    /** Fails a request that this route has already forwarded (a loop), and signs all others. */
     private boolean isLoop(@Nullable ViaSignature signature) {
         if (signature == null) {
             return false;
@@ -147,14 +158,14 @@ final class RequestRouting implements FilterChain.Owner {
         return back;
     }
 
-    /** Finds the route of the request: one of the listener's own, or the one for what clients name themselves. */
+    /** Finds the route of the request: one of the listener's routes, or the one for destinations that clients choose. */
     private Router.@Nullable Match match(int listener) {
         RequestHead head = exchange.head;
         ExchangeSettings settings = exchange.settings();
         Router.Match own =
                 RequestChecks.isTunnel(head) ? null : settings.router(listener).match(head);
         if (own != null && RequestChecks.takeOut(head, exchange.record, settings.trust(listener))) {
-            own = settings.router(listener).match(head); // nobody chooses a route by what is not believed
+            own = settings.router(listener).match(head); // again, since removed fields must not select a route
         }
         Router tunnels = settings.tunnels(listener);
         boolean named = RequestChecks.isTunnel(head)
@@ -167,7 +178,7 @@ final class RequestRouting implements FilterChain.Owner {
         return match;
     }
 
-    // ---- what the filters decide
+    // ---- decisions of the filters
 
     @Override
     public void onFilterWaits() {
@@ -180,9 +191,20 @@ final class RequestRouting implements FilterChain.Owner {
             reply.body().release();
             return;
         }
-        int status = reply.head().status();
+        owner.answer(reply.head().status(), () -> send(reply));
+    }
+
+    /** Sends the reply. An error without a body gets the body that filters or the listener choose. */
+    private int send(Verdict.Reply reply) {
         LocalReply replies = exchange.loop.replies;
-        owner.completeAnswered(status, replies.send(exchange.server, exchange.head, reply, exchange.settings()));
+        int status = reply.head().status();
+        ErrorAnswer answer = answer(status, false);
+        ErrorBody chosen = status < 400 || reply.body().isReadable() ? ErrorBody.UNCHANGED : errorBody(answer);
+        if (chosen instanceof ErrorBody.Unchanged) {
+            return replies.send(exchange.server, exchange.head, reply, exchange.settings());
+        }
+        reply.body().release();
+        return replies.sendInstead(exchange.server, reply.head(), answer, chosen, exchange.settings());
     }
 
     @Override
@@ -207,14 +229,14 @@ final class RequestRouting implements FilterChain.Owner {
         }
     }
 
-    // ---- what is known once it has been passed
+    // ---- for other parts, once the route is known
 
-    /** Whether the request goes where its client wants it to, not where a route of ours leads. */
+    /** Whether the client has chosen the destination, by CONNECT or an absolute URI. */
     boolean isProxied() {
         return proxied;
     }
 
-    /** The request is about to be sent again, or for the first time, as an attempt of its own. */
+    /** An attempt is about to send the request: sets its trace fields. */
     void onAttempt() {
         TraceSettings traces = exchange.settings().traces();
         Trace trace = exchange.record.trace;
@@ -228,7 +250,7 @@ final class RequestRouting implements FilterChain.Owner {
         return filters != null;
     }
 
-    /** Returns what looks at the first bytes of the request, null if nothing does. */
+    /** Returns the inspector of the first bytes of the request, null for none. */
     @Nullable
     BodyInspector inspector() {
         return filters == null ? null : filters.inspector();
@@ -240,9 +262,9 @@ final class RequestRouting implements FilterChain.Owner {
     }
 
     /**
-     * Lets the filters that the request has passed see, and edit, the final response's head.
+     * Lets the filters that the request has passed edit the final response's head.
      *
-     * @return false if one threw, which has ended the exchange; so it is for trailers
+     * @return false if a filter threw an exception, which has ended the exchange. The methods for trailers do the same
      */
     boolean onResponse(ResponseHead response) {
         if (filters != null) {
@@ -256,9 +278,45 @@ final class RequestRouting implements FilterChain.Owner {
         return true;
     }
 
-    /** Returns the fields of the answer to a failure, with those that filters add. */
-    Fields onFailure(Fields fields) {
-        return filters == null ? fields : filters.onFailure(fields);
+    /**
+     * Returns what the answer to a failure says besides its cause.
+     *
+     * @param fields further fields of the answer, to which filters add
+     */
+    LocalReply.About about(Failure failure, Fields fields) {
+        return new LocalReply.About(
+                exchange.record.requestId,
+                proxied ? exchange.record.authority : null,
+                filters == null ? fields : filters.onFailure(fields),
+                errorBody(answer(failure.status(), failure.cause(), false)));
+    }
+
+    /** Describes an error that an upstream or a filter has answered; the exchange has not failed. */
+    ErrorAnswer answer(int status, boolean upstream) {
+        return answer(status, null, upstream);
+    }
+
+    private ErrorAnswer answer(int status, @Nullable Cause cause, boolean upstream) {
+        return new ErrorAnswer(status, cause, upstream, exchange.head, exchange.record.requestId);
+    }
+
+    /**
+     * Returns the body of an error: the choice of the filters that the request has passed, else that of its listener. An
+     * error of a destination that the client has named keeps its body.
+     */
+    ErrorBody errorBody(ErrorAnswer answer) {
+        if (GrpcStatus.isForPrograms(answer.request()) || (answer.upstream() && proxied)) {
+            return ErrorBody.UNCHANGED;
+        }
+        try {
+            ErrorBody chosen = filters == null ? ErrorBody.UNCHANGED : filters.errorBody(answer);
+            return chosen instanceof ErrorBody.Unchanged
+                    ? exchange.settings().errorBody(exchange.record.connection.listener(), answer)
+                    : chosen;
+        } catch (RuntimeException e) {
+            log.error("A filter failed at the body of an error", e); // whose answer has to be sent all the same
+            return ErrorBody.UNCHANGED;
+        }
     }
 
     /** Lets the filters that the request has passed edit its trailers. */
@@ -287,13 +345,13 @@ final class RequestRouting implements FilterChain.Owner {
         return true;
     }
 
-    /** Checks the names of a request's trailers; returns why it is refused, or null. */
+    /** Checks the names of a request's trailers; returns why the gateway refuses the request, or null. */
     @Nullable
     Failure checkTrailers(Fields trailers) {
         return exchange.loop.oddNames.check(trailers, oddNames, exchange.record);
     }
 
-    /** Nothing is waited for any more. */
+    /** Cancels a filter that answers later. */
     void cancel() {
         if (filters != null) {
             filters.cancel();

@@ -3,6 +3,8 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
@@ -13,9 +15,9 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
-/** What the upstream of an exchange sends, on its way to the client: heads, past the filters, and the body. */
+/** The upstream's response on its way to the client: passes heads and trailers through the filters, and relays the body. */
 final class Response {
-    /** How many interim heads are forwarded, the one that asks for the request's body not counted. */
+    /** Maximum number of interim heads to forward, besides the first 100 (Continue). */
     private static final int MAX_INTERIM = 8;
 
     private static final int CONTINUE = 100;
@@ -25,30 +27,37 @@ final class Response {
     private final Owner owner;
     private final Relay relay;
     private @Nullable WebSocketCloser closer; // null unless it is a WebSocket
-    private byte interim; // heads that were forwarded
-    private boolean continued; // the client was told to send its body
+    private byte interim; // number of forwarded interim heads
+    private boolean continued; // 100 (Continue) was forwarded
 
-    /** The exchange whose response it is. */
+    /** The exchange of the response. */
     interface Owner extends StalledBody.Owner {
-        /** Returns the time limits, which are to know of bytes that move. */
+        /** Returns the time limits, which must know when bytes move. */
         Deadlines deadlines();
 
-        /** Returns what lets filters see heads and trailers. */
+        /** Returns the routing, which shows heads and trailers to filters. */
         RequestRouting routing();
 
-        /** The final head came, so no other attempt is made. */
+        /** The final head has arrived, so there will be no other attempt. */
         void onFinalHead();
 
-        /** The head, which is not sent yet, makes a tunnel of the exchange. */
+        /** The head makes the exchange a tunnel; it is not sent yet. */
         void becomeTunnel();
 
         /** The head has been sent. */
         void onResponded();
 
+        /**
+         * Sends the head with another body, which ends the response.
+         *
+         * @param drops whether the upstream's own body is still to come
+         */
+        void answerInstead(ResponseHead head, ErrorAnswer answer, ErrorBody body, boolean drops);
+
         /** Bytes go to the client. */
         void onSent(int bytes);
 
-        /** Does what the end of a direction means. */
+        /** Performs an action of the state machine at the end of a direction. */
         void perform(Action action);
     }
 
@@ -58,20 +67,20 @@ final class Response {
         this.relay = new Relay(owner, exchange.state);
     }
 
-    /** It is a WebSocket's: between its frames another may have to be sent. */
+    /** The response is a WebSocket, and the gateway may have to insert a Close frame between its frames. */
     void interleave(WebSocketCloser by) {
         closer = by;
     }
 
-    /** It will come by this stream. */
+    /** The response will arrive on this stream. */
     void attach(ClientStream stream) {
         relay.join(stream, exchange.server);
     }
 
     /**
-     * An interim head came, which is forwarded if the client has room for it.
+     * An interim head has arrived. Forwards it if the client has room for it.
      *
-     * @param sending whether the client sends the request's body already
+     * @param sending whether the client already sends the request's body
      */
     void onInterim(ResponseHead head, boolean sending) {
         if (exchange.state.phase() == Phase.REQUESTED) {
@@ -84,15 +93,17 @@ final class Response {
         }
     }
 
-    /** Whether the client waits for consent to the request's body, which the upstream has not given yet. */
+    /** Whether the client waits for 100 (Continue), which the upstream has not sent yet. */
     boolean isContinueDue() {
         return !continued && exchange.head.fields().hasElement(FieldName.EXPECT, CONTINUE_TOKEN);
     }
 
-    /** Interim heads have no credit that would stop their sender, and except for one are only hints. */
+    /**
+     * Whether to forward an interim head. No credit limits them, and all except the first 100 (Continue) are only hints.
+     */
     private boolean isForwarded(ResponseHead head, boolean sending) {
         if (head.status() == CONTINUE && sending) {
-            return false; // the client sends its body already (RFC 9110, section 10.1.1)
+            return false; // the client already sends its body (RFC 9110, section 10.1.1)
         }
         if (head.status() == CONTINUE && !continued) {
             continued = true; // a client that waits for it would never send its body
@@ -105,7 +116,7 @@ final class Response {
         return true;
     }
 
-    /** The final head came, and no other attempt is made. */
+    /** The final head has arrived, and will be forwarded. */
     void onHead(ResponseHead head, boolean last) {
         owner.onFinalHead();
         HopByHop.stripResponse(head.fields());
@@ -118,9 +129,12 @@ final class Response {
         }
         exchange.record.status = head.status();
         if (exchange.held.tryAdd(head.fields().heldBytes())) {
-            exchange.record.responseFields = head.fields(); // for the log, which can do without
+            exchange.record.responseFields = head.fields(); // for the log, only if there is memory for them
         }
         exchange.record.respondedNanos = exchange.loop.wheel.nanoTime();
+        if (head.status() >= 400 && isReplaced(head, last)) {
+            return;
+        }
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         if (tunnel) {
             head.fields().remove(FieldName.CONTENT_LENGTH); // RFC 9110, section 9.3.6
@@ -129,10 +143,24 @@ final class Response {
         relay.wrote();
         exchange.server.head(head, last);
         if (tunnel) {
-            relay.flush(); // the client waits for it, and maybe the upstream for the client
+            relay.flush(); // the client waits for it, and the upstream may wait for the client
         }
         owner.onResponded();
         owner.perform(action);
+    }
+
+    /** Sends another body if a filter or the listener chooses one; returns whether it has. */
+    private boolean isReplaced(ResponseHead head, boolean last) {
+        ErrorAnswer answer = owner.routing().answer(head.status(), true);
+        ErrorBody body = owner.routing().errorBody(answer);
+        if (body instanceof ErrorBody.Unchanged) {
+            return false;
+        }
+        Action action = exchange.state.on(Event.RESPONSE_ENDED);
+        owner.answerInstead(head, answer, body, !last && action == Action.FINISH);
+        owner.onResponded();
+        owner.perform(action);
+        return true;
     }
 
     void onData(ByteBuf data, boolean last) {
@@ -163,7 +191,7 @@ final class Response {
         owner.perform(action);
     }
 
-    /** Puts a Close frame of our own between the upstream's bytes, if now is the time for it. */
+    /** Inserts the gateway's own Close frame between the upstream's frames, if it is due and the position allows it. */
     void sendClose() {
         WebSocketCloser closing = closer;
         ByteBuf frame = closing == null || exchange.state.isDone() ? null : closing.closeFrame();

@@ -9,30 +9,31 @@ import dev.gateway.stream.RetrySafety;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a failed attempt of one exchange is made again.
+ * Decides whether another attempt follows a failed attempt of one exchange. It never does after a part of the response was
+ * forwarded, or if the sent part of the body is no longer kept.
  *
  * <ul>
- *   <li>Only before any of the response was forwarded, and while all that was sent of a body is kept.
- *   <li>Without asking the policy, up to three times, if the peer provably did not act on it, whatever the method; so that
- *       several connections may go away under it.
- *   <li>Without asking the policy, at other endpoints, if one could not be reached; once if no connection came free in time.
- *   <li>Without asking the policy, as often, if a kept connection turned out to be closed and the method is idempotent: its
- *       pool has dropped those that are as old.
- *   <li>Further, for methods of the route's policy and for what was never acted on, as often as the policy says and the
- *       upstream's budget allows, after failures and after responses with one of its statuses. An endpoint that had failed
- *       already when the attempt began, and one that answers nobody while others answer, do not count: that is not the
- *       request's doing.
+ *   <li>Whatever the retry policy says, up to three times, if the endpoint provably did not process the request, for any
+ *       method. So several connections may close under a request.
+ *   <li>Whatever the policy says, at other endpoints, if an endpoint could not be reached; once if no connection became
+ *       free in time.
+ *   <li>Whatever the policy says, within the same three times, if a kept connection was closed and the method is
+ *       idempotent. The pool has dropped other connections that are as old.
+ *   <li>Beyond that, as often as the policy says and the upstream's budget allows: after failures, and after responses with
+ *       one of the policy's statuses. The method must be one of the policy's, unless the request was not processed. Two
+ *       kinds of attempts do not count, because the request did not cause their failure: at an endpoint that had already
+ *       failed when the attempt began, and at one that answers no requests while others do.
  * </ul>
  *
- * When nothing is left, the last failure is the exchange's, unless it was the budget that forbade another attempt. A
- * response with one of the statuses is then forwarded as it is, and the exchange's cause is {@link #refusal}. Nobody waits
- * for an attempt that the exchange has no time for.
+ * If no attempt follows, the exchange has the last failure, unless the budget is used up. The gateway then forwards a
+ * response with one of the statuses unchanged, and the exchange's cause is {@link #refusal}. No attempt follows if the
+ * exchange has no time left for it.
  */
 final class Retries {
     /** No further attempt. */
     static final long NONE = -1;
 
-    /** An endpoint that wants to be left alone for longer gets no further attempt. */
+    /** If an endpoint asks for a longer wait than this, there is no further attempt. */
     static final long MAX_RETRY_AFTER_MILLIS = 10_000;
 
     private static final int MAX_DOUBLINGS = 5;
@@ -42,14 +43,14 @@ final class Retries {
     private final Method method;
     private final Route.Retry policy;
     private final Owner owner;
-    private int free = MAX_FREE; // attempts left for which the policy is not asked
-    private int others; // endpoints left to be tried after one that is to blame, not the request
+    private int free = MAX_FREE; // attempts left that do not depend on the policy
+    private int others; // other endpoints that may still be tried because an endpoint failed, not the request
     private int used;
     private @Nullable Cause refusal;
 
-    /** Whose attempts they are. */
+    /** Makes the attempts. */
     interface Owner {
-        /** Takes one retry of the upstream's budget; returns false if there is none left. */
+        /** Takes one retry of the upstream's budget; returns false if none is left. */
         boolean tryTakeRetry(Route.Retry.Budget budget);
 
         /** Returns how many milliseconds are left for the whole exchange. */
@@ -62,13 +63,13 @@ final class Retries {
     /**
      * The attempt that has failed.
      *
-     * @param sent whether it had a stream, so that the failure is not about reaching the endpoint
-     * @param elsewhere whether the next would go to another endpoint
-     * @param wasFailing whether the endpoint had failed already when it began
+     * @param sent whether it had a stream: then the endpoint could be reached
+     * @param elsewhere whether the next attempt would go to another endpoint
+     * @param wasFailing whether the endpoint had already failed when the attempt began
      */
     record Tried(boolean sent, boolean elsewhere, boolean wasFailing) {}
 
-    /** Makes the decisions about a request to an upstream with so many endpoints. */
+    /** Decides for a request to an upstream with this number of endpoints. */
     Retries(Method method, Route.Retry policy, int endpoints, Owner owner) {
         this.method = method;
         this.policy = policy;
@@ -124,9 +125,10 @@ final class Retries {
     }
 
     /**
-     * Decides whether an endpoint is left that has answered nobody for the time of the policy; another has not been tried.
+     * Decides whether to leave an endpoint that has answered no requests for the time of the policy. There is another one
+     * that was not tried.
      *
-     * @param othersAnswer whether others have answered meanwhile: else the request may be slow wherever it goes
+     * @param othersAnswer whether other endpoints have answered meanwhile; if not, the request may be slow everywhere
      * @return milliseconds to wait before the next attempt, or {@link #NONE}
      */
     long afterSilence(boolean othersAnswer) {
@@ -144,7 +146,7 @@ final class Retries {
         return true;
     }
 
-    /** Whether the policy takes this status for a failure of an attempt that may be made again. */
+    /** Whether this status is a failure after which the policy allows another attempt. */
     boolean isFailure(int status) {
         return isListed() && policy.when().statuses().contains(status);
     }
@@ -152,7 +154,7 @@ final class Retries {
     /**
      * Decides after such a status.
      *
-     * @param leastMillis how long the endpoint asks to wait
+     * @param leastMillis the minimum wait, as Retry-After says
      * @return milliseconds to wait before the next attempt, or {@link #NONE}
      */
     long afterStatus(long leastMillis) {
@@ -178,7 +180,7 @@ final class Retries {
         return delay;
     }
 
-    /** Returns why there was no further attempt when the policy was asked last; null if for want of time. */
+    /** Returns why the policy allowed no further attempt; null if there was no time for it. */
     @Nullable
     Cause refusal() {
         return refusal;

@@ -7,7 +7,7 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 
-/** The Retry-After field (RFC 9110, section 10.2.3): for how long a server asks to be left alone. */
+/** The Retry-After field (RFC 9110, section 10.2.3): how long a client should wait before it sends the request again. */
 final class RetryAfter {
     private static final int MAX_DIGITS = 9;
     private static final long MILLIS = 1000;
@@ -15,9 +15,9 @@ final class RetryAfter {
     private RetryAfter() {}
 
     /**
-     * Returns milliseconds from now, {@link Long#MAX_VALUE} for decades; 0 if the field is missing, wrong, or over.
+     * Returns milliseconds from now, {@link Long#MAX_VALUE} for decades; 0 if the field is missing, invalid or in the past.
      *
-     * @param nowMillis the time of day, to which a date is compared
+     * @param nowMillis the time of day, for comparison with a date
      */
     static long millis(Fields fields, long nowMillis) {
         AsciiString value = fields.first(FieldName.RETRY_AFTER);

@@ -8,39 +8,38 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of a request's body went upstream, kept so that another attempt can send it: after a refusal, a reset, a status or
- * silence, as {@link Retries} allows. Nothing is kept beyond the route's limit, nor where the process or the connection
- * holds much already; then there is no other attempt. A piece is kept without a copy, unless most of the buffer that it lies in is something else's.
- * Charged with the buffers that it keeps from reuse. Owns what it keeps until {@link #forget}. Makes no object before there
- * is a piece.
+ * The part of a request's body that was sent upstream, kept so that a retry can send it again. It keeps nothing beyond the
+ * route's limit, or if the process or the connection already holds much; then there is no retry. It keeps a piece without a
+ * copy, unless most of the piece's buffer belongs to something else. What it keeps counts by the size of the buffers. Owns
+ * what it keeps until {@link #forget}. Makes no object before the first piece.
  */
 final class SentBody {
-    /** A piece that is a smaller part of the buffer it lies in is copied. */
+    /** A piece of less than this part (a half) of its buffer is copied. */
     private static final int PART = 2;
 
-    /** Room for small pieces that follow each other. */
+    /** Size of a buffer for copies of small pieces. */
     private static final int COPIES = 2048;
 
     private final Account account;
     private final int most;
     private @Nullable List<ByteBuf> pieces;
-    private @Nullable ByteBuf copies; // the last piece, if it was made here
+    private @Nullable ByteBuf copies; // the last piece, if it is a buffer for copies
     private int length;
     private int charged;
     private boolean incomplete; // more was sent than is kept
 
     /**
-     * Makes one that keeps nothing yet.
+     * Begins empty.
      *
-     * @param account what the connection holds of direct memory for bodies
-     * @param most bytes that are kept
+     * @param account the direct memory that the connection holds for bodies
+     * @param most how many bytes to keep at most
      */
     SentBody(Account account, int most) {
         this.account = account;
         this.most = most;
     }
 
-    /** Keeps what is about to be sent; the buffer stays its owner's. */
+    /** Keeps bytes that are about to be sent. The caller still owns the buffer. */
     void keep(ByteBuf data) {
         int more = data.readableBytes();
         if (incomplete || more == 0) {
@@ -97,17 +96,17 @@ final class SentBody {
         return whole.capacity();
     }
 
-    /** Whether another attempt can send all that was sent. */
+    /** Whether it has everything that was sent, so that another attempt can send it. */
     boolean isWhole() {
         return !incomplete;
     }
 
-    /** Returns how many pieces are kept. */
+    /** Returns the number of pieces. */
     int size() {
         return pieces == null ? 0 : pieces.size();
     }
 
-    /** Returns a piece to send once more, which is the caller's from here on. */
+    /** Returns a piece to send again; the caller owns it. */
     ByteBuf piece(int index) {
         if (pieces == null) {
             throw new IndexOutOfBoundsException(index);
@@ -115,7 +114,7 @@ final class SentBody {
         return pieces.get(index).retainedSlice();
     }
 
-    /** No other attempt will be made: releases what was kept. */
+    /** There will be no other attempt: releases everything. */
     void forget() {
         incomplete = true;
         List<ByteBuf> all = pieces;

@@ -30,7 +30,7 @@ final class Session {
         this.kept = kept;
     }
 
-    /** Reads the session of a request and removes its cookie; null if there are no sessions, as in plain tunnels. */
+    /** Reads the session of a request and removes its cookie; null if there are no sessions, as for plain tunnels. */
     static @Nullable Session of(Upstream upstream, RequestHead head, ExchangeRecord record) {
         SessionPersistence persistence = upstream.sessions();
         if (persistence == null || (head.isConnect() && head.protocol() == null)) {
@@ -42,13 +42,13 @@ final class Session {
         return new Session(persistence, isSecure(fields, record), kept);
     }
 
-    /** Whether the client's own connection is secured, as far as trusted proxies say. */
+    /** Whether the client's own connection uses TLS, according to trusted proxies. */
     private static boolean isSecure(Fields fields, ExchangeRecord record) {
         AsciiString stated = fields.first(FieldName.X_FORWARDED_PROTO);
         return Scheme.HTTPS.contentEqualsIgnoreCase(stated == null ? record.scheme : stated);
     }
 
-    /** Whether the answer itself says that shared caches may keep it. */
+    /** Whether the response says that shared caches may keep it. */
     private static boolean isShared(Fields fields) {
         for (int i = fields.find(FieldName.CACHE_CONTROL, 0); i >= 0; i = fields.find(FieldName.CACHE_CONTROL, i + 1)) {
             AsciiString value = fields.value(i).toLowerCase();
@@ -59,15 +59,15 @@ final class Session {
         return false;
     }
 
-    /** Returns the endpoint to ask first, null for any. */
+    /** Returns the endpoint of the session, null if there is none. */
     @Nullable
     Endpoint endpoint() {
         return kept == null ? null : kept.endpoint();
     }
 
     /**
-     * An endpoint has answered: the session is its own from now on. Unless shared caches may keep the answer, and with it
-     * the session for others (RFC 9111, section 7.3).
+     * An endpoint has answered: the session belongs to it from now on, and the response sets a cookie. Not if shared caches
+     * may keep the response, which would give the session to other clients (RFC 9111, section 7.3).
      */
     void onAnswered(Endpoint by, ResponseHead head) {
         if (isShared(head.fields())) {

@@ -6,15 +6,15 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import java.util.function.LongSupplier;
 
-/** Bytes of a body that an exchange holds because nobody takes them. When direct memory runs out, it may fail for them. */
+/** Bytes of a body that an exchange holds because its sink does not take them. If direct memory runs out, it may fail. */
 final class StalledBody extends StalledPeers.Holder {
     private final Owner owner;
     private final LongSupplier bytes;
     private final String reason;
 
-    /** The exchange whose body it is. */
+    /** The exchange of the body. */
     interface Owner {
-        /** Returns the client's connection, which is to blame for what its exchanges hold. */
+        /** Returns the client's connection; the bytes that all its exchanges hold are added up. */
         ConnectionInfo connection();
 
         /** The exchange cannot succeed any more. */
@@ -24,8 +24,8 @@ final class StalledBody extends StalledPeers.Holder {
     /**
      * Makes it; its owner calls {@link #stall} and {@link #resume}.
      *
-     * @param bytes returns how many are held now
-     * @param reason why the exchange fails if it is cut
+     * @param bytes returns the number of bytes held now
+     * @param reason the reason if the exchange fails because of them
      */
     StalledBody(Owner owner, LongSupplier bytes, String reason) {
         this.owner = owner;

@@ -10,11 +10,11 @@ import dev.gateway.stream.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tunnel that an exchange has become: it has limits of its own, is counted as bytes move, reported
- * while it lasts, and may have to be told to end. Made when the response's head says so.
+ * The tunnel that an exchange has become. It has limits of its own, counts bytes as they move, reports while it is open,
+ * and can close a WebSocket. Made when the response's head says so.
  */
 final class TunnelExchange implements OpenTunnels.Member {
-    /** How often a tunnel is reported on which something moves. */
+    /** Time between two reports about a tunnel with traffic. */
     static final long REPORT_MILLIS = 60_000;
 
     /** How long both ends of a WebSocket may take to answer a Close frame. */
@@ -27,17 +27,17 @@ final class TunnelExchange implements OpenTunnels.Member {
     private long number;
     private long movedNanos;
     private long reportedBytes;
-    private @Nullable Failure closeReason; // why it is told to end
+    private @Nullable Failure closeReason; // why the gateway closes it, null if it does not
 
-    /** The exchange that it is. */
+    /** The exchange of the tunnel. */
     interface Owner {
         /** Returns the time limits, which are those of tunnels from now on. */
         Deadlines deadlines();
 
-        /** Returns what comes from the upstream. */
+        /** Returns the direction from the upstream to the client. */
         Response response();
 
-        /** The tunnel ends here, for that reason. */
+        /** The tunnel fails for this reason. */
         void fail(Failure failure);
     }
 
@@ -59,14 +59,14 @@ final class TunnelExchange implements OpenTunnels.Member {
         number = exchange.loop.tunnels.add(this);
         exchange.loop.observer.onTunnelOpened(record);
         if (record.receivedBytes > 0) {
-            onReceived(record.receivedBytes); // ahead of the answer
+            onReceived(record.receivedBytes); // bytes that the client sent before the response
         }
         if (exchange.state.isRequestEnded()) {
-            onHalfClosed(); // the client had nothing to say, or has said it before
+            onHalfClosed(); // the client has already ended its direction
         }
     }
 
-    /** The client has been told: of the heads there is left what is to be logged. */
+    /** The response's head has been sent: frees spare room of the fields, which are kept for the log only. */
     void onAnswered() {
         if (record.fields != null) {
             record.fields.trim();
@@ -76,7 +76,7 @@ final class TunnelExchange implements OpenTunnels.Member {
         }
     }
 
-    /** Bytes came from the client. */
+    /** Bytes have arrived from the client. */
     void onReceived(long bytes) {
         movedNanos = exchange.loop.wheel.nanoTime();
         exchange.loop.observer.onTunnelBytes(record, bytes, 0);
@@ -96,7 +96,7 @@ final class TunnelExchange implements OpenTunnels.Member {
         owner.deadlines().halfClosed();
     }
 
-    /** It is time for a report, which is left out if nothing has moved. */
+    /** It is time for a report. Reports only if bytes have moved. */
     void onReportDue() {
         long bytes = record.receivedBytes + record.sentBytes;
         if (bytes != reportedBytes) {
@@ -106,12 +106,15 @@ final class TunnelExchange implements OpenTunnels.Member {
         }
     }
 
-    /** It is to end, but there is time: closing its connection ends it in the end. */
+    /**
+     * The listener drains. Asks a WebSocket to close; at the end of the drain, the closing of the connection ends it
+     * anyway.
+     */
     void onDraining() {
         requestClose(Failure.of(Cause.DRAIN, "the listener was drained"));
     }
 
-    /** It has lasted, or been silent, for as long as it may: it ends by a Close frame if it can, and soon. */
+    /** Its time is over: closes a WebSocket by a Close frame, and gives both ends a few seconds; ends others at once. */
     void onTimeUp(Failure failure) {
         if (requestClose(failure)) {
             owner.deadlines().awaitClose(CLOSE_MILLIS);
@@ -120,7 +123,7 @@ final class TunnelExchange implements OpenTunnels.Member {
         }
     }
 
-    /** Has it end by a Close frame; returns whether it goes on for now. */
+    /** Asks a WebSocket to close by a Close frame; returns whether it is still open. */
     private boolean requestClose(Failure failure) {
         if (closer == null || closeReason != null || exchange.state.isResponseEnded()) {
             return false;
@@ -161,7 +164,7 @@ final class TunnelExchange implements OpenTunnels.Member {
                         now - record.openedNanos, now - movedNanos, record.receivedBytes, record.sentBytes));
     }
 
-    /** Returns why it ended if it was told to, else null. */
+    /** Returns why the gateway closed it by a Close frame, else null. */
     @Nullable
     Failure closeReason() {
         return closer != null && closer.isSent() ? closeReason : null;

@@ -5,9 +5,9 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a WebSocket for the gateway (RFC 6455, section 7): a Close frame towards the client, between two frames of the
- * upstream, after which nothing more of the upstream's may come. What the client answers goes upstream as ever, and so ends
- * both. Part of a {@link TunnelExchange}.
+ * Closes a WebSocket on behalf of the gateway (RFC 6455, section 7). It sends a Close frame to the client, between two
+ * frames of the upstream, and drops all later bytes of the upstream. The client's answer goes upstream as usual, and so
+ * closes both sides. Part of a {@link TunnelExchange}.
  */
 final class WebSocketCloser {
     private static final byte[] GOING_AWAY = {(byte) 0x88, 2, 1001 >> 8, (byte) 1001}; // RFC 6455, section 7.4.1
@@ -16,7 +16,7 @@ final class WebSocketCloser {
     private boolean wanted;
     private boolean sent;
 
-    /** The frame is to be sent as soon as it may be. */
+    /** Asks for a Close frame as soon as the position in the stream allows it. */
     void want() {
         wanted = true;
     }
@@ -29,7 +29,9 @@ final class WebSocketCloser {
         return sent;
     }
 
-    /** Returns what of the upstream's bytes may go to the client, before what {@link #closeFrame} then returns. */
+    /**
+     * Returns the part of the upstream's bytes that goes to the client, before the frame that {@link #closeFrame} returns.
+     */
     ByteBuf pass(ByteBuf data) {
         if (sent) {
             data.release();
@@ -48,7 +50,7 @@ final class WebSocketCloser {
         return rest;
     }
 
-    /** Returns the Close frame if now is the time for it; once. */
+    /** Returns the Close frame, once, if it is due and the position in the stream allows it; else null. */
     @Nullable
     ByteBuf closeFrame() {
         if (!wanted || sent || !frames.isBetweenFrames() || frames.isClosing()) {

@@ -3,30 +3,30 @@ package dev.gateway.exchange;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Follows the frames that one end of a WebSocket sends (RFC 6455, section 5.2), to know where one ends: it reads their
- * headers and skips what they hold, however the bytes are cut into pieces. Changes nothing.
+ * Follows the frames that one end of a WebSocket sends (RFC 6455, section 5.2), to know where each ends. It reads headers
+ * and skips payloads, however the bytes are split. It does not change the bytes.
  */
 final class WebSocketFrames {
     private static final int CLOSE = 8;
 
     private int opcode;
-    private int headerLength = 2; // as far as it is known
+    private int headerLength = 2; // known so far
     private int headerSeen;
-    private int lengthEnd; // where in the header the length ends, and the masking key begins
-    private long payload; // bytes still to come of what the frame holds
+    private int lengthEnd; // position in the header where the length ends and the masking key begins
+    private long payload; // bytes of the payload that are still missing
     private boolean closing;
 
-    /** Whether the last byte was a frame's last, or none has come. */
+    /** Whether the last byte was the end of a frame, or no byte has come. */
     boolean isBetweenFrames() {
         return headerSeen == 0;
     }
 
-    /** Whether a Close frame has come: none but that of the other end follows. */
+    /** Whether a Close frame has come, after which this end sends no more frames. */
     boolean isClosing() {
         return closing;
     }
 
-    /** Goes over bytes. */
+    /** Reads over all bytes. */
     void skip(ByteBuf data) {
         int at = data.readerIndex();
         while (at < data.writerIndex()) {
@@ -34,7 +34,7 @@ final class WebSocketFrames {
         }
     }
 
-    /** Goes over bytes up to the end of the frame that they begin in; returns how many, or -1 if it is not there yet. */
+    /** Reads over bytes up to the end of the current frame; returns how many, or -1 if the frame does not end in them. */
     int skipToFrameEnd(ByteBuf data) {
         int at = data.readerIndex();
         while (at < data.writerIndex()) {
@@ -46,7 +46,7 @@ final class WebSocketFrames {
         return -1;
     }
 
-    /** Takes a byte of a header, or the part of the payload that is here. */
+    /** Reads a byte of a header, or skips the available part of the payload. */
     private int step(ByteBuf data, int at) {
         int next = at;
         if (headerSeen < headerLength) {

@@ -3,6 +3,7 @@ package dev.gateway.explain;
 import dev.gateway.assembly.FilterAssembly;
 import dev.gateway.assembly.RouteAssembly;
 import dev.gateway.assembly.UpstreamAssembly;
+import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
@@ -151,6 +152,7 @@ public final class RouteExplainer {
         of.filters().stream()
                 .filter(filter -> filter.guards() && filter.answer() == 0)
                 .forEach(filter -> reasons.add(new Reason(filter.type() + " may refuse it", filter.position())));
+        reasons.addAll(errorPages());
         AsciiString upgrade = head.fields().first(FieldName.UPGRADE);
         if (upgrade != null) {
             boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));
@@ -200,7 +202,20 @@ public final class RouteExplainer {
     private OnListener answered(int status, String why, List<NearMiss> misses) {
         Verdict verdict = status < 400 ? Verdict.ANSWERED : Verdict.REFUSED;
         return new OnListener(
-                listener.name(), listener.position(), verdict, status, status + ": " + why, List.of(), null, misses);
+                listener.name(),
+                listener.position(),
+                verdict,
+                status,
+                status + ": " + why,
+                status < 400 ? List.of() : errorPages(),
+                null,
+                misses);
+    }
+
+    /** Returns what its errors look like, if the listener says so. */
+    private List<Reason> errorPages() {
+        ErrorPagesConfig pages = listener.http().errorPages();
+        return pages == null ? List.of() : List.of(new Reason("the listener has " + pages.summary(), pages.position()));
     }
 
     // ---- why

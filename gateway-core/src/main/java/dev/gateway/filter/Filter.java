@@ -52,6 +52,15 @@ public interface Filter {
      */
     default void onFailure(Fields answer, FilterContext context) {}
 
+    /**
+     * Chooses the body of an error: of a failure after {@link #onFailure}, of an error that an upstream or a filter has
+     * answered after {@link #onResponse}. The gateway calls the filters that the request has passed in reverse order, until
+     * one chooses another body.
+     */
+    default ErrorBody errorBody(ErrorAnswer answer, FilterContext context) {
+        return ErrorBody.UNCHANGED;
+    }
+
     /** The response ends with trailers, which may be edited in place; after {@link #onResponse}, if at all. */
     default void onResponseTrailers(Fields trailers, FilterContext context) {}
 }

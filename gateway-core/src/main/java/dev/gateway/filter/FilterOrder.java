@@ -18,7 +18,9 @@ public enum FilterOrder {
     TUNNEL_LIMITS,
     /** Looks at bytes, not at the head, so its place matters least. */
     SNI_CHECK,
-    /** First of those on routes: it costs least, and who is refused learns nothing of the route. */
+    /** Before all other filters of routes: it chooses the bodies of their refusals, and refuses nothing itself. */
+    ERROR_PAGES,
+    /** First of those on routes that decide: it costs least, and who is refused learns nothing of the route. */
     IP_ACCESS,
     /** Before all that asks who sends a request, since a preflight request has no credentials, and pages read refusals. */
     CORS,
@@ -26,6 +28,8 @@ public enum FilterOrder {
     BASIC_AUTH,
     /** Where a rule asks for both, after the user: the identity of a key is the more exact one. */
     API_KEY,
+    /** Last of those that ask who the client is: a signature may cost more than the others, and tells most. */
+    JWT,
     /** Before redirects and direct responses, so that they are limited too; after whatever says who the client is. */
     RATE_LIMIT,
     /** Before all edits: its Location is made of the request as the client sent it, and nothing after it matters. */

@@ -15,8 +15,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks one endpoint again and again whether it is well, and tells its health when that has changed. The first answer
- * decides by itself. Confined to the event loop of its {@link HealthChecks}.
+ * Checks one endpoint periodically, and reports changes of its state to its upstream's health. The first answer decides
+ * without the thresholds. Confined to the event loop of its {@link HealthChecks}.
  */
 final class EndpointCheck extends Timer implements Probe.Owner {
     private static final long MAX_FIRST_MILLIS = 1000;
@@ -28,14 +28,14 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     private final UpstreamObserver observer;
     private final StreamOpener opener;
     private final TimerWheel wheel;
-    private @Nullable Probe probe; // while an answer is awaited
+    private @Nullable Probe probe; // the check in progress, null between two checks
     private State state = State.UNKNOWN;
-    private int contrary; // answers in a row that say otherwise
-    private boolean again; // the question was not looked at: its connection was about to be closed
+    private int contrary; // answers in a row that contradict the state
+    private boolean again; // this check is a repetition: the connection was closed before the endpoint saw the request
 
-    /** What the answers so far amount to. */
+    /** The state of the endpoint, according to the answers so far. */
     private enum State {
-        /** There has been no answer. */
+        /** There is no answer yet. */
         UNKNOWN,
         HEALTHY,
         UNHEALTHY
@@ -51,12 +51,12 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         this.wheel = wheel;
     }
 
-    /** Begins, soon but not at the same time as all others. */
+    /** Begins soon, after a random time, so that not all endpoints are checked at the same moment. */
     void start() {
         wheel.arm(this, (long) (Math.min(policy.intervalMillis(), MAX_FIRST_MILLIS) * random()));
     }
 
-    /** Ends it; nothing is told any more. */
+    /** Ends it; it reports nothing any more. */
     void stop() {
         cancel();
         if (probe != null) {
@@ -90,7 +90,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
             return;
         }
         if (failure.cause() == Cause.DRAIN || failure.cause() == Cause.OVERLOAD) {
-            next(); // which tells of the gateway, not of the endpoint
+            next(); // these causes are about the gateway, not the endpoint
         } else {
             onAnswered(failure.detail());
         }
@@ -101,7 +101,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         onAnswered("no answer in " + policy.timeoutMillis() + " ms");
     }
 
-    /** Whether the question could be asked at all. */
+    /** Whether the check has a stream, so that its request was sent. */
     private boolean isAsked() {
         return probe != null && probe.hasStream();
     }
@@ -127,7 +127,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
             contrary = 0;
             upstream.health().onChecked(endpoint, failure);
         } else if (state == State.UNHEALTHY && !good) {
-            upstream.health().onChecked(endpoint, failure); // the reason may be another
+            upstream.health().onChecked(endpoint, failure); // the reason may have changed
         }
         next();
     }

@@ -17,8 +17,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * gRPC health check: a call of {@code grpc.health.v1.Health/Check}, whose answer is good if its status is {@code SERVING}
- * and the call itself succeeded.
+ * gRPC health check: a call of {@code grpc.health.v1.Health/Check}. The answer is good if the call succeeds and its status
+ * is {@code SERVING}.
  */
 final class GrpcQuestion implements Question {
     private static final AsciiString PATH = new AsciiString("/grpc.health.v1.Health/Check");
@@ -50,7 +50,7 @@ final class GrpcQuestion implements Question {
                 RequestHead.UNKNOWN_LENGTH);
     }
 
-    /** Writes a time as gRPC does, which has eight digits at most. */
+    /** Writes a time in the format of gRPC, which has at most eight digits. */
     private static String timeout(long millis) {
         return millis < 100_000_000 ? millis + "m" : millis / 1000 + "S";
     }
@@ -72,7 +72,7 @@ final class GrpcQuestion implements Question {
         status = response.status();
         AsciiString type = response.fields().first(FieldName.CONTENT_TYPE);
         isCall = type != null && type.regionMatches(true, 0, TYPE, 0, TYPE.length());
-        grpcStatus = response.fields().first(STATUS); // of a call that is told to have failed by its head alone
+        grpcStatus = response.fields().first(STATUS); // if the head is the whole answer, as of a failed call
     }
 
     @Override

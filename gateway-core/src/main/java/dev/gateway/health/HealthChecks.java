@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Active health checks. Asks endpoints of upstreams whether they are well, if their health has a policy for that: all of
- * them on one event loop, over the connections of its pools. Safe from any thread.
+ * Active health checks: checks the endpoints of all upstreams that have settings for it. All checks run on one event loop,
+ * over the connections of its pools. Safe from any thread.
  */
 public final class HealthChecks {
     private final StreamOpener opener;
@@ -22,11 +22,11 @@ public final class HealthChecks {
     private final Map<Upstream, Map<Host, EndpointCheck>> running = new HashMap<>(); // confined to the loop
 
     /**
-     * Makes it, with nothing to ask.
+     * Makes it, without upstreams.
      *
      * @param opener opens streams on an event loop
      * @param wheel the timers of the same loop
-     * @param observers find who counts answers, on the same loop
+     * @param observers return the observer that counts the answers of an upstream, on the same loop
      */
     public HealthChecks(StreamOpener opener, TimerWheel wheel, Function<Upstream, UpstreamObserver> observers) {
         this.opener = opener;
@@ -34,7 +34,7 @@ public final class HealthChecks {
         this.observers = observers;
     }
 
-    /** Begins to ask the endpoints of an upstream that pools know. */
+    /** Begins to check the endpoints of an upstream, which the pools must know already. */
     public void start(Upstream upstream) {
         if (upstream.health().activeCheck() != null) {
             wheel.loop().execute(() -> startHere(upstream));
@@ -47,11 +47,11 @@ public final class HealthChecks {
         follow(upstream);
     }
 
-    /** Asks the endpoints that the upstream has by now, and no others. */
+    /** Begins checks of new endpoints, and ends those of removed ones. */
     private void follow(Upstream upstream) {
         Map<Host, EndpointCheck> checks = running.get(upstream);
         if (checks == null) {
-            return; // it is over
+            return; // the upstream was stopped
         }
         Set<Host> present = Set.copyOf(upstream.hosts());
         checks.entrySet().removeIf(entry -> {
@@ -73,7 +73,7 @@ public final class HealthChecks {
         return check;
     }
 
-    /** Asks no more; nothing changes what is known of the endpoints. */
+    /** Ends the checks of an upstream. The last known state of its endpoints stays. */
     public void stop(Upstream upstream) {
         if (upstream.health().activeCheck() != null) {
             wheel.loop().execute(() -> stopHere(upstream));
@@ -87,7 +87,7 @@ public final class HealthChecks {
         }
     }
 
-    /** Asks nobody any more. */
+    /** Ends all checks. */
     public void close() {
         wheel.loop().execute(() -> List.copyOf(running.keySet()).forEach(this::stopHere));
     }

@@ -6,11 +6,11 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of {@code grpc.health.v1.Health/Check}, in the length-prefixed framing of gRPC. They are so small that they
- * are written and read here, without a library for protocol buffers.
+ * The messages of {@code grpc.health.v1.Health/Check}, in the length-prefixed framing of gRPC. They are so small that this
+ * class writes and reads them without a library for protocol buffers.
  */
 final class HealthMessage {
-    private static final int PREFIX = 5; // whether it is compressed, and its length
+    private static final int PREFIX = 5; // a compression flag, and the length
     private static final int LENGTH_DELIMITED = 2;
     private static final int SERVICE = (1 << 3) | LENGTH_DELIMITED; // HealthCheckRequest.service
     private static final int STATUS = 1 << 3; // HealthCheckResponse.status, a varint
@@ -18,9 +18,9 @@ final class HealthMessage {
     private static final int MOST_BYTES = 1024;
 
     private final byte[] bytes = new byte[MOST_BYTES];
-    private int length; // more than there is room for if it is too long
+    private int length; // MOST_BYTES + 1 if the message is too long
 
-    /** Returns the framed request for a service's health; empty for that of the whole server. */
+    /** Returns the framed request for a service; an empty name means the whole server. */
     static ByteBuf request(String service) {
         byte[] name = service.getBytes(StandardCharsets.UTF_8);
         ByteBuf message = Unpooled.buffer(PREFIX + 6 + name.length);
@@ -42,7 +42,7 @@ final class HealthMessage {
         to.writeByte(left);
     }
 
-    /** Adds a part of the response, which stays the caller's. */
+    /** Adds a part of the response. The caller still owns the buffer. */
     void add(ByteBuf data) {
         int size = data.readableBytes();
         if (length + size <= MOST_BYTES) {
@@ -53,7 +53,7 @@ final class HealthMessage {
         }
     }
 
-    /** Returns why the complete response does not say that all is well, null if it does. */
+    /** Returns why the complete response does not say that the service is healthy, null if it does. */
     @Nullable
     String failure() {
         if (length > MOST_BYTES) {
@@ -75,7 +75,7 @@ final class HealthMessage {
         }
     }
 
-    /** Returns the last status in a message, 0 if it has none; what else is in it is left to those who know it. */
+    /** Returns the last status in a message, 0 if it has none. Ignores other fields. */
     private static long status(ByteBuf in) {
         long status = 0;
         while (in.isReadable()) {

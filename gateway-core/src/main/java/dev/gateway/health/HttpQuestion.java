@@ -15,7 +15,7 @@ import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
-/** HTTP health check: a GET request, whose answer is good if its status is. */
+/** HTTP health check: a GET request. The answer is good if its status is one of the expected ones. */
 final class HttpQuestion implements Question {
     private final ActiveCheck.Http policy;
     private final RequestHead head;

@@ -13,11 +13,11 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks an endpoint one question, until its answer is complete or has failed. Its owner is told how it ended unless it gives
- * it up before. Confined to its event loop.
+ * One check of an endpoint: sends a {@link Question}, and reports the complete answer or the failure to its owner, unless
+ * the owner abandons it before. Confined to its event loop.
  */
 final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents {
-    /** More of an answer is not waited for. */
+    /** It does not wait for more bytes of an answer than these. */
     private static final int MOST_BYTES = 1 << 20;
 
     private static final Failure GIVEN_UP = Failure.of(Cause.CLIENT_CLOSED, "the check is over");
@@ -29,31 +29,31 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     private State state = State.OPENING;
     private int received;
 
-    /** How far it has come. */
+    /** The states of a check. */
     private enum State {
         /** It waits for a stream. */
         OPENING,
-        /** It was given up before its stream was there; the opening is cancelled, or its stream reset. */
+        /** It was abandoned before it had a stream; the opening is cancelled, or its stream will be reset. */
         ABANDONED,
-        /** It waits for the end of an answer. */
+        /** It waits for the end of the answer. */
         OPEN,
-        /** Nothing of it counts any more. */
+        /** It is over; later events have no effect. */
         OVER
     }
 
-    /** Who asks; told once, on the same event loop. */
+    /** The maker of the check; called once, on the same event loop. */
     interface Owner {
         /**
-         * The endpoint answered.
+         * The endpoint has answered.
          *
-         * @param failure why it is not well, null if it is
+         * @param failure why it is unhealthy, null if it is healthy
          */
         void onAnswered(@Nullable String failure);
 
         /** There will be no answer. */
         void onFailed(Failure failure);
 
-        /** There is no answer in time. */
+        /** There was no answer in time. */
         void onTimeout();
     }
 
@@ -62,7 +62,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
         this.question = question;
     }
 
-    /** Keeps what can be cancelled, if it has not been answered yet. */
+    /** Sets the opening, which can be cancelled until it is answered. */
     void began(StreamOpener.Opening begun) {
         if (state == State.OPENING) {
             opening = begun;
@@ -75,7 +75,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
         return stream != null;
     }
 
-    /** Gives it up, at once; its owner is told nothing. Does nothing if it is over. */
+    /** Cancels it at once, without a report to the owner. Does nothing if it is over. */
     void abandon() {
         if (isOver()) {
             return;

@@ -8,32 +8,32 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an endpoint is asked, and what its answer means. One object for each time that it is asked; confined to the event
- * loop of its {@link Probe}.
+ * The request of a health check, and what its answer means. One object for each check; confined to the event loop of its
+ * {@link Probe}.
  */
 interface Question {
-    /** Names who asks, as servers log it. */
+    /** The User-Agent of checks, which servers log. */
     String USER_AGENT = "gateway-health-check";
 
-    /** Returns the kind of stream that it takes. */
+    /** Returns the kind of stream that it needs. */
     StreamKind kind();
 
-    /** Sends it. */
+    /** Sends the request. */
     void send(ClientStream stream);
 
-    /** Takes the head of the answer, which is not an interim one. */
+    /** The final head of the answer has arrived. */
     void onHead(ResponseHead response);
 
-    /** Takes a part of the answer, which stays the caller's. */
+    /** A part of the answer's body has arrived. The caller still owns the buffer. */
     default void onData(ByteBuf data) {}
 
-    /** Takes the fields at the end of the answer. */
+    /** The trailers of the answer have arrived. */
     default void onTrailers(Fields trailers) {}
 
     /**
-     * Judges the answer when it is complete.
+     * Decides when the answer is complete.
      *
-     * @return why the endpoint is not well, null if it is
+     * @return why the endpoint is unhealthy, null if it is healthy
      */
     @Nullable
     String failure();

@@ -13,7 +13,7 @@ import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
-/** TCP health check: a connection, with TLS if the upstream has some. That it could be made is a good answer. */
+/** TCP health check: makes a connection, with TLS if the upstream has it. The check succeeds if the connection is made. */
 final class TcpQuestion implements Question {
     private final RequestHead head;
 

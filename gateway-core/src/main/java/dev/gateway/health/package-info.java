@@ -1,4 +1,4 @@
-/** Active checks: endpoints are asked whether they are well. */
+/** Active health checks of endpoints. */
 @NullMarked
 package dev.gateway.health;
 

@@ -12,25 +12,25 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * First in the pipeline of a listening socket. Stops accepting while clients have all file descriptors that are for them,
- * so that those who come wait in the kernel, and for a moment where the kernel has none left. Confined to the socket's
- * event loop except for {@link #emptied}.
+ * The first handler in the pipeline of a listening socket. Stops accepting while clients have taken all file descriptors
+ * for clients, so that new clients wait in the kernel, and for a moment if the system has none left. Confined to the
+ * socket's event loop except for {@link #emptied}.
  */
 final class AcceptGate extends ChannelInboundHandlerAdapter {
     private static final long RETRY_MILLIS = 20;
 
-    /** How often it is looked whether there is memory for another connection. */
+    /** How often to check whether there is memory for another connection. */
     private static final long FULL_MILLIS = 5;
 
-    /** How often it is looked whether a connection gives way while all file descriptors are taken. */
+    /** How often to look for an unused connection to close while all file descriptors are taken. */
     private static final long CROWDED_MILLIS = 100;
 
-    /** A handshake that had begun has ended after this time, or is a slow client's. */
+    /** After this time without a new connection, TCP handshakes in progress have ended, except those of slow clients. */
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final int QUIET_TURNS = 3;
 
-    /** Enough for what is scheduled not to be due at once. */
+    /** Long enough that a scheduled task is not due at once. */
     private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Channel socket;
@@ -40,21 +40,21 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     private final AcceptRate rate;
     private final Map<EventLoop, AcceptTarget> targets; // of all event loops
     private boolean paused;
-    private boolean crowded; // it is looked again and again whether a connection gives way
-    private long lastNanos; // when something was accepted
-    private int accepted; // since the last look
+    private boolean crowded; // makeRoom runs periodically
+    private long lastNanos; // when it last accepted a connection
+    private int accepted; // number of connections since the last check
 
     /**
      * What the gates of a listener's sockets share.
      *
-     * @param targets who takes the connections of each event loop
+     * @param targets the owner of the connections of each event loop
      */
     record Shared(AcceptTrouble trouble, AcceptRate rate, Map<EventLoop, AcceptTarget> targets) {}
 
     /**
      * Makes the gate of one socket.
      *
-     * @param share that accepted connections take a descriptor of; null for one that is never closed
+     * @param share the descriptors that accepted connections take; null for a gate that never closes
      */
     AcceptGate(Channel socket, AcceptTarget target, @Nullable DescriptorShare share, Shared shared) {
         this.socket = socket;
@@ -101,8 +101,8 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Has connections give way that are not in use, again and again while clients may wait for a file descriptor. They may
-     * be on any event loop, as one socket may accept for all.
+     * Closes unused connections periodically, as long as clients may wait for a file descriptor. The connections may be on
+     * any event loop, because one socket may accept for all loops.
      */
     private void makeRoom(DescriptorShare from) {
         crowded = from.isFull() && paused && socket.isOpen();
@@ -127,7 +127,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Not handed on: Netty would stop accepting for a second. */
+    /** Does not pass the exception on: Netty would stop accepting for a second. */
     @Override
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
@@ -163,10 +163,10 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Waits until nobody waits to be accepted, where nobody new comes.
+     * Waits until no client waits to be accepted. Called when new clients no longer come.
      *
-     * @param nanos for how long at most
-     * @return done on the event loop
+     * @param nanos the maximum time
+     * @return completes on the event loop
      */
     CompletableFuture<Void> emptied(long nanos) {
         CompletableFuture<Void> emptied = new CompletableFuture<>();
@@ -178,10 +178,10 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Looks whether something was accepted lately. Time alone does not tell: on a busy machine, to serve those who were
-     * accepted last may take longer than it is quiet otherwise. So the loop has to find nobody in several turns, too.
+     * Checks whether connections were accepted lately. Time alone is not enough: on a busy machine, serving the last
+     * accepted connections may take longer than the quiet time. So the loop must also find no client in several turns.
      *
-     * @param turns in which nobody was found since it is quiet
+     * @param turns the number of turns without a client since it has been quiet
      */
     private void look(CompletableFuture<Void> emptied, long deadline, int turns) {
         long now = System.nanoTime();
@@ -192,7 +192,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
             emptied.complete(null);
         } else {
             int next = left <= 0 ? quietTurns + 1 : 0;
-            // What is scheduled is run after the loop has looked at its sockets once more.
+            // The scheduled task runs after the loop has checked its sockets once more.
             long wait = left <= 0 ? TURN_NANOS : Math.max(TURN_NANOS, Math.min(left, deadline - now));
             socket.eventLoop().schedule(() -> look(emptied, deadline, next), wait, TimeUnit.NANOSECONDS);
         }

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Rate limit of accepted connections (a token bucket) of one listener, which its sockets share. After a quiet second, as
- * many may come at once as otherwise in a second. Any thread.
+ * Rate limit of accepted connections (a token bucket) of one listener, which its sockets share. After a quiet second, it
+ * allows the connections of one second at once. Safe from any thread.
  */
 final class AcceptRate {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -21,8 +21,8 @@ final class AcceptRate {
     /**
      * A connection was accepted.
      *
-     * @param perSecond how many are accepted in a second, 0 for any number
-     * @return for how many milliseconds no other is to be accepted
+     * @param perSecond the maximum number of connections in a second, 0 for no limit
+     * @return how many milliseconds not to accept another one
      */
     long accepted(long now, int perSecond) {
         if (perSecond == 0) {
@@ -32,7 +32,7 @@ final class AcceptRate {
         return millis(next.updateAndGet(due -> Math.max(due - now, -SECOND) + slot + now) - now);
     }
 
-    /** Returns for how many milliseconds no connection is to be accepted. */
+    /** Returns how many milliseconds not to accept a connection. */
     long pause(long now, int perSecond) {
         return perSecond == 0 ? 0 : millis(next.get() - now);
     }

@@ -1,8 +1,8 @@
 package dev.gateway.listener;
 
 /**
- * The target of accepted connections: who takes those of an address, on one event loop. Confined to it once connections are
- * accepted.
+ * The owner of accepted connections of an address, on one event loop. A reload may change the owner. Confined to the loop
+ * once the listener accepts connections.
  */
 final class AcceptTarget {
     LoopConnections owner;

@@ -4,7 +4,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs why a listener accepts nothing for a while: the first time at once, then once a minute, with a count. Any thread. */
+/** Logs why a listener accepts nothing for a while: at once, then once a minute, with a count. Safe from any thread. */
 final class AcceptTrouble {
     private static final Logger log = LoggerFactory.getLogger(AcceptTrouble.class);
 
@@ -24,7 +24,7 @@ final class AcceptTrouble {
         }
     }
 
-    /** Nothing is accepted until a client leaves. */
+    /** The listener accepts no connection until a client leaves. */
     void onFull(String listener, int max) {
         long count = pauses.count();
         if (count > 0) {

@@ -23,8 +23,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sockets bound to one address; another listener may take them over. One socket accepts and spreads connections over
- * the event loops in turn, or each loop has a socket of its own. Made and closed by threads that are not event loops.
+ * The sockets bound to one address; another listener may take them over. Either one socket accepts and distributes
+ * connections to the event loops in turn, or each loop has its own socket. Made and closed by threads that are no event
+ * loops.
  */
 final class Acceptor {
     private static final int BACKLOG = 4096; // the kernel cuts it to net.core.somaxconn
@@ -37,7 +38,7 @@ final class Acceptor {
     private final List<AcceptGate> gates = new ArrayList<>();
     private final AcceptGate.Shared gating;
     private boolean accepting;
-    private boolean inherited; // the sockets are somebody else's, too
+    private boolean inherited; // another process, such as systemd, has the sockets, too
     private boolean closed;
     private @Nullable SocketFile file;
     private @Nullable ReusePortSockets shared;
@@ -54,9 +55,9 @@ final class Acceptor {
     }
 
     /**
-     * Binds; nothing is accepted until {@link #accept}.
+     * Binds the address. It accepts no connections until {@link #accept}.
      *
-     * @param owners who gets the connections: of each event loop, in the transport's order
+     * @param owners the owner of the connections of each event loop, in the transport's order
      */
     static Acceptor bind(Transport transport, ListenerSettings settings, List<LoopConnections> owners)
             throws IOException {
@@ -102,10 +103,10 @@ final class Acceptor {
         bind(loops.get(0), spread ? loops.get(0) : transport.group(), address);
         if (share) {
             ReusePortSockets.holdBack(
-                    sockets.get(0), address, earlier); // whatever comes here is reset if this start fails
+                    sockets.get(0), address, earlier); // if this start fails, the kernel resets connections here
         }
         if (spread) {
-            // Port 0 is the kernel's choice once; the other sockets share what it chose.
+            // For port 0, the kernel chooses a port for the first socket; the others bind the same one.
             InetSocketAddress chosen = (InetSocketAddress) address();
             for (EventLoop loop : loops.subList(1, loops.size())) {
                 bind(loop, loop, chosen);
@@ -157,12 +158,12 @@ final class Acceptor {
         loop.submit(() -> socket.pipeline().addFirst(gate)).syncUninterruptibly();
     }
 
-    /** Returns the address bound, with the port that the kernel chose if that was left to it. */
+    /** Returns the bound address, with the port that the kernel has chosen for port 0. */
     SocketAddress address() {
         return sockets.get(0).localAddress();
     }
 
-    /** Whether it was bound to share the port. */
+    /** Whether other processes may bind the port, too. */
     boolean isReusePort() {
         return settings.sharing() != Sharing.NONE;
     }
@@ -179,21 +180,22 @@ final class Acceptor {
         sockets.forEach(socket -> socket.config().setAutoRead(true));
     }
 
-    /** Lets others have what is accepted from now on, and returns when every event loop does. */
+    /** Gives new connections to other owners from now on. Returns when each event loop does. */
     void giveTo(List<LoopConnections> owners) {
         LoopConnections.onEach(owners, owner -> initializer.target(owner.loop().eventLoop()).owner = owner);
     }
 
     /**
-     * Lets other processes that listen there too have new connections from now on. What is on its way here still comes.
+     * Gives new connections to other processes that listen at the same port. Connections that are on their way still arrive
+     * here.
      *
-     * @return whether there is one
+     * @return whether there is such a process
      */
     synchronized boolean giveWay() {
         return shared != null && !closed && shared.giveWay();
     }
 
-    /** Turns new clients away where that can be done without losing any; {@link #acceptRest} is to follow. */
+    /** Refuses new clients, if the platform can do so without losing any. Call {@link #acceptRest} next. */
     synchronized void turnAway() {
         if (accepting && !closed && !inherited && (shared == null || shared.isAlone())) {
             sockets.forEach(SynFilter::attach);
@@ -201,13 +203,13 @@ final class Acceptor {
     }
 
     /**
-     * Accepts what has come; {@link #close} is to follow.
+     * Accepts the connections that wait. Call {@link #close} next.
      *
-     * @param nanos for how long at most, where others come all the time
-     * @return done on an event loop, or at once
+     * @param nanos the maximum time, in case new clients come all the time
+     * @return completes on an event loop, or at once
      */
     synchronized CompletableFuture<Void> acceptRest(long nanos) {
-        if (!accepting || closed || inherited) { // what waits in a socket that others have waits for them
+        if (!accepting || closed || inherited) { // clients in a shared socket wait for the other process
             return CompletableFuture.completedFuture(null);
         }
         if (file != null) {
@@ -215,19 +217,19 @@ final class Acceptor {
         }
         return CompletableFuture.allOf(
                         gates.stream().map(gate -> gate.emptied(nanos)).toArray(CompletableFuture<?>[]::new))
-                .thenCompose(done -> CompletableFuture.allOf(loops.stream() // to which connections were handed
+                .thenCompose(done -> CompletableFuture.allOf(loops.stream() // these have got the connections
                         .map(loop -> CompletableFuture.runAsync(() -> {}, loop))
                         .toArray(CompletableFuture<?>[]::new)));
     }
 
-    /** Closes the sockets, and waits until they are; connections stay. */
+    /** Closes the sockets, and waits until they are closed; connections stay open. */
     synchronized void close() {
         if (closed) {
             return;
         }
         closed = true;
         if (file != null) {
-            file.remove(); // while it is certain that no other file has become what ours was to the file system
+            file.remove(); // first: later, another file could have the same inode as ours
         }
         if (shared != null) {
             shared.leave(() -> LoopConnections.awaitTurn(loops));

@@ -2,39 +2,39 @@ package dev.gateway.listener;
 
 import dev.gateway.stream.ClientNetwork;
 
-/** Says who may connect to a listener, for all event loops together. Any of them may ask. */
+/** Decides which connections a listener admits, for all event loops together. Safe from any of them. */
 sealed interface Admission permits ConnectionLimit, FairShares {
-    /** A connection that asks to be let in. */
+    /** A new connection. */
     interface Candidate {
-        /** Returns whom it is counted for; any event loop may ask. */
+        /** Returns the network that it counts for; called on any event loop. */
         ClientNetwork network();
 
-        /** Closes it soon with whatever runs on it; any event loop may ask. */
+        /** Closes it soon, with all its exchanges; called on any event loop. */
         void closeSoon();
     }
 
-    /** Other settings hold from now on; connections that are open stay. */
+    /** Changes the settings; open connections stay. */
     void change(ListenerSettings settings);
 
-    /** Admits a connection, or not; an admitted one is to be released. */
+    /** Returns whether to admit a connection. The caller must release an admitted one. */
     boolean tryAcquire(Candidate connection);
 
-    /** Whether everybody is refused who comes now; who asks need not have a connection to let in. */
+    /** Whether it would refuse every new connection now. */
     boolean isFull();
 
-    /** The first whole head of a request has come. */
+    /** The first complete head of a request has arrived. */
     void onRequest(Candidate connection);
 
-    /** A connection that was let in has closed. */
+    /** An admitted connection has closed. */
     void release(Candidate connection);
 
-    /** Counts a connection for its client; returns false, and does not, if that has as many as one may. */
+    /** Counts a connection for its client; returns false, and does not count it, if the client has reached the limit. */
     boolean tryAcquire(ClientNetwork client, int max);
 
-    /** Whether a client has as many connections as one may. */
+    /** Whether a client has reached its limit of connections. */
     boolean isFull(ClientNetwork client, int max);
 
-    /** A connection that was counted for its client has closed. */
+    /** A connection that counted for its client has closed. */
     void release(ClientNetwork client);
 
     /** Returns how many connections are open. */

@@ -8,13 +8,13 @@ import dev.gateway.time.TimerWheel;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ends a connection whose client's certificate expires: it takes no new request from then on, and what still runs a while
- * later, such as a tunnel, is ended. Of one connection, confined to its event loop.
+ * Ends a connection when the client's certificate expires: it takes no new requests from then on, and later ends the
+ * exchanges in progress, such as tunnels. One for each connection, confined to its event loop.
  */
 final class CertificateEnd extends Timer {
     private static final long GRACE_MILLIS = TimeUnit.SECONDS.toMillis(30);
 
-    /** How long one look ahead may be: the clock on the wall may be set meanwhile. */
+    /** Maximum time of one timer, since the time of day may be set meanwhile. */
     private static final long LOOK_MILLIS = TimeUnit.HOURS.toMillis(1);
 
     private static final Failure EXPIRED = Failure.of(Cause.AUTHZ_DENIED, "the client's certificate has expired");

@@ -6,7 +6,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import java.nio.charset.StandardCharsets;
 
-/** Answers a client that speaks cleartext where TLS is spoken: most likely a person with http:// in a browser. */
+/** Answers a client that sends cleartext to a TLS listener: most likely a person with http:// in a browser. */
 final class CleartextReply {
     private static final byte[] BAD_REQUEST = String.join(
                     "\r\n",
@@ -21,14 +21,14 @@ final class CleartextReply {
 
     private CleartextReply() {}
 
-    /** Sends the reply if the channel is open, on its event loop. The code that found the failure closes the channel. */
+    /** Sends the reply if the channel is open, on its event loop. The caller closes the channel. */
     static void send(Channel channel, ConnectionObserver observer) {
         ChannelHandlerContext first = channel.pipeline().firstContext();
         if (first != null && channel.isActive()) {
             observer.onViolation("cleartext_on_tls");
-            // Written from the first handler on, past the TLS handler.
+            // Writes from the first handler on, so that it bypasses the TLS handler.
             first.writeAndFlush(Unpooled.wrappedBuffer(BAD_REQUEST));
-            observer.onSent(BAD_REQUEST.length); // past the first handler too, which counts
+            observer.onSent(BAD_REQUEST.length); // the write also bypasses the first handler, which counts bytes
         }
     }
 }

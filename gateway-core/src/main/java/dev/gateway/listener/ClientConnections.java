@@ -3,11 +3,11 @@ package dev.gateway.listener;
 import dev.gateway.stream.ClientNetwork;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Counts open connections by client, for all event loops together: touched when one opens or closes, never between. */
+/** Counts open connections by client, for all event loops together. Used only when a connection opens or closes. */
 final class ClientConnections {
     private final ConcurrentHashMap<ClientNetwork, Integer> open = new ConcurrentHashMap<>();
 
-    /** Counts a connection; returns false, and does not, if its client has as many as one may. */
+    /** Counts a connection; returns false, and does not count it, if its client has reached the limit. */
     boolean tryAcquire(ClientNetwork client, int max) {
         if (open.merge(client, 1, Integer::sum) <= max) {
             return true;
@@ -21,7 +21,7 @@ final class ClientConnections {
         return open.getOrDefault(client, 0);
     }
 
-    /** A connection that was counted has closed. */
+    /** A counted connection has closed. */
     void release(ClientNetwork client) {
         open.computeIfPresent(client, (key, count) -> count == 1 ? null : count - 1);
     }

@@ -34,9 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An accepted connection, from its first byte: finds out whose it is (PROXY protocol), secures it (TLS), and settles on
- * a protocol, whose handler then has the channel for itself. Made by {@link ConnectionInitializer}, confined to the
- * channel's event loop, gone when the channel closes.
+ * An accepted connection, from its first byte: finds the client's address (PROXY protocol), does the TLS handshake, and
+ * detects the protocol, whose handler then has the channel for itself. Made by {@link ConnectionInitializer}, confined to
+ * the channel's event loop, ends when the channel closes.
  */
 final class Connection
         implements Drainable,
@@ -48,34 +48,34 @@ final class Connection
                 HandshakeCallback {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
 
-    /** Names connections for those who look at them, in the order in which they were accepted. */
+    /** Numbers connections for the admin listener, in the order in which they were accepted. */
     private static final AtomicLong NUMBERS = new AtomicLong();
 
-    /** How long a client that has just connected may take for its first byte once the listener drains. */
+    /** How long a client that has just connected may take for its first byte when the listener drains. */
     private static final long FIRST_BYTE_MILLIS = 1000;
 
-    /** A connection on which something has moved within this time does not make room for others. */
+    /** A connection with traffic within this time does not make room for others. */
     private static final long RECENT_NANOS = 2_000_000_000L;
 
     private final Owner owner;
     private final ListenerLoop loop;
-    private final ListenerSettingsRef settingsRef; // those in force when it was accepted, to its end
+    private final ListenerSettingsRef settingsRef; // the settings when it was accepted, which it keeps
     private final Channel channel;
     private final SourceAddress peer;
     private final ClientNetwork network;
     private final ByteCounter bytes;
     private final Account account;
-    private long fixed = Cost.CONNECTION; // what is charged for the connection itself
+    private long fixed = Cost.CONNECTION; // the charge for the connection itself
     private final long number = NUMBERS.incrementAndGet();
-    private ClientNetwork counted = ClientNetwork.NONE; // whom it is counted for among the clients
-    private SourceAddress client; // the peer, until the PROXY protocol tells another one
+    private ClientNetwork counted = ClientNetwork.NONE; // the client that it counts for
+    private SourceAddress client; // the peer, until the PROXY protocol names another address
     private @Nullable InetSocketAddress local;
     private @Nullable TlsInfo tls;
-    private @Nullable CertificateEnd certificateEnd; // if the client has shown a certificate
-    private @Nullable Drainable protocol; // or who finds it out; null while TLS or the PROXY protocol is at work
+    private @Nullable CertificateEnd certificateEnd; // null if the client has presented no certificate
+    private @Nullable Drainable protocol; // or its detector; null during TLS and the PROXY protocol
     private @Nullable HttpVersion version; // null until it is known
 
-    /** Ends a connection on which no client has said anything, when it is to end. */
+    /** Closes a draining connection on which the client has sent nothing. */
     private final Timer silenceTimer = new Timer() {
         @Override
         protected void onExpired() {
@@ -97,26 +97,26 @@ final class Connection
         this.network = settings().limits().maxConnectionsPerAddress() == 0 ? ClientNetwork.NONE : peer.network();
     }
 
-    /** The connections that it is one of: those of a listener on an event loop. */
+    /** The connections of its listener on its event loop. */
     interface Owner {
         ListenerLoop loop();
 
         RefusalLog refusals();
 
-        /** Whether connections take no new work, those included that begin now. */
+        /** Whether connections take no new work, including new ones. */
         boolean isDraining();
 
-        /** Whether connections announce that they close, those included that begin now. */
+        /** Whether connections announce that they close, including new ones. */
         boolean isCloseAnnounced();
 
-        /** Counts a connection for its client, and returns for whom; null, and does not, if that has as many as it may. */
+        /** Counts a connection for its client, and returns the client; null if the client has reached its limit. */
         @Nullable
         ClientNetwork admit(SourceAddress client, ListenerSettings settings);
 
-        /** The first whole head of a request has come. */
+        /** The first complete head of a request has arrived. */
         void onRequest(Connection connection);
 
-        /** It was not in use, and makes room for another. */
+        /** It was not in use, and closes to make room for another. */
         void onGivenWay();
     }
 
@@ -129,7 +129,7 @@ final class Connection
         return settingsRef.settings;
     }
 
-    /** Begins; the callbacks that follow add one handler after the other to the channel's pipeline. */
+    /** Begins. The following callbacks add one handler after the other to the channel's pipeline. */
     void start() {
         ProxyProtocol proxyProtocol = settings().proxyProtocol();
         if (proxyProtocol != null) {
@@ -150,7 +150,7 @@ final class Connection
         begin();
     }
 
-    /** Logs that it is refused because there are too many, of the listener or of its address. */
+    /** Logs that the listener, or the address of the client, has too many connections. */
     void tellTooMany(boolean full) {
         if (full) {
             owner.refusals().onFull(settings().name(), channel.remoteAddress());
@@ -181,7 +181,7 @@ final class Connection
         }
     }
 
-    /** Returns for whom it is counted among the clients, {@link ClientNetwork#NONE} if for nobody. */
+    /** Returns the client that it counts for, {@link ClientNetwork#NONE} if it counts for no client. */
     ClientNetwork counted() {
         return counted;
     }
@@ -198,7 +198,7 @@ final class Connection
         if ("h2".equals(alpn)) {
             speakHttp2();
         } else {
-            speakHttp1(); // also without ALPN, as by clients that know nothing else
+            speakHttp1(); // also without ALPN: such clients speak nothing else
         }
         if (info.clientUntilMillis() != TlsInfo.NEVER) {
             certificateEnd = new CertificateEnd(this, loop.timers(), info.clientUntilMillis());
@@ -219,7 +219,7 @@ final class Connection
         } else {
             log.debug("{}: TLS handshake with {} failed", settings().name(), peer, failure);
         }
-        if (reason != HandshakeFailure.CLOSED || bytes.received() > 0) { // else it is a check for an open port
+        if (reason != HandshakeFailure.CLOSED || bytes.received() > 0) { // else it was a check for an open port
             owner.refusals().onHandshakeFailed(settings().name(), reason, channel.remoteAddress(), failure);
         }
         if (failure instanceof NotSslRecordException) {
@@ -269,7 +269,7 @@ final class Connection
         return http2;
     }
 
-    /** Adds the handler of a connection that nobody here reads. */
+    /** Adds the handler that relays bytes without reading a protocol. */
     private void passOn(TcpServerSettings settings) {
         TcpServerConnection tcp = new TcpServerConnection(
                 info(HttpVersion.TCP), requestHandler(), loop.observer(), loop.timers(), settings);
@@ -294,7 +294,7 @@ final class Connection
         }
     }
 
-    /** Counts the connection once, by the protocol it begins with: one that is upgraded stays what it was. */
+    /** Counts the connection once, by its first protocol: an upgrade does not change the count. */
     private void count(HttpVersion version) {
         if (this.version == null) {
             this.version = version;
@@ -321,7 +321,7 @@ final class Connection
         }
     }
 
-    /** Returns what the admin listener shows of it. */
+    /** Returns its state, for the admin listener. */
     OpenConnection view(long now) {
         return new OpenConnection(
                 number,
@@ -361,12 +361,12 @@ final class Connection
         loop.eventLoop().execute(channel::close);
     }
 
-    /** The connection was let in. */
+    /** The connection was admitted. */
     void admitted() {
         settingsRef.begin();
     }
 
-    /** The channel is closed. Exchanges release what they hold when they end, which may be a moment later. */
+    /** The channel is closed. Exchanges release their memory when they end, which may be a moment later. */
     void release() {
         settingsRef.end();
         account.release(fixed);
@@ -379,7 +379,7 @@ final class Connection
         return number;
     }
 
-    /** Lets the protocol finish; as long as there is none, it is told as soon as it is there. */
+    /** Drains the protocol's handler. Without one yet, {@link #start(Drainable)} drains it when it is added. */
     @Override
     public void drain() {
         if (protocol != null) {

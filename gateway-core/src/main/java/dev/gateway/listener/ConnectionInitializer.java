@@ -8,16 +8,16 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import java.util.Map;
 
-/** Takes in each accepted connection on its event loop, or closes it if there are too many. */
+/** Admits each accepted connection on its event loop, or closes it if there are too many. */
 @ChannelHandler.Sharable
 final class ConnectionInitializer extends ChannelInitializer<Channel> {
-    private final Map<EventLoop, AcceptTarget> targets; // not changed once this is made
+    private final Map<EventLoop, AcceptTarget> targets; // the map does not change
 
     ConnectionInitializer(Map<EventLoop, AcceptTarget> targets) {
         this.targets = targets;
     }
 
-    /** Returns who takes the connections of an event loop. */
+    /** Returns the owner of the connections of an event loop. */
     AcceptTarget target(EventLoop loop) {
         AcceptTarget target = targets.get(loop);
         if (target == null) {

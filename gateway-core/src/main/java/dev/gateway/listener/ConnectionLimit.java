@@ -3,13 +3,13 @@ package dev.gateway.listener;
 import dev.gateway.stream.ClientNetwork;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the connections of a listener on all event loops: touched when one opens or closes, never between. */
+/** Counts the connections of a listener on all event loops. Used only when a connection opens or closes. */
 final class ConnectionLimit implements Admission {
-    private volatile int max; // changed by a reload
+    private volatile int max; // a reload may change it
     private final AtomicInteger open = new AtomicInteger();
     private final ClientConnections clients = new ClientConnections();
 
-    /** Makes a limit; 0 for none. */
+    /** Makes a limit; 0 means no limit. */
     ConnectionLimit(int max) {
         this.max = max;
     }

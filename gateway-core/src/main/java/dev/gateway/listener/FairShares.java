@@ -14,24 +14,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Shares few connections fairly among the addresses that they come from, for a listener that everybody must be able to
- * reach at any time, such as that of probes. Where there is no room, a connection makes room by closing another one: of
- * the address that holds most, the oldest that has not asked for anything, else its oldest. Nobody makes room for
- * an address that holds as many itself. So an address that holds none is always admitted, unless other addresses hold one
- * connection each, fill all places, and have asked for something. What is being closed is bounded, too: by the share of its
- * address, and by a total of which the last part is for addresses that hold nothing. So an address that connects faster
- * than its event loop closes keeps nobody else out. Used by few connections, so a lock does.
+ * Divides few connections fairly among client addresses, for a listener that each client must reach at any time, such as
+ * the one for probes. If there is no room, a new connection replaces another one. That is a connection of the address that
+ * has most: the oldest one without a request, else the oldest. No connection closes for an address that has as many itself.
+ * So an address without connections is always admitted, unless other addresses have one connection each, use up all, and
+ * have sent requests. The number of connections that are being closed is bounded, too: for each address, and in total. The
+ * last part of the total is for addresses without connections. So an address that connects faster than its event loop
+ * closes does not lock out others. Few connections use it, so a lock is fast enough.
  */
 final class FairShares implements Admission {
     private static final Logger log = LoggerFactory.getLogger(FairShares.class);
     private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** A quarter of what may be closing at a time. */
+    /** This part (a quarter) of the connections that may be closing at a time. */
     private static final int RESERVED_FOR_NEW_ADDRESSES = 4;
 
     private final Map<ClientNetwork, Held> held = new HashMap<>();
     private ListenerSettings settings;
-    private int open; // those that are to be closed not counted
+    private int open; // without those that are being closed
     private int closing;
     private boolean told;
     private long toldNanos;
@@ -39,10 +39,10 @@ final class FairShares implements Admission {
     /** The connections of one address, the oldest first. */
     private static final class Held {
         final Set<Candidate> silent = new LinkedHashSet<>();
-        final Set<Candidate> others = new LinkedHashSet<>(); // that have asked for something
+        final Set<Candidate> others = new LinkedHashSet<>(); // those that have sent a request
         int closing;
 
-        /** Returns how many are open, those that are to be closed not counted. */
+        /** Returns how many are open, without those that are being closed. */
         int count() {
             return silent.size() + others.size();
         }
@@ -78,7 +78,7 @@ final class FairShares implements Admission {
         return admitted;
     }
 
-    /** Whether another connection may be closed for one of this address, although some are still to be closed. */
+    /** Whether it may close another connection for one of this address, although some are still being closed. */
     private boolean mayClose(Held own) {
         int most = settings.limits().maxConnections();
         return own.isEmpty()
@@ -138,7 +138,7 @@ final class FairShares implements Admission {
 
     @Override
     public boolean isFull() {
-        return false; // somebody may make room
+        return false; // another connection may make room
     }
 
     @Override
@@ -163,7 +163,7 @@ final class FairShares implements Admission {
         }
     }
 
-    /** Each has its share already. */
+    /** Always admits: each address has its share already. */
     @Override
     public boolean tryAcquire(ClientNetwork client, int max) {
         return true;

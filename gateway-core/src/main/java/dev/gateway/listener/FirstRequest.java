@@ -7,7 +7,7 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import org.jspecify.annotations.Nullable;
 
-/** The request handler of one connection, which tells the listener when the first request has come. */
+/** The request handler of one connection, which notifies the listener of its first request. */
 final class FirstRequest implements RequestHandler {
     private final RequestHandler handler;
     private final Runnable onFirst;

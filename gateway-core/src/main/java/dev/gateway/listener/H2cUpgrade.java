@@ -8,7 +8,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import java.nio.charset.StandardCharsets;
 
-/** Goes over from HTTP/1.1 to HTTP/2 on a connection whose first request asks for it (RFC 7540, section 3.2). */
+/** Switches a connection from HTTP/1.1 to HTTP/2 if its first request asks for it (RFC 7540, section 3.2). */
 final class H2cUpgrade implements Upgrade {
     private static final int SETTING_BYTES = 6;
     private static final byte[] SWITCHING =
@@ -23,12 +23,12 @@ final class H2cUpgrade implements Upgrade {
         this.observer = observer;
     }
 
-    /** Whose connection it is. */
+    /** The connection. */
     interface Owner {
         /**
          * Adds the handler of HTTP/2, which answers the request.
          *
-         * @throws IllegalArgumentException if a setting is out of its range
+         * @throws IllegalArgumentException if a setting is out of range
          */
         void upgradeToHttp2(RequestHead head, byte[] settings);
     }
@@ -44,7 +44,7 @@ final class H2cUpgrade implements Upgrade {
             ctx.write(Unpooled.wrappedBuffer(SWITCHING));
             owner.upgradeToHttp2(head, settings);
         } catch (IllegalArgumentException e) {
-            // A setting out of its range: the 101 is out, and HTTP/2 would end such a connection too.
+            // A setting is out of range. The 101 is already sent; HTTP/2 would end such a connection, too.
             observer.onViolation("settings");
             unread.release();
             ctx.close();

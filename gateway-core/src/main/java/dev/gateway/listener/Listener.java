@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A bound address and its connections. Made, changed and ended by one thread at a time that is not an event loop. Keeps
- * the TLS of its settings for as long as a connection may need it.
+ * A bound address and its connections. Made, changed and ended by one thread at a time that is no event loop. Keeps the TLS
+ * of its settings as long as a connection may need it.
  */
 public final class Listener {
     private final List<LoopConnections> loops = new ArrayList<>();
@@ -47,9 +47,9 @@ public final class Listener {
     }
 
     /**
-     * Binds; connections wait in the kernel until {@link #accept}.
+     * Binds the address. Connections wait in the kernel until {@link #accept}.
      *
-     * @param loops all of the transport's, in its order
+     * @param loops all event loops of the transport, in its order
      * @throws IOException if the address cannot be bound; the message names listener and address
      */
     public static Listener bind(Transport transport, List<ListenerLoop> loops, ListenerSettings settings)
@@ -63,9 +63,9 @@ public final class Listener {
     }
 
     /**
-     * Accepts connections under other settings from now on; open ones keep theirs. Returns when every event loop does.
+     * Accepts new connections with other settings from now on; open ones keep theirs. Returns when each event loop does.
      *
-     * @param next the address is not looked at
+     * @param next the settings; their address is ignored
      */
     public void replace(ListenerSettings next) {
         settings = next;
@@ -73,13 +73,13 @@ public final class Listener {
         LoopConnections.onEach(loops, connections -> connections.replace(next));
     }
 
-    /** Makes a listener that accepts what comes to this one's address from now on. Connections that there are stay. */
+    /** Makes a listener that takes over this one's sockets, and so its new connections. Open connections stay here. */
     public Listener succeededBy(List<ListenerLoop> others, ListenerSettings next) {
         succeeded = true;
         return new Listener(acceptor, others, next);
     }
 
-    /** Whether each event loop has a socket of its own, as far as that was asked for when the address was bound. */
+    /** Whether other processes may bind the port, too, according to the settings when it was bound. */
     public boolean isReusePort() {
         return acceptor.isReusePort();
     }
@@ -89,12 +89,12 @@ public final class Listener {
         return settings.name();
     }
 
-    /** Returns under what settings connections are accepted. */
+    /** Returns the settings for new connections. */
     public ListenerSettings settings() {
         return settings;
     }
 
-    /** Returns the address bound, with the port that the kernel chose if that was left to it. */
+    /** Returns the bound address, with the port that the kernel has chosen for port 0. */
     public SocketAddress address() {
         return acceptor.address();
     }
@@ -105,8 +105,8 @@ public final class Listener {
     }
 
     /**
-     * Lets other processes that listen at the same port have new connections, unless another listener has the sockets.
-     * What is on its way here still comes.
+     * Gives new connections to other processes that listen at the same port, unless another listener has the sockets.
+     * Connections that are on their way still arrive here.
      *
      * @return whether there is such a process
      */
@@ -115,10 +115,10 @@ public final class Listener {
     }
 
     /**
-     * Looks at open connections; the answer comes from the event loops, one part from each.
+     * Returns open connections, one future for each event loop.
      *
-     * @param after those numbered after this one
-     * @param limit how many of each loop at most, the first in order
+     * @param after only connections with higher numbers than this
+     * @param limit the maximum number for each loop, from the lowest on
      */
     public List<CompletableFuture<List<OpenConnection>>> view(long after, int limit) {
         return loops.stream()
@@ -127,7 +127,7 @@ public final class Listener {
                 .toList();
     }
 
-    /** Turns new clients away, unless another listener has the sockets; {@link #acceptRest} is to follow. */
+    /** Refuses new clients, unless another listener has the sockets. Call {@link #acceptRest} next. */
     public void turnAway() {
         if (!succeeded) {
             acceptor.turnAway();
@@ -135,31 +135,36 @@ public final class Listener {
     }
 
     /**
-     * Accepts what has come, unless another listener has the sockets; {@link #stopAccepting} is to follow.
+     * Accepts the connections that wait, unless another listener has the sockets. Call {@link #stopAccepting} next.
      *
-     * @param nanos for how long at most, where new clients cannot be turned away
-     * @return done when nobody waits any more, on some event loop
+     * @param nanos the maximum time, in case new clients cannot be refused
+     * @return completes when no client waits any more, on some event loop
      */
     public CompletableFuture<Void> acceptRest(long nanos) {
         return succeeded ? CompletableFuture.completedFuture(null) : acceptor.acceptRest(nanos);
     }
 
-    /** Closes the listening sockets, unless another listener has them, and waits until they are; connections stay. */
+    /**
+     * Closes the listening sockets, unless another listener has them. Waits until they are closed. Connections stay open.
+     */
     public void stopAccepting() {
         if (!succeeded) {
             acceptor.close();
         }
     }
 
-    /** Announces to every client that its connection closes, but goes on accepting. Returns when all connections know. */
+    /**
+     * Announces to each client that its connection closes, but continues to accept. Returns when all connections have done
+     * so.
+     */
     public void announceClose() {
         LoopConnections.onEach(loops, LoopConnections::announceClose);
     }
 
     /**
-     * Accepts no more connections and lets each finish what it does and close.
+     * Stops accepting, and drains all connections: each closes when its exchanges have ended.
      *
-     * @return done when no connection is left, on some event loop
+     * @return completes when no connection is left, on some event loop
      */
     public CompletableFuture<Void> drain() {
         stopAccepting();
@@ -170,7 +175,7 @@ public final class Listener {
                 .toArray(CompletableFuture<?>[]::new));
     }
 
-    /** Ends what runs on every connection, and closes it. */
+    /** Ends all exchanges and closes all connections. */
     public void closeConnections() {
         for (LoopConnections connections : loops) {
             connections.loop().eventLoop().execute(connections::endAll);

@@ -7,15 +7,15 @@ import dev.gateway.time.TimerWheel;
 import io.netty.channel.EventLoop;
 
 /**
- * Event loop part of a listener: one event loop's part in a listener. All but {@code eventLoop} is used on that loop only.
+ * One event loop's part of a listener. Everything except {@code eventLoop} is used on that loop only.
  *
- * @param handler takes the requests of the loop
- * @param observer counts the listener's connections of the loop
- * @param gate says whether the process has room for another connection
+ * @param handler handles the requests of the loop
+ * @param observer counts the listener's connections on the loop
+ * @param gate decides whether there is memory for another connection
  */
 public record ListenerLoop(
         EventLoop eventLoop, TimerWheel timers, RequestHandler handler, ConnectionObserver observer, LoopGate gate) {
-    /** Makes one that has room for any connection: for tests. */
+    /** Makes one that admits all connections: for tests. */
     public ListenerLoop(EventLoop eventLoop, TimerWheel timers, RequestHandler handler, ConnectionObserver observer) {
         this(eventLoop, timers, handler, observer, LoopGate.OPEN);
     }

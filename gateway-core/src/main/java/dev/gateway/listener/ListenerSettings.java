@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  * What a listener binds and how it treats connections.
  *
  * @param index the {@code listener} of its connections, the same in all generations; negative for the admin listener
- * @param bound where
- * @param sharing who else may listen there, where the platform can
- * @param limits how many connections there may be at once
+ * @param bound the address to bind
+ * @param sharing which other processes may listen there, if the platform supports it
+ * @param limits limits of connections
  * @param tls null for cleartext
- * @param proxyProtocol null if connections begin with what their client sends
- * @param protocols what is spoken
+ * @param proxyProtocol null if connections do not begin with the PROXY protocol
+ * @param protocols the protocols of connections
  */
 public record ListenerSettings(
         int index,
@@ -44,48 +44,50 @@ public record ListenerSettings(
     }
 
     /**
-     * How many connections there may be at once.
+     * Limits of open connections.
      *
-     * @param maxConnections 0 for no limit; more are closed at once
-     * @param maxConnectionsPerAddress 0 for no limit, else beyond it and beyond {@code maxConnections} a connection may have
-     *     an older one closed, see {@link FairShares}
-     * @param clients what a single client may have, and all of them in a second
+     * @param maxConnections the maximum number, 0 for no limit; the gateway closes more at once
+     * @param maxConnectionsPerAddress 0 for no limit. Otherwise {@link FairShares} applies: a connection beyond this or
+     *     {@code maxConnections} may replace an older one
+     * @param clients limits for each client, and of the rate of connections
      */
     public record Limits(int maxConnections, int maxConnectionsPerAddress, Clients clients) {
-        /** Makes limits that are the same whoever the clients are. */
+        /** Makes limits without limits for single clients. */
         public Limits(int maxConnections, int maxConnectionsPerAddress) {
             this(maxConnections, maxConnectionsPerAddress, Clients.UNLIMITED);
         }
     }
 
     /**
-     * How many connections one client may have, and how many may come in a second.
+     * Limits for single clients, and of the rate of connections.
      *
-     * @param maxConnections of one client at once, 0 for no limit; more are closed at once
-     * @param proxies who may have more, since their clients are others
-     * @param maxAcceptRate how many are accepted in a second, 0 for no limit; more wait in the kernel
+     * @param maxConnections open connections of one client, 0 for no limit; the gateway closes more at once
+     * @param proxies addresses without this limit, since they connect for many clients
+     * @param maxAcceptRate accepted connections in a second, 0 for no limit; more wait in the kernel
      */
     public record Clients(int maxConnections, Predicate<InetAddress> proxies, int maxAcceptRate) {
         static final Clients UNLIMITED = new Clients(0, ip -> false, 0);
 
-        /** Returns whom a connection counts for, {@link ClientNetwork#NONE} if for nobody. */
+        /** Returns the client that a connection counts for, {@link ClientNetwork#NONE} if it counts for no client. */
         ClientNetwork counted(SourceAddress client) {
             InetAddress ip = client.ip();
             return maxConnections == 0 || ip == null || proxies.test(ip) ? ClientNetwork.NONE : client.network();
         }
     }
 
-    /** Who else may listen at a listener's address. */
+    /** Whether other processes may listen at a listener's address. */
     public enum Sharing {
-        /** Nobody. */
+        /** No other process may. */
         NONE,
-        /** Other processes, with {@code SO_REUSEPORT}, and each event loop for itself; the kernel spreads connections. */
+        /**
+         * Other processes may, with {@code SO_REUSEPORT}. Each event loop has a socket; the kernel distributes connections.
+         */
         SPREAD,
-        /** Other processes; the one that has come last gets all connections. */
+        /** Other processes may. The one that has started last gets all connections. */
         LAST_GETS_ALL
     }
 
-    /** Where a listener is bound; written as people write it. */
+    /** The address of a listener. Its text is as people write it. */
     public sealed interface Address {
         /** A TCP address; port 0 for any free one. */
         record Tcp(InetSocketAddress address) implements Address {
@@ -95,7 +97,7 @@ public record ListenerSettings(
             }
         }
 
-        /** A socket file, which is made at the start and removed at the end. */
+        /** A Unix-domain socket. Its file is created at the start and removed at the end. */
         record Unix(Path path) implements Address {
             @Override
             public String toString() {
@@ -105,11 +107,11 @@ public record ListenerSettings(
     }
 
     /**
-     * What is spoken on a listener.
+     * The protocols of a listener.
      *
-     * @param http2 null if HTTP/1.1 is all
-     * @param h2cUpgrade whether {@code Upgrade: h2c} is accepted in cleartext besides prior knowledge
-     * @param bytes not null if nothing is: bytes are passed on, and the rest is without meaning
+     * @param http2 null for HTTP/1.1 only
+     * @param h2cUpgrade whether to accept {@code Upgrade: h2c} in cleartext, besides prior knowledge
+     * @param bytes null for HTTP. Otherwise the listener relays bytes, and the other settings have no meaning
      */
     public record Protocols(
             Http1ServerSettings http1,

@@ -1,14 +1,14 @@
 package dev.gateway.listener;
 
 /**
- * A counted reference to the settings that connections are accepted under on one event loop. It is held for as long as they
- * are in force or a connection lives that was accepted under them. Confined to the loop.
+ * A counted reference to the settings of connections on one event loop. The settings are in use while new connections get
+ * them, and while a connection with them is open. Confined to the loop.
  */
 final class ListenerSettingsRef {
     final ListenerSettings settings;
-    private int uses = 1; // for being in force
+    private int uses = 1; // for new connections
 
-    /** Keeps the settings' TLS from being freed; may be called by the thread that makes the listener. */
+    /** Retains the TLS of the settings. The thread that makes the listener may call it. */
     ListenerSettingsRef(ListenerSettings settings) {
         this.settings = settings;
         if (settings.tls() != null) {
@@ -20,7 +20,7 @@ final class ListenerSettingsRef {
         uses++;
     }
 
-    /** A connection has closed, or the settings are not in force any more. */
+    /** A connection has closed, or new connections get other settings. */
     void end() {
         if (--uses == 0 && settings.tls() != null) {
             settings.tls().close();

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The connections of one listener on one event loop. Confined to the loop except for its constant parts. */
+/** The connections of one listener on one event loop. Confined to the loop except for its constants. */
 final class LoopConnections implements Connection.Owner {
     private static final Failure CUT_OFF = Failure.of(Cause.DRAIN, "it did not end in time");
 
@@ -21,7 +21,7 @@ final class LoopConnections implements Connection.Owner {
     private final RefusalLog refusals;
     private final Admission limit;
     private final Set<Connection> connections = new LinkedHashSet<>();
-    private ListenerSettingsRef settingsRef; // of connections that are accepted now
+    private ListenerSettingsRef settingsRef; // for new connections
     private boolean closeAnnounced;
     private @Nullable CompletableFuture<Void> drained;
 
@@ -42,7 +42,7 @@ final class LoopConnections implements Connection.Owner {
         return refusals;
     }
 
-    /** Does something to each on its event loop, and returns when all is done. */
+    /** Runs the task for each on its event loop, and returns when all are done. */
     static void onEach(List<LoopConnections> all, Consumer<LoopConnections> task) {
         CompletableFuture.allOf(all.stream()
                         .map(each -> CompletableFuture.runAsync(() -> task.accept(each), each.loop.eventLoop()))
@@ -50,9 +50,9 @@ final class LoopConnections implements Connection.Owner {
                 .join();
     }
 
-    /** Waits until each event loop has looked at its sockets. */
+    /** Waits until each event loop has checked its sockets. */
     static void awaitTurn(List<EventLoop> loops) {
-        for (int i = 0; i < 2; i++) { // the first may be given while they are being looked at
+        for (int i = 0; i < 2; i++) { // the first task may arrive while a loop is checking them
             CompletableFuture.allOf(loops.stream()
                             .map(loop -> CompletableFuture.runAsync(() -> {}, loop))
                             .toArray(CompletableFuture<?>[]::new))
@@ -60,19 +60,19 @@ final class LoopConnections implements Connection.Owner {
         }
     }
 
-    /** Returns what applies to connections that are accepted now. */
+    /** Returns the settings for new connections. */
     ListenerSettingsRef settingsRef() {
         return settingsRef;
     }
 
-    /** Accepts connections under other settings from now on. */
+    /** Accepts new connections with other settings from now on. */
     void replace(ListenerSettings settings) {
         ListenerSettingsRef before = settingsRef;
         settingsRef = new ListenerSettingsRef(settings);
         before.end();
     }
 
-    /** Takes a connection in, unless the listener has as many as it may. */
+    /** Admits a connection, unless the listener has too many. */
     boolean add(Connection connection) {
         if (!limit.tryAcquire(connection)) {
             loop.observer().onConnectionRefused();
@@ -86,8 +86,8 @@ final class LoopConnections implements Connection.Owner {
     }
 
     /**
-     * Refuses a connection that has just been accepted, if all of them are refused now. The channel has no event loop yet,
-     * so this costs much less than to take it in and close it.
+     * Refuses a connection that was just accepted, if the listener refuses all connections now. The channel has no event
+     * loop yet, so this costs much less than admitting and closing it.
      */
     boolean refuse(Channel accepted) {
         boolean shed = loop.gate().refusesConnections();
@@ -106,8 +106,8 @@ final class LoopConnections implements Connection.Owner {
     }
 
     /**
-     * Refuses a connection that has just been accepted, if its client has as many as one may. It costs little, so nobody else
-     * has to wait for it.
+     * Refuses a connection that was just accepted, if its client has reached its limit. It costs little, so that it does
+     * not delay other clients.
      */
     boolean refusesClient(Channel accepted) {
         ListenerSettings settings = settingsRef.settings;
@@ -166,7 +166,7 @@ final class LoopConnections implements Connection.Owner {
         return closeAnnounced;
     }
 
-    /** Announces to clients that their connections close, also to those that are accepted from here on. */
+    /** Announces to clients that their connections close, also on connections accepted later. */
     void announceClose() {
         closeAnnounced = true;
         List.copyOf(connections).forEach(Connection::announceClose);
@@ -177,12 +177,12 @@ final class LoopConnections implements Connection.Owner {
         return drained != null;
     }
 
-    /** There will be no connection: its sockets could not be bound. */
+    /** The sockets could not be bound, so there will be no connections. */
     void abandon() {
         settingsRef.end();
     }
 
-    /** Lets all connections finish; no more are accepted. */
+    /** Drains all connections; the listener accepts no more. */
     CompletableFuture<Void> drain() {
         if (drained == null) {
             drained = new CompletableFuture<>();
@@ -195,10 +195,10 @@ final class LoopConnections implements Connection.Owner {
         return drained;
     }
 
-    /** Returns some of the connections, those numbered after the given one and first in order. */
+    /** Returns some of the connections: those with higher numbers than this, from the lowest on. */
     List<OpenConnection> view(long after, int limit) {
         long now = loop.timers().nanoTime();
-        return connections.stream() // in the order in which they came
+        return connections.stream() // in the order of their numbers
                 .filter(connection -> connection.number() > after)
                 .limit(limit)
                 .map(connection -> connection.view(now))

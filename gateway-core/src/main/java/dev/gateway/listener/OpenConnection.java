@@ -4,15 +4,15 @@ import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Open connection: a client's connection at some moment, for those who look at it.
+ * The state of a client's connection at some moment, as the admin listener shows it.
  *
- * @param number unique in the process; later ones have higher ones
- * @param protocol what is spoken, empty while that is not known
- * @param client the client's address and port, {@code unix} for a socket file
- * @param peer the same of the socket's other end, which may be a proxy that tells the client's by the PROXY protocol
+ * @param number unique in the process; later connections have higher numbers
+ * @param protocol its protocol, empty if it is not known yet
+ * @param client the client's address and port, {@code unix} for a Unix-domain socket
+ * @param peer the address and port of the socket's other end, which may be a proxy that sends the PROXY protocol
  * @param tls null for cleartext, or before the handshake has ended
- * @param draining whether it ends as soon as what runs on it has
- * @param traffic what it has been used for so far
+ * @param draining whether it closes as soon as its exchanges have ended
+ * @param traffic its age and bytes so far
  */
 public record OpenConnection(
         long number,
@@ -24,11 +24,11 @@ public record OpenConnection(
         boolean draining,
         Traffic traffic) {
     /**
-     * What has moved on a connection.
+     * The age and bytes of a connection.
      *
-     * @param ageNanos since it was accepted
-     * @param idleNanos since something has moved
-     * @param receivedBytes on the socket, with all that TLS and framing add
+     * @param ageNanos time since it was accepted
+     * @param idleNanos time since the last byte
+     * @param receivedBytes bytes on the socket, including TLS and framing
      * @param sentBytes the same
      */
     public record Traffic(long ageNanos, long idleNanos, long receivedBytes, long sentBytes) {}

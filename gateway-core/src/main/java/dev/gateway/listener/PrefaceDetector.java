@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells HTTP/2 with prior knowledge (RFC 9113, section 3.4) from HTTP/1.1 in cleartext, by as few bytes as it takes: no
- * request of HTTP/1.1 begins with the first line of the preface. Leaves the pipeline once it knows.
+ * Detects HTTP/2 with prior knowledge (RFC 9113, section 3.4) on a cleartext listener. No HTTP/1.1 request begins with the
+ * first line of HTTP/2's preface, so it decides at the first byte that differs. Leaves the pipeline then.
  */
 final class PrefaceDetector extends FirstBytesHandler implements Drainable {
     private static final Logger log = LoggerFactory.getLogger(PrefaceDetector.class);
@@ -30,7 +30,7 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
         this.settings = settings;
     }
 
-    /** Whose connection it is. */
+    /** The connection. */
     interface Owner {
         /** Adds the handler of HTTP/1. */
         void speakHttp1();
@@ -38,7 +38,7 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
         /** Adds the handler of HTTP/2. */
         void speakHttp2();
 
-        /** Whether the connection is to end anyway. */
+        /** Whether the connection is draining. */
         boolean isDraining();
     }
 
@@ -57,7 +57,7 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
         }
     }
 
-    /** A client that has sent nothing may be about to; then the protocol that it speaks drains. */
+    /** Gives a client that has sent nothing a moment for its first request; the handler of its protocol drains then. */
     @Override
     public void drain() {
         if (!held.isReadable()) {

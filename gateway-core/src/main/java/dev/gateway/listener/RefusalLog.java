@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs which clients of a listener never get as far as a request: by each reason the first time at once, then once a minute,
- * with a count and one of them. Shared by event loops.
+ * Logs clients of a listener that the gateway refuses before their first request: for each reason at once, then once a
+ * minute, with a count and an example. Event loops share it.
  */
 final class RefusalLog {
     private static final Logger log = LoggerFactory.getLogger(RefusalLog.class);
@@ -33,7 +33,7 @@ final class RefusalLog {
         givenWay = new Throttle(clock);
     }
 
-    /** A client could not be secured. */
+    /** A TLS handshake has failed. */
     void onHandshakeFailed(String listener, HandshakeFailure reason, @Nullable SocketAddress peer, Throwable failure) {
         Throttle throttle = handshakes.get(reason);
         long count = throttle == null ? 0 : throttle.count();
@@ -49,27 +49,29 @@ final class RefusalLog {
         }
     }
 
-    /** Returns what failed; not what the client has sent in cleartext, which Netty's message quotes: it may hold passwords. */
+    /**
+     * Returns what failed. Not Netty's message for cleartext, which quotes the client's bytes: they may contain passwords.
+     */
     static String describe(HandshakeFailure reason, Throwable failure) {
         return reason == HandshakeFailure.CLEARTEXT ? failure.getClass().getSimpleName() : failure.toString();
     }
 
-    /** The listener has as many connections as it may. */
+    /** The listener has reached its limit of connections. */
     void onFull(String listener, @Nullable SocketAddress peer) {
         tell(full.count(), listener, peer, "limits.maxConnections");
     }
 
-    /** An address has as many connections as it may. */
+    /** An address has reached its limit of connections. */
     void onTooManyOfAddress(String listener, @Nullable SocketAddress peer) {
         tell(address.count(), listener, peer, "limits.maxConnectionsPerAddress");
     }
 
-    /** A client has as many connections as it may. */
+    /** A client has reached its limit of connections. */
     void onTooManyOfClient(String listener, @Nullable SocketAddress peer) {
         tell(client.count(), listener, peer, "limits.maxConnectionsPerClient");
     }
 
-    /** There is memory for a new connection only if another is closed. */
+    /** An idle connection was closed, because there was no memory for a new one. */
     void onGivenWay(String listener) {
         long count = givenWay.count();
         if (count > 0) {

@@ -5,29 +5,29 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands a port over by SO_REUSEPORT: how the sockets of a process leave it to those of others that came after, what the
- * kernel is to do with new connections before each is closed. It numbers all of them, and gives the number of one that
- * closes to the last.
+ * Hands a port over by SO_REUSEPORT: how the sockets of a process leave it to newer sockets of other processes. Computes
+ * which sockets must get new connections before each socket is closed. The kernel numbers the sockets at a port. When one
+ * closes, the last one gets its number.
  */
 final class ReusePortHandover {
     private ReusePortHandover() {}
 
     /**
-     * Which sockets get new connections from here on.
+     * Which sockets get new connections from now on.
      *
-     * @param first the number of the first
-     * @param count how many there are; with 0 all stays as it was
-     * @param late whether some connections may have come to our other sockets before this step
+     * @param first the number of the first socket
+     * @param count the number of sockets; 0 changes nothing
+     * @param late whether connections may have arrived at our other sockets before this step
      */
     record Step(int first, int count, boolean late) {
         static final Step NONE = new Step(0, 0, false);
     }
 
     /**
-     * Returns sockets in the order of their numbers, which is how they are to be closed.
+     * Returns our sockets in the order of their numbers, in which they must be closed.
      *
-     * @param sockets as they began to listen
-     * @param earlier how many of others had begun before, and have been closed in the order of their numbers
+     * @param sockets our sockets in the order in which they began to listen
+     * @param earlier how many sockets of others were there before, and have been closed in the order of their numbers
      */
     static <T> List<T> numbered(List<T> sockets, int earlier) {
         List<@Nullable T> all = new ArrayList<>();
@@ -55,22 +55,22 @@ final class ReusePortHandover {
     }
 
     /**
-     * Returns what to do before a socket of ours is closed.
+     * Returns which sockets must get new connections before one of our sockets is closed.
      *
-     * @param closed how many of ours have been closed, in the order of their numbers
-     * @param ours how many we had
-     * @param others how many others have, all of which came after
+     * @param closed how many of our sockets have been closed, in the order of their numbers
+     * @param ours how many sockets we had
+     * @param others how many sockets others have; all are newer than ours
      */
     static Step step(int closed, int ours, int others) {
         if (others >= ours) {
-            // Not ours as long as one of ours is there, whatever the order, and nobody's after: then the kernel
-            // spreads.
+            // Other sockets get the connections as long as one of ours is open, in any order. After that, the kernel
+            // distributes them.
             return closed == 0 ? new Step(others, others == 0 ? 0 : 1, false) : Step.NONE;
         }
         if (closed == 0) {
-            return new Step(ours, Math.min(others, Math.max(1, others - 1)), false); // without the last, which moves
+            return new Step(ours, Math.min(others, Math.max(1, others - 1)), false); // not the last one, which moves
         }
-        // Those that have moved to the front by now. While a single one does, the kernel spreads over all.
+        // Those that have moved to the front by now. While the only one moves, the kernel uses all sockets.
         return new Step(0, Math.min(closed, others), closed == 1 && others == 1);
     }
 }

@@ -12,22 +12,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sockets of a listener at a port that it shares by {@code SO_REUSEPORT}: other processes may listen there, too, and
- * this decides which of all sockets get new connections. The kernel numbers the sockets in the order in which they came,
- * and gives the number of one that closes to the last. Used as its acceptor is.
+ * The sockets of a listener at a port that it shares by {@code SO_REUSEPORT}. Other processes may listen there, too, and
+ * this decides which of all sockets get new connections. The kernel numbers the sockets in their order of arrival. When one
+ * closes, the last one gets its number. Same threads as its {@link Acceptor}.
  */
 final class ReusePortSockets {
     private static final Logger log = LoggerFactory.getLogger(ReusePortSockets.class);
 
     private final InetSocketAddress address;
     private final List<Channel> sockets;
-    private final Set<String> earlier; // others' that were there before ours
+    private final Set<String> earlier; // sockets of others that were there before ours
     private final Set<String> ours;
 
     /**
-     * Makes it of sockets that have just been bound.
+     * Makes it from sockets that were just bound.
      *
-     * @param earlier what listened there before
+     * @param earlier the sockets that listened there before
      */
     ReusePortSockets(InetSocketAddress address, List<Channel> sockets, Set<String> earlier) {
         this.address = address;
@@ -37,7 +37,7 @@ final class ReusePortSockets {
         ours.removeAll(earlier);
     }
 
-    /** Returns what listens at an address, by numbers that the kernel gives. */
+    /** Returns the sockets that listen at an address, by numbers of the kernel. */
     static Set<String> listening(InetSocketAddress address) {
         try {
             return ReusePortGroup.listening(address);
@@ -54,25 +54,25 @@ final class ReusePortSockets {
     }
 
     /**
-     * Lets those that were there before have all connections until {@link #join}, which may never come.
+     * Leaves all connections to the earlier sockets until {@link #join}, which may never be called.
      *
-     * @param socket the first of ours, right after it was bound
+     * @param socket our first socket, just after it was bound
      */
     static void holdBack(Channel socket, InetSocketAddress address, Set<String> earlier) {
         steer(socket, address, 0, earlier.size());
     }
 
-    /** Whether nobody else listens at the port. */
+    /** Whether no other process listens at the port. */
     boolean isAlone() {
         return others().isEmpty();
     }
 
-    /** Takes all connections, or a share of them. */
+    /** Begins to take all new connections, or a share of them. */
     void join(boolean all) {
         if (!others().containsAll(earlier)) {
             ReusePortGroup.spread(sockets.get(0)); // our numbers are no longer known
         } else if (earlier.isEmpty()) {
-            ReusePortGroup.spread(sockets.get(0)); // whatever one that left has made the kernel do
+            ReusePortGroup.spread(sockets.get(0)); // ends what a former process may have set in the kernel
         } else if (all) {
             steer(earlier.size(), sockets.size());
         } else {
@@ -81,9 +81,9 @@ final class ReusePortSockets {
     }
 
     /**
-     * Lets the others have new connections from now on. What is on its way here still comes.
+     * Leaves new connections to the other processes. Connections that are on their way still arrive here.
      *
-     * @return whether there are any
+     * @return whether there is another process
      */
     boolean giveWay() {
         Set<String> others = others();
@@ -96,9 +96,10 @@ final class ReusePortSockets {
     }
 
     /**
-     * Closes the sockets one after the other, each when new connections go elsewhere, since closing resets what waits in it.
+     * Closes the sockets one after the other, each when new connections go elsewhere: closing resets the connections that
+     * wait in it.
      *
-     * @param accept lets the event loops accept what has come
+     * @param accept has the event loops accept waiting connections
      */
     void leave(Runnable accept) {
         Set<String> others = others();
@@ -118,7 +119,7 @@ final class ReusePortSockets {
         }
     }
 
-    /** Whether ours come first. If some were there before and some came after, nobody can tell their numbers. */
+    /** Whether all other sockets are newer than ours. If some are older and some newer, their numbers are not known. */
     private boolean cameAfter(Set<String> others) {
         return Collections.disjoint(others, earlier);
     }

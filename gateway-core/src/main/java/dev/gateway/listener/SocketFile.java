@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file of a Unix-domain socket, which outlives a process that was killed, and which another process may take over.
- * It is bound elsewhere and renamed: so there is no moment without one, and closing the socket, which removes what it was
- * bound to, leaves a successor's file alone. Start and stop only.
+ * The file of a Unix-domain socket. It remains if the process is killed, and another process may take it over. The socket
+ * is bound under another name, which is then renamed. So there is always a file, and closing a socket, which removes the
+ * name that it was bound to, does not remove a successor's file. Used at start and stop only.
  */
 final class SocketFile {
     private static final Logger log = LoggerFactory.getLogger(SocketFile.class);
@@ -28,7 +28,7 @@ final class SocketFile {
     private final Path path;
     private final Path bound;
     private final boolean takeOver;
-    private @Nullable Object key; // of the file that is ours, once it has its name
+    private @Nullable Object key; // identifies our file, once it has its final name
 
     private SocketFile(Path path, Path bound, boolean takeOver) {
         this.path = path;
@@ -37,11 +37,12 @@ final class SocketFile {
     }
 
     /**
-     * Makes room for a file.
+     * Prepares a file: removes a stale one.
      *
-     * @param takeOver whether somebody may listen on it, whose clients this process gets from {@link #publish} on
-     * @throws BindException if somebody listens on it who should not or may, or it is no socket
-     * @throws IOException if a stale one cannot be removed
+     * @param takeOver whether another process may listen on the file; this process gets its clients from {@link #publish}
+     *     on
+     * @throws BindException if another process listens on the file and must not, or if it is no socket
+     * @throws IOException if a stale file cannot be removed
      */
     static SocketFile prepare(Path path, boolean takeOver) throws IOException {
         boolean exists = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
@@ -51,7 +52,7 @@ final class SocketFile {
         if (exists && !takeOver) {
             removeStale(path);
         }
-        // Random, because processes in containers may share number and directory; short, because such paths must be.
+        // Random, because processes in containers may share PID and directory; short, because such paths must be short.
         String name = "." + Integer.toString(new SecureRandom().nextInt(Integer.MAX_VALUE), Character.MAX_RADIX);
         return new SocketFile(path, path.resolveSibling(name), takeOver);
     }
@@ -60,7 +61,7 @@ final class SocketFile {
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             probe.connect(UnixDomainSocketAddress.of(path));
         } catch (ConnectException refused) {
-            Files.delete(path); // nobody listens
+            Files.delete(path); // no process listens on it
             return;
         } catch (IOException e) {
             if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
@@ -78,15 +79,15 @@ final class SocketFile {
         return new BindException("another process listens on it");
     }
 
-    /** Returns where to bind. */
+    /** Returns the name to bind. */
     Path bound() {
         return bound;
     }
 
     /**
-     * Gives the file its name, unless another process may have it until {@link #publish}. To be called when it is bound.
+     * Gives the file its final name, unless another process may have it until {@link #publish}. Called when it is bound.
      *
-     * @throws IOException if another process has been quicker
+     * @throws IOException if another process was faster
      */
     void claim() throws IOException {
         if (!takeOver) {
@@ -99,7 +100,7 @@ final class SocketFile {
         }
     }
 
-    /** Lets clients come. */
+    /** Takes the file over from another process, so that clients reach this one. */
     void publish() {
         if (takeOver) {
             try {
@@ -111,7 +112,7 @@ final class SocketFile {
         }
     }
 
-    /** Removes the file, unless it is somebody else's by now. */
+    /** Removes the file, unless it is now another process's file. */
     void remove() {
         try {
             if (key == null) {

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** Counts something that is to be told the first time, and then once a minute at most. Any thread. */
+/** Counts events of which the first is logged at once, and then at most one a minute. Safe from any thread. */
 final class Throttle {
     private static final long PERIOD_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -17,7 +17,7 @@ final class Throttle {
         this.next = new AtomicLong(clock.getAsLong());
     }
 
-    /** Counts one more; returns how many there were, or 0 if that has been told lately. */
+    /** Counts an event; returns how many there were if it is time to log, else 0. */
     long count() {
         long times = count.incrementAndGet();
         long now = clock.getAsLong();

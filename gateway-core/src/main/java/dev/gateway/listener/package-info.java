@@ -1,4 +1,4 @@
-/** Bound addresses: accepts connections, detects their protocol, limits and drains them. */
+/** Listeners: bind addresses, accept connections, detect their protocol, limit and drain them. */
 @NullMarked
 package dev.gateway.listener;
 

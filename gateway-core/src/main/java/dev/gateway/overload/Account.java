@@ -3,24 +3,25 @@ package dev.gateway.overload;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory account of a connection. What one connection holds of its loop's {@link LoopBudget}: code that makes it hold bytes
- * charges them here, and releases as many when they are held no more. A connection that holds much gets more only while
- * much is left, so one client, or a few, cannot use up what the others need. Confined to the connection's event loop.
+ * Memory account of a connection: how much it holds of its loop's {@link LoopBudget}. Code that keeps bytes for the
+ * connection charges them here, and releases the same number when it frees them. A connection that holds much gets more
+ * only while much is left, so one client, or a few, cannot use up what the others need. Confined to the connection's event
+ * loop.
  */
 public final class Account {
-    /** An account that is never full and counts nothing: for tests, and where nothing comes from strangers. */
+    /** An account that is never full and counts nothing: for tests, and for connections that are not from clients. */
     public static final Account UNLIMITED = new Account();
 
-    /** What each connection may hold as long as anything is left: a request with a head of an ordinary size. */
+    /** How much each connection may hold while anything is left: enough for a request with a head of ordinary size. */
     static final long ORDINARY = 24 * 1024;
 
-    /** A connection may hold more than that up to this part of what is left besides a reserve. */
+    /** A connection may hold more than that, up to this part (a half) of what is left above the reserve. */
     private static final int SHARE = 2;
 
-    /** The part of the capacity that is kept for connections that hold no more than is ordinary. */
+    /** This part (an eighth) of the capacity is reserved for connections that hold no more than the ordinary. */
     private static final int RESERVE = 8;
 
-    /** The part of the capacity that is kept from what one can do without. */
+    /** This part (a half) of the capacity is kept free from optional charges. */
     private static final int SPARE = 2;
 
     private final @Nullable LoopBudget loop;
@@ -32,7 +33,7 @@ public final class Account {
         this.waitingBodies = null;
     }
 
-    /** Makes the account of one connection of a loop, which does not count bodies that wait. */
+    /** Makes the account of one connection of a loop, which does not count waiting bodies. */
     public Account(LoopBudget loop) {
         this.loop = loop;
         this.waitingBodies = null;
@@ -41,14 +42,14 @@ public final class Account {
     /**
      * Makes the account of one connection of a loop.
      *
-     * @param waitingBodies what bodies that wait are charged to
+     * @param waitingBodies the budget for waiting bodies
      */
     public Account(LoopBudget loop, LoopBudget waitingBodies) {
         this.loop = loop;
         this.waitingBodies = new Account(waitingBodies);
     }
 
-    /** Returns what the connection's requests hold of direct memory for bodies that nobody takes yet, by the same rules. */
+    /** Returns the account of direct memory for bodies that wait for an upstream, with the same rules. */
     public Account waitingBodies() {
         return waitingBodies == null ? UNLIMITED : waitingBodies;
     }
@@ -68,19 +69,19 @@ public final class Account {
     }
 
     /**
-     * Charges bytes of something that is useful only when more of it has come, such as a head: what is complete finds
-     * room when this does not any more.
+     * Charges bytes of something that is useful only when the rest has arrived, such as a head. Leaves the reserve, so that
+     * complete requests still find room.
      */
     public boolean tryChargeUnfinished(long bytes) {
         return (loop == null || loop.left() - bytes >= loop.capacity() / RESERVE) && tryCharge(bytes);
     }
 
-    /** Charges bytes of something that one can do without; half of the capacity is left to what is needed. */
+    /** Charges bytes of something optional. Leaves half of the capacity for necessary charges. */
     public boolean tryChargeSpare(long bytes) {
         return (loop == null || loop.left() - bytes >= loop.capacity() / SPARE) && tryCharge(bytes);
     }
 
-    /** Whether the connection holds more than an ordinary one does. */
+    /** Whether the connection holds more than an ordinary one. */
     public boolean isGreedy() {
         return held > ORDINARY;
     }
@@ -89,7 +90,7 @@ public final class Account {
         return (budget.left() - budget.capacity() / RESERVE) / SHARE;
     }
 
-    /** Charges bytes that the connection holds already, and that cannot be refused any more. */
+    /** Charges bytes that the connection already holds, so that they cannot be refused. */
     public void charge(long bytes) {
         if (loop != null) {
             loop.charge(bytes);
@@ -97,7 +98,7 @@ public final class Account {
         }
     }
 
-    /** The connection holds that many bytes no more. */
+    /** The connection has freed this number of bytes. */
     public void release(long bytes) {
         if (loop != null) {
             loop.release(bytes);

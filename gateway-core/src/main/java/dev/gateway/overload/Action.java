@@ -2,20 +2,20 @@ package dev.gateway.overload;
 
 import java.util.Locale;
 
-/** Something done because a resource is short; what costs clients least comes first. */
+/** What the gateway does when a resource is short, in the order of what it costs clients. */
 public enum Action {
-    /** A client was told that its connection closes after what runs on it. */
+    /** Tells a client that its connection closes after the exchanges in progress. */
     END_KEEP_ALIVE,
-    /** A connection that was not in use was closed. */
+    /** Closes an unused connection. */
     CLOSE_IDLE,
-    /** A new connection was closed. */
+    /** Closes a new connection. */
     REFUSE_CONNECTION,
-    /** A new request was refused. */
+    /** Refuses a new request. */
     REFUSE_REQUEST,
-    /** An exchange or a stream was ended that cost most. */
+    /** Ends an exchange or a stream that holds most. */
     CUT;
 
-    /** Returns its word in statistics and metrics. */
+    /** Returns its name in statistics and metrics. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

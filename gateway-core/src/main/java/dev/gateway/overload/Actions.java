@@ -5,9 +5,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what was done because of which resource. Safe from any thread; touched only when something is done. */
+/** Counts actions against overload by resource. Safe from any thread; written only when there is an action. */
 public final class Actions {
-    private final Map<Resource, Map<Action, LongAdder>> counts = new EnumMap<>(Resource.class); // not changed any more
+    private final Map<Resource, Map<Action, LongAdder>> counts = new EnumMap<>(Resource.class); // filled once
 
     Actions() {
         for (Resource each : Resource.values()) {
@@ -19,12 +19,12 @@ public final class Actions {
         }
     }
 
-    /** Something was done. */
+    /** Counts an action. */
     void count(Resource because, Action action) {
         of(because, action).increment();
     }
 
-    /** Returns how often that was done. */
+    /** Returns the number of such actions. */
     public long count(Action action, Resource because) {
         return because == Resource.DIRECT_MEMORY && action == Action.CUT
                 ? DirectMemory.cuts()

@@ -1,26 +1,27 @@
 package dev.gateway.overload;
 
 /**
- * Memory cost estimates. How many bytes of heap things take that are charged by their number, as measured: with what Netty
- * and the JDK hold for them, and rounded up. What clients decide the size of, such as heads, is charged besides.
+ * Memory cost estimates: the bytes of heap of objects that are charged by their number. The values are measured, include
+ * what Netty and the JDK hold for them, and are rounded up. Data of which clients decide the size, such as heads, is
+ * charged in addition.
  */
 public final class Cost {
-    /** A connection that speaks HTTP/1, or has not spoken yet. */
+    /** A connection that speaks HTTP/1, or whose protocol is not known yet. */
     public static final long CONNECTION = 4 * 1024;
 
-    /** What a connection takes more if it speaks HTTP/2: tables of HPACK in both directions, and flow control. */
+    /** What an HTTP/2 connection takes in addition: HPACK tables in both directions, and flow control. */
     public static final long HTTP2 = 12 * 1024;
 
-    /** A stream of HTTP/2 until it is closed, which may be long after its exchange has ended. */
+    /** An HTTP/2 stream until it is closed, which may be long after its exchange has ended. */
     public static final long STREAM = 1024;
 
-    /** An exchange besides its head, with an upstream connection. */
+    /** An exchange with its upstream connection, without its head. */
     public static final long EXCHANGE = 4 * 1024;
 
-    /** A piece of a body that waits until somebody takes it, besides its bytes, which are not on the heap. */
+    /** A waiting piece of a body, without its bytes, which are not on the heap. */
     public static final long PIECE = 160;
 
-    /** What the gateway itself takes, without any client. */
+    /** What the gateway itself takes, without clients. */
     private static final long OWN = 10L * 1024 * 1024;
 
     private static final long LEAST = 2L * 1024 * 1024;
@@ -28,10 +29,10 @@ public final class Cost {
     private Cost() {}
 
     /**
-     * Returns how many bytes clients may make a process hold: half of the heap that the gateway does not need itself. The
-     * other half is for upstreams' connections, configuration, what is estimated too low, and room to collect garbage in.
+     * Returns how many bytes a process may hold for clients: half of the heap that the gateway does not need itself. The
+     * other half is for upstream connections, configuration, errors of the estimates, and garbage collection.
      *
-     * @param maxHeap as {@link Runtime#maxMemory} tells it
+     * @param maxHeap the maximum heap, as {@link Runtime#maxMemory} returns it
      */
     public static long budget(long maxHeap) {
         return Math.max(LEAST, (maxHeap - OWN) / 2);

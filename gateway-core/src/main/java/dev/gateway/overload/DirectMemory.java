@@ -8,12 +8,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Direct memory accounting: the memory that buffers take, of which the process has one budget. Netty counts it; its limit
- * is that of the JVM unless {@code io.netty.maxDirectMemory} says another. Safe from any thread: it only reads what Netty
- * has counted.
+ * Direct memory accounting: how much memory buffers take. The process has one limit: that of the JVM, or of {@code
+ * io.netty.maxDirectMemory}. Safe from any thread: it only reads Netty's counter.
  */
 public final class DirectMemory {
-    /** However much there is, this is what those may take who could do with less. */
+    /** While all buffers together take no more than this, memory is ample. */
     private static final long AMPLE = 64 << 20;
 
     private static final LongAdder PAUSES = new LongAdder();
@@ -26,19 +25,19 @@ public final class DirectMemory {
 
     private DirectMemory() {}
 
-    /** How much is left, as those see it who could do with less. Each has its way of doing so. */
+    /** How much memory is left. Code that can do with less memory decides by it. */
     public enum Supply {
-        /** What makes things faster may be taken. */
+        /** Code may take memory just to be faster. */
         AMPLE,
-        /** Enough for everybody, as long as nobody takes more than it needs. */
+        /** Enough, as long as code takes no more than it needs. */
         MODERATE,
         /** More than half is taken. */
         SCARCE,
-        /** What is left is for those who take what they asked for, and for the operator. */
+        /** The rest is for peers that read what they asked for, and for the operator. */
         RESERVE
     }
 
-    /** Returns how much is left. Costs a read of a counter that seldom changes, so it may be asked for each buffer. */
+    /** Returns how much is left. Reads a counter that seldom changes, so it may be called for each buffer. */
     public static Supply supply() {
         return supply(used(), max());
     }
@@ -53,33 +52,33 @@ public final class DirectMemory {
         return used <= max - max / 8 ? Supply.SCARCE : Supply.RESERVE;
     }
 
-    /** Whether what makes things faster may be taken. */
+    /** Whether code may take memory just to be faster. */
     public static boolean isAmple() {
         return supply() == Supply.AMPLE;
     }
 
-    /** Whether there is so little that whatever is not needed is to be done without. */
+    /** Whether so little is left that code must not take memory that it does not need. */
     public static boolean isScarce() {
         return supply().compareTo(Supply.SCARCE) >= 0;
     }
 
-    /** Who is asked first when a buffer needs more memory than was taken before, and what happens when there is none. */
+    /** Which code counts direct memory and enforces the limit. */
     public enum Counter {
         /** Netty counts, then allocates. It fails at once when its limit is reached. */
         NETTY,
         /**
          * The JDK counts. When its limit is reached it collects garbage and sleeps, up to half a second on the event loop,
-         * before it fails. Only a process that was not started by our jar has this.
+         * before it fails. This happens only in processes that were not started by the gateway's jar.
          */
         JDK
     }
 
-    /** Returns who counts. */
+    /** Returns which code counts. */
     public static Counter counter() {
         if (PlatformDependent.useDirectBufferNoCleaner()) {
             return Counter.NETTY;
         }
-        // Without sun.misc.Unsafe, as on Java 25 by default, Netty asks malloc through the JDK's linker, and counts
+        // Without sun.misc.Unsafe, as on Java 25 by default, Netty calls malloc through the JDK's linker, and counts
         // itself.
         CleanableDirectBuffer probe = PlatformDependent.allocateDirect(1, true);
         try {
@@ -89,29 +88,29 @@ public final class DirectMemory {
         }
     }
 
-    /** A connection is not read from, because who takes its bytes has no room, and memory is not ample. */
+    /** Reading from a connection pauses, because the sink of its bytes has no room, and memory is not ample. */
     public static void onPause() {
         PAUSES.increment();
     }
 
-    /** Returns how often that was. */
+    /** Returns the number of such pauses. */
     public static long pauses() {
         return PAUSES.sum();
     }
 
-    /** Somebody was cut who held memory for a peer that did not take it. */
+    /** The gateway has ended an exchange or a stream that held memory for a peer that did not read. */
     static void onCut() {
         CUTS.increment();
     }
 
-    /** Returns how many were. */
+    /** Returns how many it has ended. */
     public static long cuts() {
         return CUTS.sum();
     }
 
     /**
-     * Tells whether an exception means that memory could not be had. If so it is counted, and logged as one line now and
-     * then: the connection that asked is ended, and there may be many.
+     * Returns whether an exception means that no memory was left. If so, counts it, and logs it at most every ten seconds,
+     * because many connections may end for this reason at once.
      */
     public static boolean isShortage(Throwable cause) {
         if (!(cause instanceof OutOfMemoryError)) {
@@ -127,17 +126,17 @@ public final class DirectMemory {
         return true;
     }
 
-    /** Returns how often that was. */
+    /** Returns how often no memory was left. */
     public static long failures() {
         return FAILURES.sum();
     }
 
-    /** Returns how many bytes were taken from the system, whether or not buffers need all of it now. */
+    /** Returns how many bytes were taken from the system, whether or not buffers use all of them now. */
     public static long used() {
         return Math.max(0, PlatformDependent.usedDirectMemory());
     }
 
-    /** Returns how many bytes may be taken. */
+    /** Returns the limit in bytes. */
     public static long max() {
         return PlatformDependent.maxDirectMemory();
     }

@@ -9,25 +9,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Load shedding for direct memory: keeps direct memory for those who take what they ask for. When buffers hold more than
- * three quarters of it, it has those cut who hold most for peers that take nothing, a little more with each review, until
- * there is room. What it says of the pressure is for the code that refuses new work. Reviewed by one thread, several times a
- * second.
+ * Load shedding for direct memory: keeps it for peers that read what they ask for. When buffers hold more than three
+ * quarters, it ends the exchanges and streams that hold most for peers that do not read, a little more with each review,
+ * until there is room. It also reports the pressure to {@link Overload}, which refuses new work. One thread reviews it
+ * several times a second.
  */
 public final class DirectMemoryGuard implements Pressure {
-    /** Beyond this part of the memory somebody is cut. */
+    /** Above this part of the memory, it begins to end exchanges and streams ("cutting"). */
     static final double CUT = 0.75;
 
     /** Cutting ends when buffers hold no more than this part. */
     static final double ENOUGH = 0.70;
 
-    /** Beyond this part nobody is given the time that a slow network may need. */
+    /** Above this part, it does not wait for the time that a slow network may need. */
     private static final double URGENT = 0.85;
 
     private static final long PATIENCE_NANOS = 1_000_000_000L;
     private static final long URGENT_NANOS = 100_000_000L;
 
-    /** Who holds less is not worth cutting. */
+    /** It does not cut connections that hold less than this. */
     private static final long LEAST = 2 * 1024;
 
     private static final Logger log = LoggerFactory.getLogger(DirectMemoryGuard.class);
@@ -36,14 +36,14 @@ public final class DirectMemoryGuard implements Pressure {
     private final long max;
     private final Cutter cutter;
     private final List<? extends Executor> loops;
-    private final AtomicInteger asked = new AtomicInteger(); // loops that have not cut yet
-    private long least; // 0 while nobody is to be cut
+    private final AtomicInteger asked = new AtomicInteger(); // loops that have not run the last cut yet
+    private long least; // what a connection must hold to be cut; 0 while there is no cutting
     private long cutBefore;
 
     /**
      * Makes a guard of this process's memory.
      *
-     * @param held returns how many bytes buffers hold; asked only when much is used
+     * @param held returns how many bytes buffers hold; called only when much is used
      * @param loops the event loops
      */
     public DirectMemoryGuard(LongSupplier held, List<? extends Executor> loops) {
@@ -61,7 +61,7 @@ public final class DirectMemoryGuard implements Pressure {
         this.cutter = cutter;
     }
 
-    /** What cuts on the event loop that it runs on: see {@link StalledPeers#cut}. */
+    /** Cuts on the current event loop: see {@link StalledPeers#cut}. */
     @FunctionalInterface
     interface Cutter {
         void cut(long least, long wanted, long nanos);
@@ -78,10 +78,10 @@ public final class DirectMemoryGuard implements Pressure {
     }
 
     /**
-     * Has what event loops keep ready given back while memory is not ample. It may be little, but as it lies in many chunks,
-     * all of them would count as used for ever.
+     * While memory is not ample, has event loops free the buffers that they keep for reuse. These may be few, but they are
+     * in many chunks, and all these chunks would count as used for ever.
      *
-     * @param task gives back what the event loop that runs it keeps
+     * @param task frees the buffers that the current event loop keeps
      */
     public void trim(Runnable task) {
         if (!DirectMemory.isAmple()) {
@@ -90,10 +90,10 @@ public final class DirectMemoryGuard implements Pressure {
     }
 
     /**
-     * Has event loops free what buffers have left behind, while memory is not ample and buffers hold less than half of it.
+     * Has event loops free unused chunks, while memory is not ample and buffers hold less than half of what was taken.
      *
      * @param held returns how many bytes buffers hold
-     * @param task frees what it can of the event loop that runs it
+     * @param task frees what it can on the current event loop
      */
     public void gather(LongSupplier held, Runnable task) {
         if (!DirectMemory.isAmple() && held.getAsLong() < DirectMemory.used() / 2) {
@@ -101,7 +101,7 @@ public final class DirectMemoryGuard implements Pressure {
         }
     }
 
-    /** Looks at the memory, and has somebody cut if there is too little. */
+    /** Checks the memory, and begins a cut on all event loops if too little is left. */
     public void review() {
         double level = level();
         if (level <= (least == 0 ? CUT : ENOUGH)) {
@@ -119,7 +119,7 @@ public final class DirectMemoryGuard implements Pressure {
                     Math.round(100 * level));
         }
         if (asked.get() > 0) {
-            return; // a loop that is late is not to be asked again and again
+            return; // a loop has not run the last cut yet
         }
         least = Math.max(LEAST, least / 2);
         long from = least;
@@ -137,7 +137,7 @@ public final class DirectMemoryGuard implements Pressure {
                 asked.decrementAndGet();
                 task.run();
             });
-        } catch (RejectedExecutionException e) { // it has ended, and holds nothing any more
+        } catch (RejectedExecutionException e) { // the loop has ended, and holds nothing any more
             asked.decrementAndGet();
         }
     }

@@ -8,41 +8,41 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Heap pressure: how full the old generation of the heap was when it was last collected. Garbage does not count. A
- * collection that is long ago tells nothing of what has been freed since. So this class asks for another one now and then
- * while new work is refused, and seldom while connections do not stay open; without that an idle process would stay
- * overloaded. It asks more and more seldom if that changes nothing. Below that it asks for none. Used by one thread.
+ * Heap pressure: how full the old generation of the heap was after its last collection. Garbage does not count. An old
+ * collection does not show what was freed since, and an idle process would stay overloaded. So this class requests a
+ * collection every few seconds while the gateway refuses new work. It requests one less often while connections do not stay
+ * open, and ever less often if that changes nothing. Below that pressure it requests none. Used by one thread.
  */
 public final class HeapPressure implements Pressure {
     private static final long FRESH_NANOS = 5_000_000_000L;
     private static final long SELDOM_NANOS = 60_000_000_000L;
 
-    /** Where so much lives on for long, a collection that finds it once more is of little use. */
+    /** Maximum time between two requests: if the heap stays full for long, another collection rarely helps. */
     private static final long MOST_SELDOM_NANOS = 30 * SELDOM_NANOS;
 
-    /** A collection that takes long is repeated less often: at most this part of the time goes into collections. */
+    /** Requested collections take at most this part (a twentieth) of the time. */
     private static final int PART = 20;
 
     private final Heap heap;
     private final LongSupplier nanoTime;
     private volatile double limit = OverloadSettings.DEFAULT.heap();
-    private boolean full; // new work is refused because of it
-    private boolean closing; // connections do not stay open because of it
-    private long endedNanos; // the last collection that was asked for
+    private boolean full; // the gateway refuses new work because of the heap
+    private boolean closing; // connections do not stay open because of the heap
+    private long endedNanos; // when the last requested collection ended
     private long tookNanos;
-    private long seldomNanos = SELDOM_NANOS; // twice as long after each collection, until connections stay open again
+    private long seldomNanos = SELDOM_NANOS; // doubles with each collection, until connections stay open again
     private boolean asked;
 
-    /** What the JVM tells of its heap. */
+    /** The heap of the JVM. */
     interface Heap {
-        /** Returns which part of the old generation lived on after its last collection. */
+        /** Returns which part of the old generation was still in use after its last collection. */
         double livedOn();
 
-        /** Collects all of it. */
+        /** Runs a full collection. */
         void collect();
     }
 
-    /** Looks at the heap of this JVM. */
+    /** Watches the heap of this JVM. */
     public HeapPressure() {
         this(new OldGeneration(), System::nanoTime);
     }
@@ -91,7 +91,7 @@ public final class HeapPressure implements Pressure {
         closing = most > 0 && level > (closing ? near - Overload.CALM : near);
     }
 
-    /** The pool that holds what lives long, whatever the collector calls it. */
+    /** The memory pool of long-lived objects; collectors give it different names. */
     private static final class OldGeneration implements Heap {
         private final @Nullable MemoryPoolMXBean pool = ManagementFactory.getMemoryPoolMXBeans().stream()
                 .filter(each -> each.getType() == MemoryType.HEAP && each.isCollectionUsageThresholdSupported())

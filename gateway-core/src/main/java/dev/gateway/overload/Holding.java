@@ -3,21 +3,20 @@ package dev.gateway.overload;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory charge of one exchange. What one exchange, or one message, holds of its connection's {@link Account}: all of it is
- * released at once. While an exchange waits for an upstream, it counts for that upstream's {@link PendingRequestMemory},
- * too.
+ * Memory charge of one exchange or message: how much it holds of its connection's {@link Account}. {@link #release} frees
+ * all of it. While an exchange waits for an upstream, it also counts in that upstream's {@link PendingRequestMemory}.
  */
 public final class Holding {
     private final Account account;
-    private @Nullable PendingRequestMemory pending; // of the upstream that is waited for
+    private @Nullable PendingRequestMemory pending; // of the upstream that the exchange waits for
     private long bytes;
 
-    /** Makes a holding of nothing. */
+    /** Begins with no bytes. */
     public Holding(Account account) {
         this.account = account;
     }
 
-    /** Charges bytes that are about to be held; returns false, and charges nothing, if they are too many. */
+    /** Charges bytes; returns false, and charges nothing, if they are too many. */
     public boolean tryAdd(long more) {
         if (!account.tryCharge(more)) {
             return false;
@@ -34,9 +33,9 @@ public final class Holding {
     }
 
     /**
-     * Charges what has come of something that is useful only when all of it has; returns false if that is too much.
+     * Charges the arrived part of something that is useful only when it is complete; returns false if it is too much.
      *
-     * @param all how many bytes are held now, with those charged before
+     * @param all how many bytes it holds now, including those charged before
      */
     public boolean tryGrowTo(long all) {
         if (all <= bytes) {
@@ -49,13 +48,13 @@ public final class Holding {
         return true;
     }
 
-    /** Some of it is held no more. */
+    /** Releases some bytes. */
     public void remove(long fewer) {
         account.release(fewer);
         grow(-fewer);
     }
 
-    /** Nothing of it is held any more. */
+    /** Releases all bytes. */
     public void release() {
         waitsNoMore();
         if (bytes != 0) {
@@ -64,7 +63,9 @@ public final class Holding {
         }
     }
 
-    /** An upstream is waited for from now on, so what is held counts for its {@link PendingRequestMemory}. */
+    /**
+     * The exchange waits for an upstream from now on, so its bytes count in the upstream's {@link PendingRequestMemory}.
+     */
     public void waitFor(PendingRequestMemory of) {
         waitsNoMore();
         pending = of;

@@ -7,15 +7,15 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
 
 /**
- * Pressure of event-loop lag: how long event loops make a task wait, compared with a limit. A single long wait, such as for
- * a garbage collection, does not count: it is the shortest of several waits in a row (a standing queue, as CoDel has it).
- * Asked by one thread; loops only tell the time.
+ * Pressure of event-loop lag: how long a task waits for an event loop, compared with a limit. It takes the shortest of
+ * several waits in a row (a standing queue, as in CoDel), so that a single long wait, such as for a garbage collection,
+ * does not count. Used by one thread; loops only record the time.
  */
 public final class LagPressure implements Pressure {
     /** The level of a loop whose lag is just the limit. */
     static final double LIMIT = 0.85;
 
-    /** Each further time the limit adds so much. */
+    /** Each further multiple of the limit adds this to the level. */
     private static final double STEP = 0.07;
 
     private static final int PROBES = 5;
@@ -23,10 +23,10 @@ public final class LagPressure implements Pressure {
 
     private final List<Probe> probes;
     private final LongSupplier nanoTime;
-    private long lagMillis; // at the last look
+    private long lagMillis; // at the last check
     private volatile long limitMillis = OverloadSettings.DEFAULT.lagMillis();
 
-    /** Makes one that looks at these event loops. */
+    /** Watches these event loops. */
     public LagPressure(List<? extends Executor> loops) {
         this(loops, System::nanoTime);
     }
@@ -43,7 +43,7 @@ public final class LagPressure implements Pressure {
 
     @Override
     public boolean isEasedByClosing() {
-        return false; // a client that has to connect again takes more time, not less
+        return false; // a client that must connect again takes more time, not less
     }
 
     @Override
@@ -66,13 +66,13 @@ public final class LagPressure implements Pressure {
         return times <= 1 ? LIMIT * times : Math.min(1, LIMIT + STEP * (times - 1));
     }
 
-    /** The level has a scale of its own, which tells nobody anything. */
+    /** Returns the lag in milliseconds, because the level has a scale that is only useful for comparison. */
     @Override
     public String text(double level) {
         return lagMillis + " ms";
     }
 
-    /** Asks one loop. */
+    /** Measures one loop. */
     private final class Probe {
         private final Executor loop;
         private final long[] lags = new long[PROBES]; // a ring
@@ -86,7 +86,7 @@ public final class LagPressure implements Pressure {
             this.loop = loop;
         }
 
-        /** Returns the shortest wait of the last ones, with the one that goes on, and begins another. */
+        /** Returns the shortest of the last waits, including the current one, and begins another if that has ended. */
         long lag() {
             long now = nanoTime.getAsLong();
             boolean back = answered;
@@ -105,7 +105,7 @@ public final class LagPressure implements Pressure {
             return shortest;
         }
 
-        /** Returns the shortest but for the oldest, which the one that goes on is about to replace. */
+        /** Returns the shortest wait without the oldest one, which the current wait will replace. */
         private long shortestBut(int oldest) {
             long shortest = Long.MAX_VALUE;
             for (int i = 0; i < PROBES; i++) {
@@ -123,7 +123,7 @@ public final class LagPressure implements Pressure {
                     answeredNanos = nanoTime.getAsLong();
                     answered = true;
                 });
-            } catch (RejectedExecutionException e) { // it has ended
+            } catch (RejectedExecutionException e) { // the loop has ended
                 answeredNanos = now;
                 answered = true;
             }

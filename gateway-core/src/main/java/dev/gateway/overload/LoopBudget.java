@@ -1,20 +1,20 @@
 package dev.gateway.overload;
 
 /**
- * Memory budget of one event loop: one event loop's part of a {@link MemoryBudget}. A charge is a comparison and two
- * additions as long as what the loop keeps ready is enough. Confined to its loop.
+ * Memory budget of one event loop: its part of a {@link MemoryBudget}. The loop keeps some bytes ready, so that most
+ * charges are a comparison and two additions. Confined to its loop.
  */
 public final class LoopBudget {
     private final MemoryBudget shared;
     private long held;
-    private long ready; // granted to this loop and not held
+    private long ready; // granted to this loop and not used
 
-    /** Makes the part of one event loop; to be used on that loop only. */
+    /** Makes the part of one event loop; used on that loop only. */
     public LoopBudget(MemoryBudget shared) {
         this.shared = shared;
     }
 
-    /** Charges bytes that somebody is about to hold; returns false, and charges nothing, if too few are left. */
+    /** Charges bytes; returns false, and charges nothing, if too few are left. */
     public boolean tryCharge(long bytes) {
         if (bytes > ready && !borrow(bytes - ready)) {
             return false;
@@ -24,7 +24,7 @@ public final class LoopBudget {
         return true;
     }
 
-    /** Charges bytes that are held already, and cannot be refused any more. */
+    /** Charges bytes that are already held, so that they cannot be refused. */
     public void charge(long bytes) {
         if (!tryCharge(bytes)) {
             shared.grant(bytes);
@@ -32,7 +32,7 @@ public final class LoopBudget {
         }
     }
 
-    /** Somebody holds that many bytes no more. */
+    /** This number of bytes was freed. */
     public void release(long bytes) {
         held -= bytes;
         ready += bytes;
@@ -60,12 +60,12 @@ public final class LoopBudget {
         return held;
     }
 
-    /** Returns how many bytes may be held on all loops together. */
+    /** Returns how many bytes all loops together may hold. */
     public long capacity() {
         return shared.capacity();
     }
 
-    /** Returns how many bytes this loop could charge now; others may be faster. */
+    /** Returns how many bytes this loop could charge now; another loop may take them first. */
     public long left() {
         return Math.max(0, shared.capacity() - shared.granted() + ready);
     }

@@ -5,27 +5,28 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admission control of one event loop. Where new work of one event loop is let in or refused: connections while there is
- * much room, requests of connections that are there as long as there is any. Confined to its loop, except {@link Overload},
- * which loops share.
+ * Admission control of one event loop: admits or refuses its new work. It admits connections while much memory is left, and
+ * requests of open connections as long as any is left. Confined to its loop, except {@link Overload}, which loops share.
  */
 public final class LoopGate {
-    /** Lets everything in and counts nothing: where something else bounds what comes in, and for tests. */
+    /** Admits everything and counts nothing: for tests, and where something else limits new work. */
     public static final LoopGate OPEN = new LoopGate(new Overload(), null, null);
 
-    /** A refusal takes some 20 µs, so refusals take a twenty-fifth of the loop's time; a client waits for a second at most. */
+    /** A refusal takes about 20 µs, so refusals take a twenty-fifth of the loop's time. A client waits a second at most. */
     private static final long REFUSAL_NANOS = 500_000;
 
-    /** Who takes the place of another is served afterwards, so that may take more. */
+    /**
+     * Time per connection that replaces another one. The gateway then serves it, so this may take more of the loop's time.
+     */
     private static final long EXCHANGE_NANOS = 125_000;
 
-    /** What a connection that ends costs, compared with an answer on one that stays open. */
+    /** Cost of a refusal that ends the connection, compared with one on a connection that stays open. */
     private static final int CLOSING = 4;
 
-    /** So many connections are looked at to find one that makes room for another. */
+    /** Maximum number of connections to check for one that can make room for another. */
     private static final int LOOKED_AT = 64;
 
-    /** For so long nobody is refused though there is no room. */
+    /** How long a new connection waits for room before the gateway refuses it. */
     private static final long PATIENCE_NANOS = 2_000_000_000L;
 
     private final Overload overload;
@@ -34,15 +35,15 @@ public final class LoopGate {
     private final int loops;
     private final @Nullable RefusalPace pace;
     private final RefusalPace exchanging = new RefusalPace(EXCHANGE_NANOS); // connections that replace others
-    private final Set<Guest> guests = new LinkedHashSet<>(); // first who was not looked at for longest
-    private boolean full; // there was no room for the connection accepted last
-    private long fullNanos; // since when
+    private final Set<Guest> guests = new LinkedHashSet<>(); // the first was not checked for the longest time
+    private boolean full; // there was no room for the last accepted connection
+    private long fullNanos; // since when there is no room
 
     /**
      * Makes the gate of an event loop.
      *
-     * @param budget what connections and requests of the loop are charged to, null to count nothing
-     * @param waitingBodies what bodies of requests are charged to while they wait, null not to count them
+     * @param budget the budget for connections and requests of the loop, null to count nothing
+     * @param waitingBodies the budget for bodies of requests while they wait, null not to count them
      */
     public LoopGate(Overload overload, @Nullable LoopBudget budget, @Nullable LoopBudget waitingBodies) {
         this(overload, budget, waitingBodies, 1);
@@ -51,7 +52,7 @@ public final class LoopGate {
     /**
      * Makes the gate of one of several event loops.
      *
-     * @param loops how many of them share what has a limit by number
+     * @param loops how many loops share the limit of requests in flight
      */
     public LoopGate(Overload overload, @Nullable LoopBudget budget, @Nullable LoopBudget waitingBodies, int loops) {
         this.loops = loops;
@@ -61,13 +62,13 @@ public final class LoopGate {
         this.pace = budget == null ? null : new RefusalPace(REFUSAL_NANOS);
     }
 
-    /** A connection that has been let in. */
+    /** An admitted connection. */
     public interface Guest {
-        /** Closes the connection if nobody would miss it; returns whether it has. */
+        /** Closes the connection if it is not in use; returns whether it has. */
         boolean giveWay();
     }
 
-    /** A connection has been let in and stays. */
+    /** A connection was admitted. */
     public void enter(Guest guest) {
         if (budget != null) {
             guests.add(guest);
@@ -80,8 +81,8 @@ public final class LoopGate {
     }
 
     /**
-     * Lets a connection in, and returns its account, charged with itself; null if it is refused. Where there is no room, it
-     * takes the place of another that its client does not use now.
+     * Admits a connection and returns its account, which already has the cost of the connection; returns null to refuse it.
+     * If there is no room, closes another connection that its client does not use now.
      */
     public @Nullable Account admitConnection() {
         if (overload.refusesConnections()) {
@@ -101,23 +102,23 @@ public final class LoopGate {
         return account;
     }
 
-    /** A quarter is for requests: connected clients should be served. */
+    /** Whether a new connection needs another one to close. A quarter of the budget is for requests of open connections. */
     private static boolean isCrowded(LoopBudget charged) {
         return charged.left() < charged.capacity() / 4;
     }
 
-    /** Some more are let in where nobody gives way at once: those who have just come cannot do so yet. */
+    /** Whether there is no room at all. It admits some more if no connection closes, since new ones are never idle yet. */
     private static boolean isFull(LoopBudget charged) {
         return charged.left() < charged.capacity() * 3 / 16;
     }
 
-    /** Closes one or two connections for one that comes, so that there is more room later where more were let in before. */
+    /** Closes one or two unused connections for a new one. Two, to make up for those that were admitted without room. */
     private boolean makeRoom(Resource because) {
         int closed = 0;
         for (int i = Math.min(LOOKED_AT, guests.size()); i > 0 && closed < 2; i--) {
             Guest first = guests.iterator().next();
             guests.remove(first);
-            guests.add(first); // at the end, until its turn comes again
+            guests.add(first); // moves it to the end
             if (first.giveWay()) {
                 guests.remove(first);
                 overload.actions().count(because, Action.CLOSE_IDLE);
@@ -128,10 +129,10 @@ public final class LoopGate {
     }
 
     /**
-     * A connection was accepted. While there is room only in the place of others, they must not come and go all the time.
+     * A connection was accepted. Limits how fast connections replace each other while there is no room.
      *
      * @param now by the loop's clock
-     * @return for how many milliseconds no other is to be accepted; then {@link #mayAccept} is to be asked
+     * @return how many milliseconds not to accept another one; after that, call {@link #mayAccept}
      */
     public long accepted(long now) {
         if (budget == null || !isCrowded(budget)) {
@@ -152,8 +153,8 @@ public final class LoopGate {
     }
 
     /**
-     * Whether connections are to be accepted again. Where there is no room for any, they wait in the listen queue for a
-     * while before they are refused: others may soon give way.
+     * Whether to accept connections again. If there is no room, they first wait in the listen queue for a while, because
+     * other connections may soon become idle.
      *
      * @param now by the loop's clock
      */
@@ -165,39 +166,39 @@ public final class LoopGate {
                 || makeRoom(Resource.CLIENT_HEAP);
     }
 
-    /** Clients have all file descriptors that are for them: connections that are not in use give way. */
+    /** Clients have taken all file descriptors for clients: closes connections that are not in use. */
     public void onFilesFull() {
         makeRoom(Resource.OPEN_FILES);
     }
 
-    /** A connection was refused because {@link #refusesConnections}. */
+    /** A connection was refused because {@link #refusesConnections} is true. */
     public void onConnectionShed() {
         overload.onRefused(Action.REFUSE_CONNECTION);
     }
 
-    /** Whether every connection that comes now is refused. */
+    /** Whether to refuse every new connection. */
     public boolean refusesConnections() {
         return overload.refusesConnections();
     }
 
     /**
-     * A client was refused that may ask again at once.
+     * A client was refused that may try again at once.
      *
      * @param now by the loop's clock
-     * @param closing whether its connection ends, so that it needs another one to ask again, which costs more
-     * @return for how many milliseconds it is to be left alone, so that others are served meanwhile
+     * @param closing whether its connection ends, so that it must connect again, which costs more
+     * @return how many milliseconds to ignore it, so that the loop serves others meanwhile
      */
     public long refuse(long now, boolean closing) {
         return pace == null ? 0 : pace.refuse(now, closing ? CLOSING : 1);
     }
 
     /**
-     * Whether one more request may wait for an upstream. Those that wait for one may hold as much as is left for everybody
-     * else, and no more; so an upstream that does not answer leaves room for the others, however many there are. While
-     * half of the budget is left, that is true of every upstream, and is not looked at.
+     * Whether one more request may wait for an upstream. All requests that wait for one upstream may hold at most as much
+     * as is left for everything else. So an upstream that does not answer leaves room for the others, however many there
+     * are. While half of the budget is left, this holds for each upstream, and needs no check.
      *
-     * @param pending what the upstream's requests hold already
-     * @param bytes what the request holds, and has been charged
+     * @param pending the memory that the upstream's waiting requests already hold
+     * @param bytes the bytes that the request holds, which are already charged
      */
     public boolean admits(PendingRequestMemory pending, long bytes) {
         LoopBudget charged = budget;
@@ -213,9 +214,9 @@ public final class LoopGate {
     }
 
     /**
-     * Whether another request is let in; each is charged to its connection's account besides.
+     * Whether to admit another request. The caller also charges it to its connection's account.
      *
-     * @param exchanges how many of this loop there are, with that one
+     * @param exchanges how many exchanges this loop has, including this one
      */
     public boolean admitsRequest(int exchanges) {
         if (overload.refusesRequests()) {
@@ -230,17 +231,17 @@ public final class LoopGate {
         return true;
     }
 
-    /** A request was refused for want of heap that may be charged. */
+    /** A request was refused because the budget of heap for clients is used up. */
     public void onNoRoomForRequest() {
         overload.actions().count(Resource.CLIENT_HEAP, Action.REFUSE_REQUEST);
     }
 
-    /** Whether a connection is to end when what runs on it has. */
+    /** Whether connections must close after the exchanges in progress. */
     public boolean endsKeepAlive() {
         return overload.endsKeepAlive();
     }
 
-    /** A client was told that its connection ends, because {@link #endsKeepAlive}. */
+    /** The gateway has announced to a client that its connection closes, because {@link #endsKeepAlive} is true. */
     public void onKeepAliveEnded() {
         overload.onKeepAliveEnded();
     }

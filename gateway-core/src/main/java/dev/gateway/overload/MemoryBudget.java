@@ -3,14 +3,13 @@ package dev.gateway.overload;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Memory budget: how many bytes of one kind of memory clients may make the process hold, all of them together. Each event
- * loop takes from it in steps, through a {@link LoopBudget} of its own, so that loops seldom meet here. Safe from any
- * thread.
+ * Memory budget: how many bytes of one kind of memory the process may hold for all clients together. Each event loop takes
+ * from it in steps, through its {@link LoopBudget}, so that loops seldom contend for it. Safe from any thread.
  */
 public final class MemoryBudget {
     private static final long MAX_STEP = 256 * 1024;
 
-    /** The slack of all loops together is at most an eighth of the capacity. */
+    /** What all loops together keep ready is at most an eighth of the capacity. */
     private static final int STEPS_PER_LOOP = 16;
 
     private final long capacity;
@@ -18,7 +17,7 @@ public final class MemoryBudget {
     private final AtomicLong granted = new AtomicLong();
 
     /**
-     * Makes a budget of which nothing is used.
+     * Makes an unused budget.
      *
      * @param loops how many event loops share it
      */
@@ -32,7 +31,7 @@ public final class MemoryBudget {
         return capacity;
     }
 
-    /** Returns how many bytes loops have taken: what is held, and a little that they keep ready. */
+    /** Returns how many bytes loops have taken: those in use, and a few that they keep ready. */
     public long granted() {
         return granted.get();
     }
@@ -42,7 +41,7 @@ public final class MemoryBudget {
         return step;
     }
 
-    /** Takes some bytes if there are as many left. */
+    /** Takes bytes if enough are left. */
     boolean tryGrant(long bytes) {
         if (granted.addAndGet(bytes) > capacity) {
             granted.addAndGet(-bytes);
@@ -51,12 +50,12 @@ public final class MemoryBudget {
         return true;
     }
 
-    /** Takes bytes that are held already, whether they are left or not. */
+    /** Takes bytes that are already held, even beyond the capacity. */
     void grant(long bytes) {
         granted.addAndGet(bytes);
     }
 
-    /** Takes bytes back that a loop does not need. */
+    /** Gets bytes back that a loop does not need. */
     void giveBack(long bytes) {
         granted.addAndGet(-bytes);
     }

@@ -3,29 +3,29 @@ package dev.gateway.overload;
 import java.util.function.BooleanSupplier;
 
 /**
- * Trims memory: gives back to the system what buffers have left behind. Event loops keep some of it ready, in chunks that hold
- * little else, and what Netty frees, the C library keeps for what may come next; after an attack that is most of what the
- * process takes. Reviewed once a second by one thread: when buffers have taken much less than before for some seconds, the
- * event loops are asked to let go, and then the library. While buffers come and go, nobody is.
+ * Trims memory: returns memory of former buffers to the system. Event loops keep free buffers for reuse, in chunks that are
+ * otherwise empty, and the C library keeps what Netty frees. After an attack, that is most of the process's memory. One
+ * thread calls it once a second. If buffers have taken much less than before for some seconds, it asks the event loops to
+ * free what they keep, and then the library. It does nothing while the need for buffers changes.
  */
 public final class MemoryTrimmer {
-    /** Less is not worth it. */
+    /** It does not free less than this. */
     static final long LEAST = 8 << 20;
 
-    /** For so many reviews little must have been taken. */
+    /** The number of reviews in a row at which buffers must take little. */
     static final int CALM = 5;
 
     private final Runnable gather;
     private final BooleanSupplier giveBack;
     private boolean possible = true;
-    private long most; // since memory was given back
+    private long most; // the maximum since the last trim
     private int calm;
 
     /**
      * Makes it.
      *
-     * @param gather asks the event loops to free what they keep ready
-     * @param giveBack asks the C library to let go of what it does not use; false if it cannot
+     * @param gather asks the event loops to free what they keep for reuse
+     * @param giveBack asks the C library to return unused memory; returns false if it cannot
      */
     public MemoryTrimmer(Runnable gather, BooleanSupplier giveBack) {
         this.gather = gather;
@@ -33,9 +33,9 @@ public final class MemoryTrimmer {
     }
 
     /**
-     * Looks how much memory buffers take.
+     * Checks how much memory buffers take.
      *
-     * @param used bytes that were taken from the C library
+     * @param used bytes that Netty has taken from the C library
      */
     public void review(long used) {
         most = Math.max(most, used);

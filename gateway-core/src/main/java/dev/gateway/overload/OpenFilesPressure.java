@@ -3,15 +3,14 @@ package dev.gateway.overload;
 import java.util.function.IntSupplier;
 
 /**
- * Pressure of open files: how many of the file descriptors for clients are taken. Those who come when all are wait in the
- * kernel, so nobody is refused for it; but connections that are kept open for nothing are given up before. Safe from any
- * thread.
+ * Pressure of open files: how many of the file descriptors for clients are taken. If all are taken, new clients wait in the
+ * kernel, so the gateway refuses none. But before that, it ends keep-alive. Safe from any thread.
  */
 public final class OpenFilesPressure implements Pressure {
     private final IntSupplier taken;
     private final IntSupplier max;
 
-    /** Makes it of how many are taken, and how many there are. */
+    /** Makes it from the number of taken descriptors, and the number of all. */
     public OpenFilesPressure(IntSupplier taken, IntSupplier max) {
         this.taken = taken;
         this.max = max;

@@ -7,23 +7,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Overload manager. Whether the process has so little left of something that it gives up connections that are kept open,
- * refuses new connections, and then requests, too. One thread {@link #review reviews} the pressure; event loops ask, which
- * is one read. What was refused may come again as soon as there is some room more than when refusing began.
+ * Overload manager: decides whether a resource is so short that the gateway ends keep-alive, refuses new connections, and
+ * then requests, too. One thread {@link #review reviews} the pressure; event loops read the result, which is one field.
+ * Each step ends at a lower level than it began.
  */
 public final class Overload {
     private static final Logger log = LoggerFactory.getLogger(Overload.class);
 
-    /** So much below the limit of a resource, connections do not stay open for what their clients may ask next. */
+    /** Relative to the limit of a resource: above this level, connections do not stay open for further requests. */
     static final double KEEP_ALIVE = -0.05;
 
-    /** So much above the limit, requests are refused, and not only connections. */
+    /** Relative to the limit of a resource: above this level, the gateway refuses requests, too. */
     static final double REQUESTS = 0.07;
 
-    /** Each ends this much below where it began, so that they do not come and go all the time. */
+    /** Each step ends this much below the level where it began, so that it does not begin and end all the time. */
     static final double CALM = 0.05;
 
-    /** Levels are sums and differences, and exactly at a limit nothing is refused. */
+    /** Tolerance for rounding: a level exactly at a limit refuses nothing. */
     static final double EXACT = 1e-9;
 
     private final List<Watched> sources = new CopyOnWriteArrayList<>();
@@ -31,8 +31,8 @@ public final class Overload {
     private volatile OverloadSettings settings = OverloadSettings.DEFAULT;
     private volatile Refusing refusing = Refusing.NOTHING;
     private volatile boolean endsKeepAlive;
-    private volatile Resource refusedFor = Resource.HEAP; // what work was refused for last
-    private volatile Resource closedFor = Resource.HEAP; // what connections were given up for last
+    private volatile Resource refusedFor = Resource.HEAP; // the last reason for refusing work
+    private volatile Resource closedFor = Resource.HEAP; // the last reason for ending keep-alive
 
     private static final class Watched {
         final Pressure source;
@@ -43,13 +43,13 @@ public final class Overload {
         }
     }
 
-    /** What is refused. */
+    /** What the gateway refuses. */
     public enum Refusing {
-        /** There is enough of everything. */
+        /** Nothing: no resource is short. */
         NOTHING(0),
         /** New connections. */
         CONNECTIONS(1),
-        /** New connections, and requests on those there are. */
+        /** New connections, and requests on open connections. */
         REQUESTS(2);
 
         private final int level;
@@ -58,35 +58,35 @@ public final class Overload {
             this.level = level;
         }
 
-        /** Returns a number for metrics, which grows with what is refused. */
+        /** Returns a number for metrics: the higher, the more is refused. */
         public int level() {
             return level;
         }
     }
 
-    /** Looks at something more from the next review on. */
+    /** Adds a source of pressure, from the next review on. */
     public void watch(Pressure source) {
         source.configure(settings);
         sources.add(new Watched(source));
     }
 
-    /** Other settings hold from the next review on. */
+    /** Changes the settings, from the next review on. */
     public void configure(OverloadSettings next) {
         settings = next;
         sources.forEach(each -> each.source.configure(next));
     }
 
-    /** Returns how many exchanges there may be at once, 0 for any number. */
+    /** Returns the maximum number of exchanges at once, 0 for no limit. */
     int requestsInFlight() {
         return settings.requestsInFlight();
     }
 
-    /** Returns what it looks at. */
+    /** Returns the sources of pressure. */
     public List<Pressure> sources() {
         return sources.stream().map(each -> each.source).toList();
     }
 
-    /** Returns which part of something was in use at the last review. */
+    /** Returns the level of a source at the last review. */
     public double level(Pressure source) {
         return sources.stream()
                 .filter(each -> each.source == source)
@@ -95,46 +95,46 @@ public final class Overload {
                 .orElse(0);
     }
 
-    /** Returns what is refused now. */
+    /** Returns what the gateway refuses now. */
     public Refusing refusing() {
         return refusing;
     }
 
-    /** Returns what was done so far. */
+    /** Returns the counts of actions. */
     public Actions actions() {
         return actions;
     }
 
-    /** Whether a connection that comes now is refused. */
+    /** Whether the gateway refuses new connections. */
     public boolean refusesConnections() {
         return refusing != Refusing.NOTHING;
     }
 
-    /** Whether a request that begins now is refused. */
+    /** Whether the gateway refuses new requests. */
     public boolean refusesRequests() {
         return refusing == Refusing.REQUESTS;
     }
 
-    /** Whether connections do not stay open for what their clients may ask next. */
+    /** Whether connections do not stay open for further requests. */
     public boolean endsKeepAlive() {
         return endsKeepAlive;
     }
 
-    /** New work was refused because of what was short at the last review. */
+    /** New work was refused. Counts it for the resource that was short at the last review. */
     void onRefused(Action action) {
         actions.count(refusedFor, action);
     }
 
-    /** A client was told that its connection closes, because of what was short at the last review. */
+    /** The gateway has ended keep-alive of a connection. Counts it for the resource that was short at the last review. */
     void onKeepAliveEnded() {
         actions.count(closedFor, Action.END_KEEP_ALIVE);
     }
 
-    /** Asks all sources, and decides by the one that is furthest beyond its limit. To be called by one thread at a time. */
+    /** Reads all sources, and decides by the one that is furthest above its limit. Called by one thread at a time. */
     public void review() {
         OverloadSettings current = settings;
         Watched worst = null;
-        double over = Double.NEGATIVE_INFINITY; // how far the worst is beyond its limit
+        double over = Double.NEGATIVE_INFINITY; // how far the worst source is above its limit
         double closing = Double.NEGATIVE_INFINITY;
         for (Watched each : sources) {
             Resource resource = each.source.resource();

@@ -1,20 +1,20 @@
 package dev.gateway.overload;
 
 /**
- * When new work is refused. Immutable.
+ * When the gateway refuses new work. Immutable.
  *
- * @param heap the part of the heap that must live on for that, 0 for never
- * @param directMemory the part of the direct memory that buffers must hold, 0 for never
- * @param openFiles the part of the file descriptors for clients from which on connections do not stay open, 0 for never
- * @param lagMillis how long event loops must make everything wait, 0 for never
- * @param requestsInFlight how many exchanges there may be at once, 0 for any number
+ * @param heap the part of the heap in use after a collection, 0 for never
+ * @param directMemory the part of the direct memory that buffers hold, 0 for never
+ * @param openFiles the part of the file descriptors for clients near which connections do not stay open, 0 for never
+ * @param lagMillis how long tasks wait for event loops, 0 for never
+ * @param requestsInFlight maximum number of exchanges at once, 0 for no limit
  */
 public record OverloadSettings(
         double heap, double directMemory, double openFiles, long lagMillis, int requestsInFlight) {
-    /** What holds if nothing is said. */
+    /** The defaults. */
     public static final OverloadSettings DEFAULT = new OverloadSettings(0.85, 0.85, 0.85, 1000, 0);
 
-    /** Returns the level of a resource above which new connections are refused, 0 for never. */
+    /** Returns the level of a resource above which the gateway refuses new connections, 0 for never. */
     double limit(Resource resource) {
         return switch (resource) {
             case HEAP -> heap;

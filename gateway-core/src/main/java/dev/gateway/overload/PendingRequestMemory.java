@@ -3,13 +3,14 @@ package dev.gateway.overload;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The memory of pending requests: what those that wait for one upstream make the process hold, on all event loops together.
- * {@link LoopGate#admits} bounds it. Safe from any thread: an event loop adds to a cell of its own, and reads the sum only when memory is scarce.
+ * The memory of pending requests: how much the requests that wait for one upstream hold, on all event loops together.
+ * {@link LoopGate#admits} bounds it. Safe from any thread: each event loop adds to its own cell, and reads the sum only
+ * when memory is scarce.
  */
 public final class PendingRequestMemory {
     private final LongAdder held = new LongAdder();
 
-    /** So many bytes more are held, or fewer. */
+    /** Adds bytes; a negative number subtracts. */
     void add(long bytes) {
         held.add(bytes);
     }

@@ -1,31 +1,30 @@
 package dev.gateway.overload;
 
 /**
- * Resource pressure: how much is in use of something that the process may run out of. Asked by one thread, several times a
- * second.
+ * Resource pressure: how much of a resource is in use. One thread reads it several times a second.
  */
 public interface Pressure {
-    /** Returns what it is. */
+    /** Returns the resource. */
     Resource resource();
 
     /** Returns which part of it is in use: 0 for nothing, 1 for all. */
     double level();
 
-    /** Returns for people what {@link #level} found last. */
+    /** Returns a text for people about the last {@link #level}. */
     default String text(double level) {
         return Math.round(100 * level) + " % in use";
     }
 
-    /** Whether there is more of it when connections close that nobody uses. */
+    /** Whether closing unused connections frees some of it. */
     default boolean isEasedByClosing() {
         return true;
     }
 
-    /** Whether there is more of it when new connections and requests are refused. */
+    /** Whether refusing new connections and requests frees some of it. */
     default boolean isEasedByRefusing() {
         return true;
     }
 
-    /** Other settings hold from the next look on. */
+    /** Changes the settings, from the next {@link #level} on. */
     default void configure(OverloadSettings settings) {}
 }

@@ -1,14 +1,14 @@
 package dev.gateway.overload;
 
 /**
- * How often one event loop refuses at most, so that clients which ask again at once leave most of its time to others. Who
- * is refused more often gets a time during which its next attempt is not looked at. Confined to its loop.
+ * Limits how often one event loop refuses, so that clients that try again at once leave most of its time to others. Beyond
+ * that pace, a refused client gets a delay during which the loop ignores its next attempt. Confined to its loop.
  */
 final class RefusalPace {
-    /** So much may be refused at once without anybody being kept waiting. */
+    /** The number of refusals at once that cause no delay. */
     static final int BURST = 400;
 
-    /** Nobody is kept waiting for longer, however many there are: the second that the refusal's {@code Retry-After} asks for. */
+    /** Maximum delay of a client: the second that the refusal's {@code Retry-After} asks for. */
     static final long LONGEST_NANOS = 1_000_000_000;
 
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -20,18 +20,18 @@ final class RefusalPace {
     /**
      * Makes a pace.
      *
-     * @param slotNanos how long each refusal takes of the pace: an answer on a connection that stays open
+     * @param slotNanos the time between two refusals on connections that stay open
      */
     RefusalPace(long slotNanos) {
         this.slotNanos = slotNanos;
     }
 
     /**
-     * Something is refused.
+     * Counts a refusal.
      *
      * @param now by the loop's clock
      * @param slots how much work it is, 1 for an answer on a connection that stays open
-     * @return for how many milliseconds the client is to be left alone, 0 for not at all
+     * @return how many milliseconds to ignore the client, 0 for not at all
      */
     long refuse(long now, int slots) {
         if (!begun || next - now < -BURST * slotNanos) {

@@ -1,8 +1,8 @@
 package dev.gateway.overload;
 
-/** Something that the process may run out of, by its word in logs, statistics and metrics. */
+/** A resource that may run short, with its name in logs, statistics and metrics. */
 public enum Resource {
-    /** Heap, as garbage collections leave it. */
+    /** Heap in use after a garbage collection. */
     HEAP("heap"),
     /** Direct memory that buffers hold. */
     DIRECT_MEMORY("directMemory"),
@@ -21,7 +21,7 @@ public enum Resource {
         this.label = label;
     }
 
-    /** Returns its word. */
+    /** Returns its name. */
     public String label() {
         return label;
     }

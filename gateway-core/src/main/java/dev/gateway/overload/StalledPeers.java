@@ -9,9 +9,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stalled peers (slow consumers) of one event loop: a {@link Holder} each, which holds direct memory that its peer does
- * not take. It is added by its owner when the peer had no room, and is removed when that has room again or it ends. When memory runs out, those are cut that cost
- * most. One for each loop, used by it only.
+ * The stalled peers (slow consumers) of one event loop: a {@link Holder} for each, with the direct memory that its peer
+ * does not take. The owner adds a holder when the peer has no room, and removes it when the peer has room again or the
+ * exchange ends. If memory runs out, {@link #cut} ends those that hold most. One object for each loop, used by that loop
+ * only.
  */
 public final class StalledPeers {
     private static final FastThreadLocal<StalledPeers> OF_THIS_LOOP = new FastThreadLocal<>() {
@@ -28,28 +29,28 @@ public final class StalledPeers {
         this.nanoTime = nanoTime;
     }
 
-    /** Returns that of the event loop that calls. */
+    /** Returns the stalled peers of the current event loop. */
     public static StalledPeers ofThisLoop() {
         return OF_THIS_LOOP.get();
     }
 
-    /** Somebody who may hold bytes that a peer does not take. */
+    /** An exchange or a stream that may hold bytes that a peer does not take. */
     public abstract static class Holder {
-        private @Nullable StalledPeers list; // that it is on
+        private @Nullable StalledPeers list; // the list that it is in, or null
         private @Nullable Holder previous;
         private @Nullable Holder next;
         private long sinceNanos;
 
-        /** Returns how many bytes it holds, about. */
+        /** Returns approximately how many bytes it holds. */
         protected abstract long held();
 
-        /** Returns whose doing it is: the same object for all that one connection of a client holds. */
+        /** Returns the cause of it: the same object for everything that one connection of a client holds. */
         protected abstract Object culprit();
 
-        /** Ends what it is for, and with that releases what it holds; it removes itself. */
+        /** Ends the exchange or stream, and so releases what it holds; it removes itself. */
         protected abstract void cut();
 
-        /** Its peer has no room. Being called again changes nothing. */
+        /** Its peer has no room. Further calls have no effect. */
         public final void stall() {
             if (list == null) {
                 ofThisLoop().add(this);
@@ -88,7 +89,7 @@ public final class StalledPeers {
         holder.next = null;
     }
 
-    /** What one connection of a client holds. */
+    /** All holders of one connection of a client. */
     private static final class Hoard {
         private final List<Holder> holders = new ArrayList<>();
         private long held;
@@ -104,13 +105,13 @@ public final class StalledPeers {
     }
 
     /**
-     * Cuts who holds most, until enough is free: of the connections that hold at least so much, the largest first, and of
-     * each what holds most.
+     * Ends the holders that hold most, until enough is free: those of the connection that holds most first, and of each
+     * connection the largest first.
      *
-     * @param least what a connection must hold to be looked at
-     * @param wanted how many bytes are to be freed
-     * @param nanos how long somebody must have been stalled; less may be the pace of the network
-     * @return how many bytes were held by those who were cut
+     * @param least the minimum that a connection must hold
+     * @param wanted how many bytes to free
+     * @param nanos how long a peer must have been stalled: a shorter time may be normal for its network
+     * @return how many bytes the ended holders had
      */
     public long cut(long least, long wanted, long nanos) {
         long now = nanoTime.getAsLong();

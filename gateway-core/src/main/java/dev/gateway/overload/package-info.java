@@ -1,4 +1,4 @@
-/** What the process has left for new work: memory that is charged where it is held, and when new work is refused. */
+/** Load shedding: charges memory where it is held, and decides when to refuse new work. */
 @NullMarked
 package dev.gateway.overload;
 

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Asks for the addresses of a pool's host again and again, as long as there are connections to it. A connection to an
- * address that the host no longer has takes no further request. DNS must have said so: while it fails, all are kept. Part
- * of the pool, confined to its event loop.
+ * Resolves the name of a pool's host again whenever its TTL is over, as long as there are connections to it. A connection
+ * to an address that the host no longer has takes no new requests. If DNS fails, all connections stay. Part of the pool,
+ * confined to its event loop.
  */
 final class AddressWatch extends Timer {
     private final LoopResources resources;
@@ -27,7 +27,7 @@ final class AddressWatch extends Timer {
         /**
          * The addresses may have changed.
          *
-         * @param former whether the host no longer has an address
+         * @param former tells whether the host has lost an address
          */
         void onAddresses(Predicate<InetAddress> former);
     }
@@ -40,7 +40,7 @@ final class AddressWatch extends Timer {
         this.named = !target.isSocketFile() && Resolver.literal(host) == null;
     }
 
-    /** There is a connection. */
+    /** The pool has a connection: begins to watch. */
     void begin() {
         if (named && !asking && !isArmed()) {
             resources.wheel.arm(this, resources.resolver.holdsMillis(host, exact));

@@ -6,8 +6,8 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.StreamOpener;
 
 /**
- * A check on its way to a connection made for it. Others get that connection afterwards only if the upstream's limit had
- * room for it; else it is closed. Confined to its pool's event loop.
+ * An active health check that waits for the connection made for it. After the check, the pool keeps the connection only if
+ * the upstream's limit had room for it; else it is closed. Confined to its pool's event loop.
  */
 final class CheckOpening implements StreamOpener.Opening, PendingConnection.Callback {
     private final EndpointContext endpoint;
@@ -21,20 +21,15 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
 
     /** The pool. */
     interface Owner {
-        /** The endpoint has told, by a connection, what it speaks. */
+        /** A connection has shown which protocol the endpoint speaks. */
         void onKnown(HttpVersion version);
 
-        /**
-         * A connection is being made for a check.
-         *
-         * @param permitted whether within the limit, so that a waiting request gets it afterwards
-         */
-        void onCheckDialing(boolean permitted);
+        /** A connection within the limit is being made for a check: a waiting request gets it afterwards. */
+        void onCheckDialing();
 
-        /** It was made, and is kept, or was not. */
-        void onCheckDialEnded(boolean permitted);
+        void onCheckDialEnded();
 
-        /** A connection could not be made. */
+        /** The connection could not be made. */
         void recordDialFailure(Failure failure);
     }
 
@@ -50,13 +45,15 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
         this.events = events;
         this.callback = callback;
         this.permitted = endpoint.shared.permits.tryAcquire(endpoint.host);
-        // The time of a check is short, and running out of it would be held against the endpoint.
+        // A check does not wait for a file descriptor: a timeout would count as a failure of the endpoint.
         this.pending = new PendingConnection(endpoint, kept, false, this);
     }
 
-    /** Begins; the turn says which of several addresses is tried first. */
+    /** Begins; the turn selects which of several addresses is tried first. */
     void start(int turn) {
-        owner.onCheckDialing(permitted);
+        if (permitted) {
+            owner.onCheckDialing();
+        }
         pending.start(turn);
     }
 
@@ -64,11 +61,12 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
     public void onConnected(PooledConnection connection, long nanos) {
         owner.onKnown(connection.version());
         answered = true;
-        if (!permitted) {
+        if (permitted) {
+            owner.onCheckDialEnded();
+        } else {
             connection.onWithoutPermit();
         }
         kept.admit(connection);
-        owner.onCheckDialEnded(permitted); // not sooner, or the pool would be empty for a moment, and given up
         callback.onDialed(nanos);
         callback.onOpened(kept.open(connection, events), connection.peer);
         kept.offer(connection);
@@ -93,8 +91,8 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
 
     private void end() {
         endpoint.releaseRequests(1);
-        owner.onCheckDialEnded(permitted);
         if (permitted) {
+            owner.onCheckDialEnded();
             endpoint.shared.permits.release(endpoint.host);
         }
     }

@@ -16,8 +16,8 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A check of whether a connection to an endpoint can be made: it is made, and closed. It counts against no limit, for it is
- * over in a moment, and who hangs may have taken all connections that there are. Confined to its event loop.
+ * A health check that only connects to an endpoint, and closes the connection. It counts against no limit, since it is over
+ * in a moment, and an endpoint that hangs may have used up all connections. Confined to its event loop.
  */
 final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, ClientStream {
     private static final int OK = 200;
@@ -37,11 +37,11 @@ final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, Clie
         this.events = events;
         this.callback = callback;
         this.begunNanos = context.now();
-        // No protocol is offered: TLS alone is what counts, whatever is spoken over it.
+        // Offers no protocol: only the TLS handshake matters.
         this.dial = new Dial(context, target, Alpn.NONE, null, false, this);
     }
 
-    /** Begins; the turn says which of several addresses is tried first. */
+    /** Begins; the turn selects which of several addresses is tried first. */
     void start(int turn) {
         dial.start(turn);
     }
@@ -66,7 +66,7 @@ final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, Clie
             return;
         }
         answered = true;
-        if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
+        if (failure.cause() != Cause.OVERLOAD) { // a shortage of the gateway, no failure of the endpoint
             context.shared.upstream.health().onTried(target.endpoint(), false);
         }
         context.observer.onConnectFailed(failure.cause());
@@ -75,7 +75,7 @@ final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, Clie
 
     @Override
     public boolean isClosed() {
-        return false; // who checks gives it up
+        return false; // the check cancels it if needed
     }
 
     @Override
@@ -86,7 +86,7 @@ final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, Clie
         }
     }
 
-    // The stream: its head is answered by the connection
+    // The stream: it answers its head by itself
 
     @Override
     public void head(RequestHead head, boolean last) {
@@ -101,7 +101,7 @@ final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, Clie
 
     private void close() {
         if (channel != null) {
-            channel.close(); // and not by a reset, which servers log
+            channel.close(); // not a reset, which servers log
         }
     }
 

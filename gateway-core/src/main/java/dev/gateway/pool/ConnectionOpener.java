@@ -6,8 +6,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens the connections of a pool: as many as the requests that wait there need, and as the upstream's
- * limit allows. Part of the pool, confined to its event loop.
+ * Opens the connections of a pool: as many as its waiting requests need, as far as the upstream's limit allows. Part of the
+ * pool, confined to its event loop.
  */
 final class ConnectionOpener {
     /** How many requests one connection being made is expected to serve if it speaks HTTP/2. */
@@ -18,23 +18,23 @@ final class ConnectionOpener {
     private final PermitWaiter permit;
     private final Owner owner;
     private int dialing;
-    private boolean reserved; // it has a permit for a request that is about to wait here
-    private int late; // of those being made, have been held against the endpoint already
+    private boolean reserved; // it holds a permit for a request that is about to wait here
+    private int late; // how many of those being made have already counted as failures of the endpoint
     private int addressTurn = ThreadLocalRandom.current().nextInt(); // each loop begins at another address
-    private @Nullable HttpVersion known; // of what the endpoint speaks
+    private @Nullable HttpVersion known; // what the endpoint speaks
 
     /** The pool that the connections are for. */
     interface Owner {
         /** Returns how many requests wait for a connection. */
         int pendingRequests();
 
-        /** Whether some connection takes requests, now or when one has ended. */
+        /** Whether some connection takes requests, now or as soon as it is free. */
         boolean hasServing();
 
-        /** Whether no connection is wanted any more. */
+        /** Whether the pool is closed, and needs no more connections. */
         boolean isClosed();
 
-        /** Makes a connection; the turn says which of several addresses is tried first. */
+        /** Makes a connection; the turn selects which of several addresses is tried first. */
         void dial(int turn);
     }
 
@@ -53,7 +53,7 @@ final class ConnectionOpener {
         return dialing;
     }
 
-    /** Returns what was spoken to the endpoint last, or is all that is to be; null if that is not known yet. */
+    /** Returns the protocol of the last connection, or the only configured one; null if it is not known yet. */
     @Nullable
     HttpVersion known() {
         return known;
@@ -68,19 +68,19 @@ final class ConnectionOpener {
         return dialing * (mayMultiplex() ? STREAMS_EXPECTED : 1);
     }
 
-    /** Whether a connection, if there is none, will serve all requests of this loop. */
+    /** Whether the first connection of this loop will serve all its requests. */
     boolean multiplexes() {
         return known == null ? shared.expectsHttp2() : known == HttpVersion.HTTP_2;
     }
 
-    /** Whether no connection takes requests, nor is one being made for them. */
+    /** Whether no connection takes requests, and none is being made for them. */
     boolean servesNone() {
         return dialing == 0 && !owner.hasServing();
     }
 
     /**
-     * Whether the limit does not count. Requests of this loop could wait for ever for a connection of another to become
-     * idle, and that one's room for further streams is useless here.
+     * Whether a connection may exceed the limit. Otherwise requests of this loop could wait for ever: a connection of
+     * another loop may never become idle, and its room for further streams is useless here.
      */
     private boolean mayExceedLimit() {
         return servesNone() && multiplexes();
@@ -90,7 +90,7 @@ final class ConnectionOpener {
         return !owner.isClosed() && owner.pendingRequests() > expected() && !(dialing > 0 && mayMultiplex());
     }
 
-    /** Makes what is needed, or gets in line for it. */
+    /** Makes the connections that waiting requests need, or queues for permits. */
     void openNeeded() {
         if (mayExceedLimit()) {
             leaveQueue();
@@ -105,15 +105,16 @@ final class ConnectionOpener {
         }
     }
 
-    /** Whether a request that waits here now waits for a permit, which may be long. */
+    /** Whether a request that joins the queue now would wait for a permit, which may take long. */
     boolean waitsForPermit() {
         return isNeeded() && (permit.isWaiting() || !(mayExceedLimit() || shared.permits.isAvailable(host)));
     }
 
     /**
-     * Looks for a connection to one more request than wait here.
+     * Reserves a connection for one more request than now wait here.
      *
-     * @return whether it can have one without waiting for a permit; {@link #dialReserved} follows once it waits here
+     * @return whether the request can get one without waiting for a permit; then {@link #dialReserved} follows when it has
+     *     joined the queue
      */
     boolean reserve() {
         if (owner.pendingRequests() < expected()) {
@@ -128,7 +129,7 @@ final class ConnectionOpener {
         return true;
     }
 
-    /** There is a permit for a request that is about to wait here. */
+    /** The pool got a permit for a request that is about to wait here. */
     void reserved() {
         reserved = true;
     }
@@ -150,12 +151,12 @@ final class ConnectionOpener {
         return addressTurn++;
     }
 
-    /** Has no place in the line for a permit from here on, unless it is being given one. */
+    /** Leaves the queue for permits, unless it is just being given one. */
     void leaveQueue() {
         shared.permits.leave(permit);
     }
 
-    /** It has the permit that it waited for. */
+    /** It has got the permit that it waited for. */
     void onPermit() {
         if (isNeeded()) {
             dial();
@@ -165,7 +166,7 @@ final class ConnectionOpener {
         }
     }
 
-    /** The endpoint has told, by a connection, what it speaks. */
+    /** A connection has shown which protocol the endpoint speaks. */
     void onKnown(HttpVersion version) {
         known = version;
         if (version == HttpVersion.HTTP_2) {
@@ -174,9 +175,9 @@ final class ConnectionOpener {
     }
 
     /**
-     * Somebody has waited so long for a connection being made that it is held against the endpoint.
+     * A request has waited so long for a connection being made that this counts as a failure of the endpoint.
      *
-     * @return false if that has been done for each of them
+     * @return false if each connection being made has already counted
      */
     boolean onLate() {
         if (late >= dialing) {
@@ -187,9 +188,9 @@ final class ConnectionOpener {
     }
 
     /**
-     * A connection has been made, or will not be had.
+     * An attempt to connect has succeeded or failed.
      *
-     * @return whether its lateness has been held against the endpoint
+     * @return whether it has already counted as a failure of the endpoint, because it was late
      */
     boolean onDialEnded() {
         dialing--;

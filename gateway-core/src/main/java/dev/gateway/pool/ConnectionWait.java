@@ -3,9 +3,8 @@ package dev.gateway.pool;
 import dev.gateway.time.Timer;
 
 /**
- * The wait of one request or tunnel for a connection, with the timer that limits it. As long as it is a wait for a permit,
- * it counts against the upstream's limit of pending requests and takes as long as the upstream allows. Confined to its
- * event loop.
+ * The wait of one request or tunnel for a connection, with the timer that limits it. While it waits for a permit, it counts
+ * against the upstream's limit of pending requests, and the upstream's settings limit the time. Confined to its event loop.
  */
 abstract class ConnectionWait extends Timer {
     final long sinceNanos;
@@ -15,15 +14,15 @@ abstract class ConnectionWait extends Timer {
         this.sinceNanos = sinceNanos;
     }
 
-    /** Whether it is for a permit. */
+    /** Whether it waits for a permit. */
     final boolean isForPermit() {
         return forPermit;
     }
 
     /**
-     * From here on it is for a permit.
+     * Begins to wait for a permit.
      *
-     * @return false if too many wait for one already
+     * @return false if too many requests wait for one already
      */
     final boolean beginForPermit(UpstreamContext context) {
         if (!context.shared.upstream.pendingRequests().tryAcquire()) {
@@ -38,9 +37,9 @@ abstract class ConnectionWait extends Timer {
     }
 
     /**
-     * It is for a permit no more, if it was; the timer is left as it is.
+     * Ends the wait for a permit, if it waits for one. The timer stays armed.
      *
-     * @return whether it was
+     * @return whether it waited for one
      */
     final boolean endForPermit(UpstreamContext context) {
         boolean was = forPermit;

@@ -33,7 +33,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one connection to an endpoint: a socket, then TLS if there is some, then a parent's consent if it leads through
+ * Makes one connection to an endpoint: a socket, then TLS if configured, then the handshake of a parent proxy if there is
  * one. Confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
  */
 final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
@@ -51,13 +51,13 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     private long startNanos;
     private long connectedNanos;
     private long tlsNanos;
-    private boolean handshaking; // the TLS handshake goes on
+    private boolean handshaking; // the TLS handshake is in progress
     private boolean done;
     private @Nullable Channel channel;
     private @Nullable String protocol;
     private final Steps steps = new Steps();
 
-    /** Limits what a parent takes after it was connected to. */
+    /** Limits the time of a parent's handshake. */
     private final Timer parentTimer = new Timer() {
         @Override
         protected void onExpired() {
@@ -68,25 +68,25 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     /** The code that wants the connection. Gets the outcome, maybe before {@link Dial#start} returns. */
     interface Callback {
         /**
-         * The connection is there. The callback adds a handler at once; nothing else is in the pipeline but what
-         * counts bytes and TLS.
+         * The connection is established. The callback must add a handler at once; the pipeline has only the byte counter
+         * and TLS.
          *
-         * @param protocol what was agreed on by ALPN
+         * @param protocol the protocol that ALPN has negotiated
          */
         void onDialed(Channel channel, @Nullable String protocol);
 
-        /** Whether no connection is wanted any more, for what it leads to has been removed. */
+        /** Whether the connection is no longer needed, because the endpoint or upstream has been removed. */
         boolean isClosed();
 
-        /** There is no connection to be had, or {@link #onDialed} threw an exception. */
+        /** No connection could be made, or {@link #onDialed} threw an exception. */
         void onDialFailed(Failure failure);
     }
 
     /**
      * Prepares a connection.
      *
-     * @param preamble what the endpoint is told, if the upstream wants that, or a parent; null for nothing
-     * @param waitsForDescriptor whether to wait for a file descriptor if there is none
+     * @param preamble what to tell the endpoint or the parent about the client; null for nothing
+     * @param waitsForDescriptor whether to wait for a file descriptor if none is left
      */
     Dial(
             UpstreamContext context,
@@ -108,7 +108,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     /**
      * Begins.
      *
-     * @param addressTurn which of several addresses is the first to be tried
+     * @param addressTurn selects which of several addresses is tried first
      */
     void start(int addressTurn) {
         turn = addressTurn;
@@ -116,7 +116,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         claim();
     }
 
-    /** Waits for a file descriptor if there is none, at most as long as connecting may take. */
+    /** Waits for a file descriptor if none is left, at most as long as connecting may take. */
     private void claim() {
         if (!waitsForDescriptor) {
             claim.beginAtOnce();
@@ -141,7 +141,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         }
         try {
             connect();
-        } catch (Throwable e) { // or the waiting caller would never get an answer
+        } catch (Throwable e) { // else the waiting caller would never get an answer
             fail(Cause.CONNECT_FAILED, DialFailure.describe(e));
         }
     }
@@ -172,9 +172,9 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                 onConnected(ctx.channel(), startNanos);
             }
         };
-        channel = resources.connector.connect(
+        channel = resources.transport.connect(
                 resources.loop,
-                resources.connector.unixAddress(socket),
+                resources.transport.unixAddress(socket),
                 context.settings.connectMillis(),
                 opening,
                 cause -> onFailed(causeOf(cause), DialFailure.describe(cause)));
@@ -193,7 +193,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             claim(); // another event loop has taken the descriptor meanwhile
             return;
         }
-        // That a parent must not be dialed is the configuration's fault, not the client's.
+        // If the policy forbids the address of a parent, that is a mistake of the configuration, not of the client.
         fail(target.parent() != null && cause == Cause.POLICY_ADDRESS ? Cause.CONNECT_FAILED : cause, detail);
     }
 
@@ -211,7 +211,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         }
         try {
             establish(connected);
-        } catch (Throwable e) { // or the waiting caller would never get an answer
+        } catch (Throwable e) { // else the waiting caller would never get an answer
             fail(Cause.CONNECT_FAILED, DialFailure.describe(e));
         }
     }
@@ -272,7 +272,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         fail(cause, detail);
     }
 
-    /** Tells the endpoint of the client, before anything else. */
+    /** Sends the PROXY protocol header with the client's address, before anything else. */
     private void sendProxyHeader(Channel connected) {
         if (preamble != null) {
             InetSocketAddress client = preamble.client().socketAddress();
@@ -311,7 +311,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         }
     }
 
-    /** Gives it up; the callback is not called. Does nothing once it was. */
+    /** Cancels it; the callback is not called. Does nothing after the outcome. */
     void cancel() {
         if (!done) {
             done = true;
@@ -330,7 +330,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         return context.now();
     }
 
-    /** Last in the pipeline until the connection is handed over. */
+    /** The last handler of the pipeline until the callback gets the connection. */
     private final class Steps extends ChannelInboundHandlerAdapter {
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {

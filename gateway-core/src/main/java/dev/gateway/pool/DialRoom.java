@@ -11,9 +11,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Finds a file descriptor for a connection to an upstream. Where none is left, an idle connection is closed for it: one of
- * the same event loop, else one of another. Where none is idle, the new connection waits until another ends. Confined to
- * its loop.
+ * Finds a file descriptor for a connection to an upstream. If none is left, it closes an idle connection: one of the same
+ * event loop, else one of another. If none is idle, the new connection waits until another one ends. Confined to its loop.
  */
 final class DialRoom {
     private final EventLoop loop;
@@ -22,12 +21,12 @@ final class DialRoom {
     private final BooleanSupplier giveUpIdle;
     private final Queue<Claim> waiting = new ArrayDeque<>();
     private List<DialRoom> others = List.of();
-    private boolean listening; // the share tells when a descriptor may be free
+    private boolean listening; // the share will call back when a descriptor may be free
 
     /**
-     * Makes that of one event loop.
+     * Makes the room of one event loop.
      *
-     * @param giveUpIdle closes a connection of this loop that is idle, and returns whether there was one
+     * @param giveUpIdle closes an idle connection of this loop, and returns whether there was one
      */
     DialRoom(EventLoop loop, TimerWheel wheel, DescriptorShare share, BooleanSupplier giveUpIdle) {
         this.loop = loop;
@@ -36,15 +35,15 @@ final class DialRoom {
         this.giveUpIdle = giveUpIdle;
     }
 
-    /** Takes note of those of all event loops; before anything is claimed. */
+    /** Sets the rooms of all event loops; called before the first claim. */
     void join(List<DialRoom> all) {
         others = all.stream().filter(each -> each != this).toList();
     }
 
     /**
-     * Prepares to ask for room for one connection.
+     * Prepares to wait for a descriptor for one connection.
      *
-     * @param then told whether there is some, on this loop, maybe before {@link Claim#begin} returns
+     * @param then gets whether there is one, on this loop, maybe before {@link Claim#begin} returns
      */
     Claim claim(Consumer<Boolean> then) {
         return new Claim(then);
@@ -60,7 +59,7 @@ final class DialRoom {
         return !waiting.isEmpty();
     }
 
-    /** Whether connections of any loop wait for a descriptor, so that none is to be kept idle. */
+    /** Whether connections of any loop wait for a descriptor, so that pools must not keep idle ones. */
     boolean isAwaited() {
         return share.isAwaited() || isAwaitedHere();
     }
@@ -90,7 +89,7 @@ final class DialRoom {
         }
         if (!waiting.isEmpty()) {
             listen();
-            askOthers(0); // what has become idle since the share told, while nobody seemed to wait
+            askOthers(0); // connections may have become idle while nothing seemed to wait
         }
     }
 
@@ -103,7 +102,8 @@ final class DialRoom {
         }
 
         /**
-         * Asks. Another loop may be faster to use what was found: then the socket cannot be made, and the caller asks again.
+         * Looks for a descriptor, and waits for one if there is none. Another loop may use it first: then making the socket
+         * fails, and the caller begins again.
          *
          * @param millis how long to wait, 0 for no limit
          */
@@ -116,11 +116,11 @@ final class DialRoom {
             if (millis > 0) {
                 wheel.arm(this, millis);
             }
-            listen(); // first, so that what becomes idle while others are asked is not kept
+            listen(); // first, so that pools keep nothing that becomes idle while this asks other loops
             askOthers(0);
         }
 
-        /** Asks without waiting. */
+        /** Looks for a descriptor without waiting. */
         void beginAtOnce() {
             then.accept(!share.isFull() || giveUpIdle.getAsBoolean());
         }
@@ -136,7 +136,7 @@ final class DialRoom {
             then.accept(false);
         }
 
-        /** Waits no longer; nobody is told. */
+        /** Stops waiting, without an answer. */
         void withdraw() {
             cancel();
             waiting.remove(this);

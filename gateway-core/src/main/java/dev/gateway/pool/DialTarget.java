@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The target of a dial: an endpoint, and the parent proxy on the way to it.
  *
- * @param endpoint who is at the end of them, also if that is the parent's to find
- * @param parent the proxy that is dialed, null for nobody
- * @param forwards whether requests on the connections are the parent's to forward, instead of bytes
+ * @param endpoint the destination, also if a parent connects to it
+ * @param parent the proxy to connect to, null to connect to the endpoint directly
+ * @param forwards whether the parent gets requests with a whole URI and forwards them, instead of a tunnel
  */
 record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
     private static final String UNIX = "unix:";
 
-    /** Returns the target for an endpoint that is one of its upstream's own. */
+    /** Returns the target for an endpoint that the upstream has. */
     static DialTarget straight(Endpoint endpoint) {
         return new DialTarget(endpoint, null, false);
     }
@@ -34,22 +34,22 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
         return new DialTarget(endpoint, parent, parent != null && parent.isHttp() && kind != StreamKind.TUNNEL);
     }
 
-    /** Whether the parent has to connect on before the connection is usable. */
+    /** Whether the parent must connect to the endpoint before the connection is usable. */
     boolean isThrough() {
         return parent != null && !forwards;
     }
 
-    /** Whether the parent is dialed by TLS. */
+    /** Whether the connection to the parent uses TLS. */
     boolean isSecured() {
         return parent != null && parent.tls() != null;
     }
 
-    /** Whether a client has named the host that is dialed. */
+    /** Whether the gateway connects to a host that a client has named. */
     boolean isRequested() {
         return parent == null && endpoint.index() == NamedByRequest.INDEX;
     }
 
-    /** Whether what is dialed is a socket file. */
+    /** Whether the gateway connects to a Unix-domain socket. */
     boolean isSocketFile() {
         return host().startsWith(UNIX);
     }
@@ -71,7 +71,7 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
         return parent == null ? endpoint.port() : parent.port();
     }
 
-    /** Returns what a connection was made to. */
+    /** Returns the peer of an established connection. */
     DialedPeer peer(Channel established) {
         SocketAddress remote = established.remoteAddress();
         return new DialedPeer(
@@ -79,7 +79,7 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
                 parent == null ? "" : parent.toString());
     }
 
-    /** Returns who is dialed, as logs name it. */
+    /** Returns the endpoint or the parent, as logs name it. */
     @Override
     public String toString() {
         return parent == null ? endpoint.toString() : "parent " + parent;

@@ -3,25 +3,24 @@ package dev.gateway.pool;
 import dev.gateway.upstream.Host;
 
 /**
- * The context of the connections of one pool: the endpoint they lead to, and what is known of it. Confined to the pool's
- * event loop.
+ * The context of the connections of one pool: their endpoint, and what is known of it. Confined to the pool's event loop.
  */
 final class EndpointContext extends UpstreamContext {
     final DialTarget target;
     final Host host;
     final LearnedIdleTimeout idleTimeout;
 
-    /** Whether nothing else than HTTP/1.1 is to be spoken, whatever the endpoint could. */
+    /** Whether connections speak HTTP/1.1 only, even if the endpoint offers HTTP/2. */
     final boolean http1Only;
 
-    /** Whether requests may go to any endpoint of the upstream that is chosen, so that they can wait for all. */
+    /** Whether requests may go to any chosen endpoint of the upstream, and so wait for all of them. */
     final boolean flexible;
 
     EndpointContext(UpstreamContext upstream, DialTarget target, boolean http1Only) {
         this(upstream, target, upstream.shared.upstream.host(target.endpoint()), http1Only);
     }
 
-    /** Makes that of an endpoint whose live state is known, so that it does not matter whether it has just gone. */
+    /** Makes the context of an endpoint with this live state, even if the upstream has just removed the endpoint. */
     EndpointContext(UpstreamContext upstream, DialTarget target, Host host, boolean http1Only) {
         super(upstream.resources, upstream.shared, upstream.observer);
         this.target = target;
@@ -35,7 +34,7 @@ final class EndpointContext extends UpstreamContext {
         return shared.isSecured() || target.isSecured();
     }
 
-    /** So many requests to the endpoint have ended, or were given up. */
+    /** This number of requests to the endpoint have ended or were cancelled. */
     void releaseRequests(int count) {
         for (int i = 0; i < count; i++) {
             host.requests().release();

@@ -11,8 +11,8 @@ import dev.gateway.upstream.StreamOpener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one event loop for one endpoint, joined with connections: those there are, else new ones as far as the
- * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
+ * The pool of one event loop for one endpoint. It gives requests a kept connection, or a new one as far as the upstream's
+ * limit allows; meanwhile they wait in their order. Confined to its loop.
  */
 final class EndpointPool
         implements PermitWaiter.Owner,
@@ -31,45 +31,46 @@ final class EndpointPool
     private final Others others;
     private final Owner owner;
 
-    private long dialNanos; // of the connection that has just been made, while it is first offered
+    private long dialNanos; // how long the newest connection took, while the pool first offers it
     private int opening; // calls of open that have not returned
-    private int checking; // connections being made for checks
-    private int checkingForOthers; // those of them that others get afterwards
+    private int checking; // connections being made for checks that the pool may keep afterwards
     private boolean closed;
-    private @Nullable EndpointPool http1; // for what HTTP/2 does not allow
+    private @Nullable EndpointPool http1; // for upgrades that HTTP/2 connections do not allow
 
-    /** The pools for all endpoints of the upstream on this loop; asked by a pool whose requests may go to any of them. */
+    /**
+     * The pools for all endpoints of the upstream on this loop. A pool uses them if its requests may go to any endpoint.
+     */
     interface Others {
-        /** Returns another pool whose endpoint may have one more request, which it has then; null if there is none. */
+        /** Acquires a request at another endpoint that has room for one; returns its pool, or null if there is none. */
         @Nullable
         EndpointPool acquireRequest(EndpointPool instead);
 
-        /** Whether none has a connection that takes requests, nor is one being made. */
+        /** Whether no pool has a connection that takes requests, and none is being made. */
         boolean haveNoConnection();
 
         /**
-         * Finds room for a waiting request at another endpoint: a connection that is free, else one that may be made.
+         * Finds room for a waiting request at another endpoint: a free connection, else one that may be made.
          *
-         * @return whether there was some; the request has been answered then, or waits there
+         * @return whether there was room; then the request has been answered, or waits there
          */
         boolean move(Waiter waiter);
 
-        /** So many more requests wait at a pool that nothing is being made for. */
+        /** The number of waiting requests for which no connection is being made changes by this. */
         void onWithoutDial(int change);
 
-        /** A pool has nobody who waits for what is free there: others may have. */
+        /** A pool has a free connection and no waiting requests: those of other pools may use it. */
         void serveFrom(EndpointPool free);
 
-        /** A pool in line for a permit has got one for another endpoint. */
+        /** A pool that waited for a permit has got one for another endpoint. */
         void onPermit(EndpointPool from, Host granted);
     }
 
-    /** Who has made it. */
+    /** The owner of this pool. */
     interface Owner {
-        /** Returns a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
+        /** Returns another pool for the endpoint, which speaks HTTP/1.1 only. */
         EndpointPool addHttp1(EndpointContext endpoint);
 
-        /** A pool has no connection and no request any more. */
+        /** The pool has no connections and no requests any more. */
         void onEmpty(EndpointPool pool);
     }
 
@@ -123,14 +124,14 @@ final class EndpointPool
         return answer;
     }
 
-    /** Makes a connection for a check, which waits for nobody else's. */
+    /** Makes a connection for a check: a check does not wait for one that others use. */
     private StreamOpener.Opening openForCheck(ResponseEvents events, StreamOpener.Callback callback) {
         CheckOpening check = new CheckOpening(endpoint, kept, this, events, callback);
         check.start(opener.nextTurn());
         return check;
     }
 
-    /** Finds a connection for a request that those of this pool do not take: an upgrade that HTTP/2 does not allow here. */
+    /** Finds an HTTP/1.1 connection for an upgrade that the HTTP/2 connections of this pool do not allow. */
     private StreamOpener.Opening openByHttp1(Waiter waiter) {
         if (endpoint.http1Only || !shared.isNegotiated()) {
             endpoint.releaseRequests(1);
@@ -159,7 +160,7 @@ final class EndpointPool
         callback.onOpened(stream, connection.peer);
     }
 
-    /** There may be room for those who wait, here or for this endpoint's siblings. */
+    /** There may be room for waiting requests, of this pool or of its siblings. */
     @Override
     public void serve() {
         pending.serve();
@@ -180,22 +181,19 @@ final class EndpointPool
         }
     }
 
-    // What siblings ask
+    // For siblings
 
-    /** Whether requests of siblings may come here. */
+    /** Whether this pool takes requests of siblings. */
     boolean takesFromOthers() {
         return !closed && host.isChosen();
     }
 
-    /** Returns a connection with room for which nobody waits here, null if there is none. */
-    @Nullable
-    PooledConnection free() {
-        return pending.first() == null ? kept.takeUsable() : null;
-    }
-
-    /** Whether there is such a connection for that kind of stream. */
+    /** Whether a connection has room, and no request of this pool waits for it. */
     boolean hasFree(StreamKind kind) {
-        PooledConnection connection = free();
+        if (pending.first() != null) {
+            return false;
+        }
+        PooledConnection connection = kept.takeUsable();
         return connection != null && connection.takes(kind);
     }
 
@@ -238,24 +236,22 @@ final class EndpointPool
 
     @Override
     public boolean hasNoConnection() {
-        return checkingForOthers == 0 && (endpoint.flexible ? others.haveNoConnection() : servesNone());
+        return checking == 0 && (endpoint.flexible ? others.haveNoConnection() : servesNone());
     }
 
-    /** Whether no connection takes requests, nor is one being made for them. */
+    /** Whether no connection takes requests, and none is being made for them. */
     boolean servesNone() {
         return opener.servesNone();
     }
 
     @Override
-    public void onCheckDialing(boolean permitted) {
+    public void onCheckDialing() {
         checking++;
-        checkingForOthers += permitted ? 1 : 0;
     }
 
     @Override
-    public void onCheckDialEnded(boolean permitted) {
+    public void onCheckDialEnded() {
         checking--;
-        checkingForOthers -= permitted ? 1 : 0;
         checkEmpty();
     }
 
@@ -268,7 +264,7 @@ final class EndpointPool
         }
     }
 
-    /** HTTP/2 was spoken where only a handshake could tell: who has no connection may be able to do without a permit. */
+    /** A handshake has shown that the upstream speaks HTTP/2: a pool without connections may now exceed the limit. */
     void onHttp2Known() {
         opener.openNeeded();
     }
@@ -281,20 +277,19 @@ final class EndpointPool
             recordDialFailure(failure);
         }
         if (servesNone()) {
-            // Nothing works here: waiting requests had better try elsewhere now than one timeout after the other.
+            // No connection works, so all waiting requests fail now and may try elsewhere.
             pending.failAll(failure);
         } else {
             pending.failFirst(failure);
         }
-        shared.permits.release(host); // not before, or the next attempt would begin for those who are told here
+        shared.permits.release(host); // last: else the next attempt would begin for the requests that fail here
         opener.openNeeded();
-        pending.onDialEnded();
         checkEmpty();
     }
 
     @Override
     public void recordDialFailure(Failure failure) {
-        if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
+        if (failure.cause() != Cause.OVERLOAD) { // a shortage of the gateway, no failure of the endpoint
             shared.upstream.health().onTried(endpoint.target.endpoint(), false);
         }
         endpoint.observer.onConnectFailed(failure.cause());
@@ -311,10 +306,9 @@ final class EndpointPool
         opener.onDialEnded();
         kept.admit(connection);
         dialNanos = nanos;
-        kept.offer(connection); // it serves at least once before it is given up for others
+        kept.offer(connection); // serves at least one request before another pool may have its permit
         dialNanos = 0;
         opener.openNeeded();
-        pending.onDialEnded();
     }
 
     @Override
@@ -323,7 +317,7 @@ final class EndpointPool
         if (waiter == null || !shared.permits.isOwedToOthers(permit, waiter.connectionWait.sinceNanos)) {
             return false;
         }
-        opener.leaveQueue(); // what is given up here is for others, so get in line again
+        opener.leaveQueue(); // the permit is for other pools, so this one must join the end of the queue again
         return true;
     }
 
@@ -345,14 +339,14 @@ final class EndpointPool
 
     // The end
 
-    /** Tells the owner if nothing is left here. */
+    /** Tells the owner if this pool has become empty. */
     void checkEmpty() {
         if (opening == 0 && checking == 0 && kept.isEmpty() && opener.dialing() == 0 && pending.first() == null) {
             owner.onEmpty(this);
         }
     }
 
-    /** Returns what was spoken to the endpoint last, or is all that is to be; null if that is not known yet. */
+    /** Returns the protocol of the last connection, or the only configured one; null if it is not known yet. */
     @Nullable
     HttpVersion known() {
         return opener.known();
@@ -376,7 +370,7 @@ final class EndpointPool
         return closed;
     }
 
-    /** Returns how long the endpoint keeps what is idle, null if that is not known. */
+    /** Returns how long the endpoint keeps idle connections, null if that is not known. */
     LoopView.@Nullable IdleTimeout idleTimeout() {
         LearnedIdleTimeout.Known known = endpoint.idleTimeout.known();
         if (known == null) {

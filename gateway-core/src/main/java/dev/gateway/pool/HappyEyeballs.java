@@ -20,9 +20,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Happy Eyeballs (RFC 8305): connects to a host at whichever of its addresses answers first. They are tried in turns of the
- * two families, each a moment after the one before, or as soon as that has failed. Policy judges an address right before it
- * is dialed. Made for one connection, confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
+ * Happy Eyeballs (RFC 8305): connects to the address of a host that answers first. It tries IPv6 and IPv4 addresses
+ * alternately, each a moment after the one before, or as soon as that has failed. The policy decides about an address just
+ * before it is tried. Made for one connection, confined to its event loop; ends in one call of its callback, or in {@link
+ * #cancel}.
  */
 final class HappyEyeballs {
     /** How long an IPv4 answer waits for the IPv6 answer. */
@@ -40,7 +41,7 @@ final class HappyEyeballs {
     private final Deque<InetAddress> ipv4 = new ArrayDeque<>(4);
     private final List<Attempt> underway = new ArrayList<>(2);
     private final List<String> failures = new ArrayList<>(2);
-    private boolean lacksResources; // an attempt failed for want of something of our own
+    private boolean lacksResources; // an attempt failed because the gateway lacked a descriptor, a port or memory
     private boolean ipv6Answered;
     private boolean ipv4Answered;
     private boolean ipv4Next; // the families take turns
@@ -51,7 +52,7 @@ final class HappyEyeballs {
     private long startNanos;
     private @Nullable String refusal;
 
-    /** Ends the wait for the IPv6 answer, and later the lead of the attempt made last. */
+    /** Ends the wait for the IPv6 answer, and later the time that the last attempt has before the next one. */
     private final Timer nextTimer = new Timer() {
         @Override
         protected void onExpired() {
@@ -69,26 +70,26 @@ final class HappyEyeballs {
     };
 
     /**
-     * Where to.
+     * The host to connect to.
      *
      * @param requested whether a client has named the host, not the configuration
-     * @param policy judges addresses, null to dial any
-     * @param turn which of several addresses of a family is the first
-     * @param connectMillis for all attempts together, from the first on; 0 for no limit but the kernel's
+     * @param policy decides about addresses, null to allow all
+     * @param turn selects which of several addresses of a family is tried first
+     * @param connectMillis limit for all attempts together, from the first on; 0 for the kernel's limit only
      */
     record ConnectTarget(
             String host, int port, boolean requested, @Nullable AddressPolicy policy, int turn, long connectMillis) {}
 
-    /** Told the outcome, maybe before {@link HappyEyeballs#start} returns. */
+    /** Gets the outcome, maybe before {@link HappyEyeballs#start} returns. */
     interface Callback {
         /**
-         * The channel is connected and has no handlers; those added now will not be told that it is active.
+         * The channel is connected and has no handlers. Handlers that are added now get no {@code channelActive}.
          *
          * @param begunNanos when the first attempt was made, by the wheel's clock
          */
         void onConnected(Channel channel, long begunNanos);
 
-        /** There is no connection to be had. */
+        /** No connection could be made. */
         void onFailed(Cause cause, String detail);
     }
 
@@ -112,7 +113,7 @@ final class HappyEyeballs {
         });
     }
 
-    /** Gives it up; the callback is not called. */
+    /** Cancels it; the callback is not called. */
     void cancel() {
         done = true;
         nextTimer.cancel();
@@ -131,7 +132,7 @@ final class HappyEyeballs {
             }
         } else if (attempts == 0) {
             String failure = DialFailure.describe(answer.cause());
-            if (!failures.contains(failure)) { // most often both families fail alike
+            if (!failures.contains(failure)) { // usually both families fail in the same way
                 failures.add(failure);
             }
         }
@@ -169,7 +170,7 @@ final class HappyEyeballs {
 
     private void run(InetAddress address) {
         if (attempts++ == 0) {
-            failures.clear(); // of names
+            failures.clear(); // failures of name resolution, which no longer matter
             startNanos = resources.wheel.nanoTime();
             if (target.connectMillis > 0) {
                 resources.wheel.arm(totalTimer, target.connectMillis);
@@ -181,7 +182,7 @@ final class HappyEyeballs {
         attempt.run();
     }
 
-    /** How long an attempt made now is alone; where little time is given, every address has its share of it. */
+    /** How long this attempt has before the next one begins. If there is little time, each address gets its share of it. */
     private long lead() {
         if (target.connectMillis == 0) {
             return ATTEMPT_DELAY_MILLIS;
@@ -212,14 +213,14 @@ final class HappyEyeballs {
         callback.onFailed(cause, detail);
     }
 
-    /** One attempt. */
+    /** An attempt to connect to one address. */
     private final class Attempt extends ChannelInboundHandlerAdapter {
         final InetAddress address;
         private @Nullable Channel channel;
 
         /**
-         * Whether an event of the socket that had this file descriptor until a moment ago, which epoll reported in the
-         * same batch, was taken for this socket's, which then reads no more.
+         * Whether this socket got an event of the former socket with the same file descriptor, which epoll had reported in
+         * the same batch. It can read no more then.
          */
         boolean spoilt;
 
@@ -229,7 +230,7 @@ final class HappyEyeballs {
 
         void run() {
             InetSocketAddress remote = new InetSocketAddress(address, target.port);
-            channel = resources.connector.connect(resources.loop, remote, 0, this, cause -> onLost(this, cause));
+            channel = resources.transport.connect(resources.loop, remote, 0, this, cause -> onLost(this, cause));
         }
 
         void close() {
@@ -266,7 +267,7 @@ final class HappyEyeballs {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            // The connect promise tells of failures; what comes here is of the descriptor's last owner.
+            // The connect promise reports failures. An exception here belongs to the descriptor's former socket.
         }
 
         @Override

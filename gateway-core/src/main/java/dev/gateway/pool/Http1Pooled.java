@@ -15,17 +15,17 @@ import io.netty.channel.ChannelHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A connection of HTTP/1.1: room for one stream, as long as there is none. */
+/** An HTTP/1.1 connection: it has room for one stream at a time. */
 final class Http1Pooled extends PooledConnection implements Http1ClientConnection.Listener {
     private static final Logger log = LoggerFactory.getLogger(Http1Pooled.class);
 
-    /** How long a connection is left alone that may be closed right now. */
+    /** How long to leave a connection unused that the endpoint may be closing right now. */
     private static final long DOUBT_MILLIS = 10;
 
     private final Http1ClientConnection connection;
     private long keepAliveMillis = Long.MAX_VALUE;
 
-    /** Runs while nobody uses it because it may be closed right now. */
+    /** Runs while the connection is left unused because the endpoint may be closing it. */
     private final Timer doubtTimer = new Timer() {
         @Override
         protected void onExpired() {
@@ -34,7 +34,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     };
 
     private final long openedNanos;
-    private int served; // requests, after the first of which servers wait as long for another as for no first one
+    private int served; // number of requests
     private boolean leased;
 
     Http1Pooled(Channel channel, EndpointContext endpoint, Owner owner) {
@@ -108,7 +108,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         if (peerKeepsMillis >= 0) {
             keepAliveMillis = LearnedIdleTimeout.within(peerKeepsMillis);
         }
-        if (served == 0) { // each response would contradict those of other servers behind the address
+        if (served == 0) { // only the first response: servers behind one address may say different things
             if (peerKeepsMillis >= 0) {
                 endpoint.idleTimeout.onSaid(peerKeepsMillis);
             } else {

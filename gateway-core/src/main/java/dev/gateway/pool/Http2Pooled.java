@@ -11,17 +11,17 @@ import dev.gateway.upstream.StreamKind;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 
-/** A connection of HTTP/2: room for as many streams as the peer allows. */
+/** An HTTP/2 connection: it has room for as many streams as the peer allows. */
 final class Http2Pooled extends PooledConnection implements Http2ClientConnection.Listener {
     private final Http2ClientConnection connection;
     private final Runnable ready;
-    private int streams; // that the pool knows of
+    private int streams; // open streams, as the pool counts them
     private boolean finishing;
 
     /**
-     * Makes one that speaks as soon as its handler is in the pipeline.
+     * Makes a connection that sends its preface as soon as its handler is in the pipeline.
      *
-     * @param ready told when streams may be opened, or may be once the peer allows some
+     * @param ready called when the handshake is complete, and each time that the number of allowed streams changes
      */
     Http2Pooled(Channel channel, EndpointContext endpoint, Owner owner, Runnable ready) {
         super(channel, endpoint, owner);

@@ -2,13 +2,14 @@ package dev.gateway.pool;
 
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.time.Timer;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Closes idle connections of a pool, and those that have lived for long enough: as the settings and the peer say, by one
- * timer. Confined to the pool's event loop.
+ * Closes connections of a pool that have been idle for too long or are too old. Settings and the endpoint determine the
+ * times; one timer serves all connections. Confined to the pool's event loop.
  */
 final class IdleReaper extends Timer {
-    private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock
+    private static final long NEVER = Long.MAX_VALUE / 2; // can be added to a clock without overflow
 
     private final EndpointContext endpoint;
     private final PooledConnection.Owner owner;
@@ -26,7 +27,7 @@ final class IdleReaper extends Timer {
         long nanos = endpoint.settings.maxLifetimeMillis() * 1_000_000;
         // Up to a tenth earlier, so that connections made together do not end together.
         connection.expiresAtNanos = endpoint.now()
-                + (nanos == 0 ? NEVER : nanos - endpoint.resources.random.applyAsLong(nanos / 10 + 1));
+                + (nanos == 0 ? NEVER : nanos - ThreadLocalRandom.current().nextLong(nanos / 10 + 1));
     }
 
     /** A connection is idle from now on. */

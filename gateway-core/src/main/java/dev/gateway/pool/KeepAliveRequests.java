@@ -3,36 +3,36 @@ package dev.gateway.pool;
 import java.util.concurrent.TimeUnit;
 
 /**
- * After how many requests an endpoint closes a connection of HTTP/1.1 without announcing it, as it shows by doing it again and
- * again right after a response. A request that is sent meanwhile is lost, so such a connection is closed here before; and
- * as long as one close may have been chance, a connection of that age is used again only after a moment. Shared by event
- * loops, safe from any thread.
+ * Learns after how many requests an endpoint closes an HTTP/1.1 connection without announcing it: such an endpoint closes
+ * several connections right after that number of responses. A request sent at this moment is lost, so the gateway closes
+ * such connections first. As long as a close may have been chance, the gateway waits a moment before it uses a connection
+ * with that number of requests again. Event loops share it; safe from any thread.
  */
 final class KeepAliveRequests {
     private static final int UNLIMITED = Integer.MAX_VALUE;
 
-    /** What is closed later may have been idle for too long. */
+    /** A connection that is closed later than this may have been idle for too long. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** So many alike are no coincidence. */
+    /** This number of closes after the same number of requests is no coincidence. */
     private static final int ENOUGH = 3;
 
-    /** Then the endpoint may show once more, for it may have changed. */
+    /** How long the knowledge is valid: the endpoint may change. */
     private static final long VALID_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private volatile int most = UNLIMITED;
     private volatile int suspected = UNLIMITED;
     private volatile long shownAtNanos;
-    // Of what it closed lately; guarded by this.
+    // About the last closes; guarded by this.
     private int alike;
     private long closedNanos;
 
-    /** Whether a connection that is closed so long after its last response may be closed for the number of its requests. */
+    /** Whether the number of requests may be the reason of a close this long after the last response. */
     static boolean isSoon(long idleNanos) {
         return idleNanos < SOON_NANOS;
     }
 
-    /** Returns how many requests a connection had better carry at most. */
+    /** Returns how many requests a connection should carry at most. */
     int most(long now) {
         if (most == UNLIMITED || now - shownAtNanos <= VALID_NANOS) {
             return most;
@@ -41,19 +41,19 @@ final class KeepAliveRequests {
         return UNLIMITED;
     }
 
-    /** Whether the endpoint may close a connection that has carried so many, as it has done lately. */
+    /** Whether the endpoint may close a connection after this number of requests, as it has done lately. */
     boolean isDoubtful(int requests) {
         return requests == suspected;
     }
 
     private synchronized void forget(long now) {
-        if (most != UNLIMITED && now - shownAtNanos > VALID_NANOS) { // or another loop was here first
+        if (most != UNLIMITED && now - shownAtNanos > VALID_NANOS) { // else another loop has forgotten it first
             most = UNLIMITED;
-            alike = ENOUGH - 1; // one more like those is enough
+            alike = ENOUGH - 1; // one more such close is enough
         }
     }
 
-    /** A connection has carried so many requests, and is still open. */
+    /** A connection has carried this number of requests, and is still open. */
     void onServed(int requests) {
         if (requests > suspected || requests > most) {
             acquit(requests);
@@ -71,10 +71,10 @@ final class KeepAliveRequests {
     }
 
     /**
-     * The endpoint has closed a connection right after a response. Many that it closes at once have one reason, such as a
-     * restart, and count once: only what was opened after that counts again.
+     * The endpoint has closed a connection right after a response. If it closes many at once, for one reason such as a
+     * restart, they count once: only connections opened after that count again.
      *
-     * @return whether that was enough to show how many requests it takes
+     * @return whether the number of requests is now known
      */
     synchronized boolean onClosed(int requests, long openedNanos, long now) {
         if (alike > 0 && openedNanos - closedNanos <= 0) {

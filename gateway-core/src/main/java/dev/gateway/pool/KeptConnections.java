@@ -12,11 +12,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of a pool, from when they are made to their end: they are offered to requests, kept while idle, given
- * up for others, retired and closed. Part of the pool, confined to its event loop.
+ * The established connections of a pool, until they are closed. It offers them to requests, keeps idle ones, and closes
+ * them when they are too old or when others need their permits. Part of the pool, confined to its event loop.
  */
 final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owner {
-    /** Who has been idle for so long is looked at before it is used: rare where requests are many, and long for a FIN. */
+    /** After this idle time, the pool checks for a FIN before it uses a connection. Rare under load, and long for a FIN. */
     private static final long LOOK_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final EndpointContext endpoint;
@@ -25,28 +25,28 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     private final PooledConnections connections = new PooledConnections();
     private final IdleReaper reaper;
     private final AddressWatch addresses;
-    private @Nullable CloseCause retired; // why nothing is kept
+    private @Nullable CloseCause retired; // why idle connections are not kept; null if they are
 
     /** The pool, whose requests use them. */
     interface Owner {
-        /** There may be room for those who wait. */
+        /** There may be room for waiting requests. */
         void serve();
 
         /**
-         * Whether a connection that is idle goes to others, though somebody waits here. If so, those who wait here leave the
-         * line for permits.
+         * Whether the permit of an idle connection must go to another pool although requests wait here. If so, this pool
+         * leaves the queue for permits.
          */
         boolean yieldsToOthers();
 
-        /** One of them takes no new stream: requests that waited for room on it need another. */
+        /** A connection takes no new streams: requests that waited for room on it need another one. */
         void onRoomLost();
 
         void onClosed();
 
-        /** Whether a connection, if there is none, will serve all requests of this loop. */
+        /** Whether the first connection of this loop will serve all its requests. */
         boolean multiplexes();
 
-        /** Whether all of them are being closed. */
+        /** Whether the pool is closed. */
         boolean isClosed();
     }
 
@@ -63,7 +63,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         return connections.isEmpty();
     }
 
-    /** Counts connections that take requests, now or when one has ended. */
+    /** Counts connections that take requests, now or as soon as they are free. */
     int serving() {
         return connections.serving();
     }
@@ -72,7 +72,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         return connections.counts(dialing, waiting);
     }
 
-    /** Returns the connection that a request had better use, null if none has room. */
+    /** Returns the best connection for a request, null if none has room. */
     @Nullable
     PooledConnection takeUsable() {
         long now = endpoint.now();
@@ -83,7 +83,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
             } else if (!connection.isUsable(now)) {
                 retire(connection, connection.whyUnusable(now));
             } else if (isClosedByPeer(connection, now)) {
-                connections.withdraw(connection); // the loop is about to hear of it, and closes it then
+                connections.withdraw(connection); // the event loop is about to read the FIN, and closes it then
             } else {
                 return connection;
             }
@@ -109,7 +109,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         return stream;
     }
 
-    /** A connection was made, for any request, and is one of these from now on. */
+    /** Adds a new connection. */
     void admit(PooledConnection connection) {
         shared.upstream.health().onTried(endpoint.target.endpoint(), true);
         reaper.begin(connection);
@@ -132,7 +132,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         if (connection.isServing() && !connection.isAvailable() && connection.room() > 0) {
             connections.push(connection);
             if (connection.isIdle()) {
-                reaper.onIdle(connection); // may be leased at once all the same
+                reaper.onIdle(connection); // a request may still take it at once
             }
             owner.serve();
         }
@@ -172,7 +172,9 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         owner.onRoomLost();
     }
 
-    /** Those that have been idle for longer are likely to be closed, too: another attempt would only be lost again. */
+    /**
+     * Retires connections that have been idle for longer, too: they are probably closed, and would lose the retry again.
+     */
     @Override
     public void onStale(PooledConnection lost) {
         connections.forEachAvailable(each -> {
@@ -192,7 +194,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         connection.finish();
     }
 
-    /** Lets connections to former addresses take no new stream. */
+    /** Retires connections to addresses that the host no longer has. */
     @Override
     public void onAddresses(Predicate<InetAddress> former) {
         if (owner.isClosed()) {
@@ -218,12 +220,12 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         owner.onClosed();
     }
 
-    /** Closes the connection that has been idle for longest, if others need it; returns whether it did. */
+    /** Closes the connection that has been idle for longest, if others need its permit; returns whether it did. */
     boolean giveUpOne() {
         return mustGiveUp() && giveUpIdle();
     }
 
-    /** Closes the connection that has been idle for longest, for any waiter; returns whether there was one. */
+    /** Closes the connection that has been idle for longest; returns whether there was one. */
     boolean giveUpIdle() {
         PooledConnection idle = connections.longestIdle();
         if (idle != null) {
@@ -232,14 +234,14 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         return idle != null;
     }
 
-    /** Whether an idle connection is more than this pool may keep. */
+    /** Whether this pool must not keep idle connections, because others need the permits or descriptors. */
     private boolean mustGiveUp() {
         return shared.permits.isWanted(endpoint.host)
                 || endpoint.resources.room.isAwaited()
                 || (shared.permits.isExceeded(endpoint.host) && !(connections.serving() == 1 && owner.multiplexes()));
     }
 
-    /** Keeps no connection any longer than it is used. */
+    /** Closes idle connections, and others as soon as they are idle. */
     void retireAll(CloseCause cause) {
         retired = cause;
         connections.forEachAvailable(connection -> retire(connection, cause));
@@ -255,7 +257,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         return owner.isClosed();
     }
 
-    /** Ends all at once; their streams are told why. */
+    /** Closes all connections at once; their streams fail with this reason. */
     void end(Failure failure) {
         retired = CloseCause.DRAIN;
         connections.forEach(connection -> {

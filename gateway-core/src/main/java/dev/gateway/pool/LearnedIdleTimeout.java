@@ -4,67 +4,67 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The idle timeout of an endpoint for connections of HTTP/1.1, as learned: what it says by {@code Keep-Alive}, and what it
- * shows by closing them again and again after about the same time. Shared by event loops, safe from any thread.
+ * Learns the idle timeout of an endpoint for HTTP/1.1 connections: from its {@code Keep-Alive} header, or from its
+ * behavior if it closes several connections after about the same idle time. Event loops share it; safe from any thread.
  */
 final class LearnedIdleTimeout {
     private static final long NEVER = Long.MAX_VALUE;
 
-    /** Closed this much before the endpoint would, so that a request does not cross its FIN. */
+    /** The gateway closes connections this much before the endpoint would, so that no request crosses the FIN. */
     private static final long MARGIN_MILLIS = 1_000;
 
-    /** What closes sooner has other reasons. */
+    /** A connection that the endpoint closes sooner than this was closed for another reason. */
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** So many alike are no coincidence. */
+    /** This number of closes after about the same idle time is no coincidence. */
     private static final int ENOUGH = 3;
 
-    /** Then the endpoint may show once more, for it may have changed, and nothing closed too soon would tell. */
+    /** How long learned behavior is valid. The endpoint may change, and a gateway that closes first would not notice. */
     private static final long VALID_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-    /** What is known of how many requests it takes on each of them. */
+    /** How many requests the endpoint takes on each connection, as far as is known. */
     final KeepAliveRequests requests = new KeepAliveRequests();
 
     private volatile long saidMillis = NEVER;
     private volatile long shownMillis = NEVER;
     private volatile long shownAtNanos;
-    // Of what it closed lately; guarded by this.
+    // About the last closes; guarded by this.
     private int alike;
     private long idleNanos;
     private long closedNanos;
 
     /**
-     * What is known.
+     * A known idle timeout.
      *
-     * @param isSaid whether the endpoint says so, or else shows it
+     * @param isSaid whether it is from a header; else it is learned from behavior
      */
     record Known(long millis, boolean isSaid) {}
 
-    /** Returns how long to keep what the endpoint keeps for that long. */
+    /** Returns how long the gateway keeps a connection that the endpoint keeps for this time. */
     static long within(long millis) {
         return millis == NEVER ? NEVER : millis - Math.min(MARGIN_MILLIS, millis / 2);
     }
 
-    /** The endpoint has said how long it keeps a connection, by its first response there. */
+    /** The first response on a connection has a header that says how long the endpoint keeps it. */
     void onSaid(long millis) {
         if (saidMillis != millis) {
             saidMillis = millis;
         }
     }
 
-    /** The endpoint has said nothing of that by a connection's first response. */
+    /** The first response on a connection has no such header. */
     void onSaidNothing() {
         onSaid(NEVER);
     }
 
-    /** Returns how long a connection may be kept that has carried no request, by what the endpoint has said on others. */
+    /** Returns how long to keep a connection that has carried no request, from headers on other connections. */
     long saidMillis() {
         return within(saidMillis);
     }
 
     /**
-     * The endpoint has closed a connection. Many that it closes at once have one reason, such as a restart, and say no
-     * more than one: only what became idle after that counts again.
+     * The endpoint has closed a connection. If it closes many at once, for one reason such as a restart, they count once:
+     * only connections that became idle after that count again.
      */
     synchronized void onClosed(long idleSinceNanos, long now) {
         long idle = now - idleSinceNanos;
@@ -85,7 +85,7 @@ final class LearnedIdleTimeout {
         }
     }
 
-    /** Returns how long connections may be kept by what the endpoint has shown. */
+    /** Returns how long to keep connections, as learned from the endpoint's behavior. */
     long shownMillis(long now) {
         long millis = shownMillis;
         if (millis == NEVER || now - shownAtNanos <= VALID_NANOS) {
@@ -98,14 +98,14 @@ final class LearnedIdleTimeout {
     private synchronized void forget(long now) {
         long millis = shownMillis;
         if (millis == NEVER || now - shownAtNanos <= VALID_NANOS) {
-            return; // another loop was here first, or the endpoint has just shown it again
+            return; // another loop has forgotten it first, or the endpoint has just shown it again
         }
         shownMillis = NEVER;
-        idleNanos = TimeUnit.MILLISECONDS.toNanos(millis); // whatever else has been closed meanwhile
-        alike = ENOUGH - 1; // one more like those is enough
+        idleNanos = TimeUnit.MILLISECONDS.toNanos(millis); // other closes meanwhile may have changed it
+        alike = ENOUGH - 1; // one more such close is enough
     }
 
-    /** Returns the least that is known, null if nothing is. */
+    /** Returns the shorter of the known timeouts, null if none is known. */
     @Nullable
     Known known() {
         long said = saidMillis;

@@ -1,7 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.net.dns.Resolver;
-import dev.gateway.net.transport.Connector;
+import dev.gateway.net.transport.Transport;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -18,7 +18,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
-import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The upstream connections of one event loop. Confined to it. */
@@ -26,16 +25,11 @@ final class LoopPools implements StreamOpener {
     final LoopResources resources;
     private final IdentityHashMap<Upstream, LoopUpstream> upstreams = new IdentityHashMap<>();
 
-    LoopPools(Connector connector, Resolver resolver, EventLoop loop, TimerWheel wheel) {
-        this(connector, resolver, loop, wheel, LoopResources.RANDOM);
+    LoopPools(Transport transport, Resolver resolver, EventLoop loop, TimerWheel wheel) {
+        this.resources = new LoopResources(transport, resolver, loop, wheel, this::giveUpIdle);
     }
 
-    LoopPools(
-            Connector connector, Resolver resolver, EventLoop loop, TimerWheel wheel, LongUnaryOperator random) {
-        this.resources = new LoopResources(connector, resolver, loop, wheel, random, this::giveUpIdle);
-    }
-
-    /** Closes a connection that is idle, so that another can be made; returns whether there was one. */
+    /** Closes an idle connection, so that another one can be made; returns whether there was one. */
     private boolean giveUpIdle() {
         for (LoopUpstream each : upstreams.values()) {
             if (each.giveUpIdle()) {
@@ -49,7 +43,7 @@ final class LoopPools implements StreamOpener {
         LoopUpstream added = new LoopUpstream(new UpstreamContext(resources, shared, observer));
         upstreams.put(shared.upstream, added);
         shared.add(added);
-        added.onChoice(); // endpoints may have come before it was there to be told
+        added.onChoice(); // endpoints may have changed before it was registered
     }
 
     void retire(Upstream upstream) {
@@ -104,7 +98,7 @@ final class LoopPools implements StreamOpener {
         return known == null ? LoopView.NONE : known.view();
     }
 
-    /** Counts endpoints that requests have named and that connections are kept to. */
+    /** Counts endpoints that requests have named and that have kept connections. */
     int namedEndpoints(Upstream upstream) {
         LoopUpstream known = upstreams.get(upstream);
         return known == null ? 0 : known.namedEndpoints();

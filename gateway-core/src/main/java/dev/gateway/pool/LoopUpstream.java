@@ -24,11 +24,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event loop's connections of one upstream: a pool for each of its endpoints, for the endpoints that requests named
+ * One event loop's connections of one upstream: a pool for each of its endpoints and for each endpoint that requests named
  * lately, and its tunnels. Confined to its loop.
  */
 final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
-    /** Named endpoints whose connections are kept; the one that was not asked for longest makes room. */
+    /** Maximum number of pools for endpoints that requests named. Beyond it, the least recently used pool is dropped. */
     static final int MAX_NAMED = 256;
 
     private final UpstreamContext context;
@@ -37,9 +37,9 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     private final Map<Host, EndpointPool> own = new HashMap<>();
     private final Siblings siblings;
     private final Map<DialTarget, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
-    private final Map<Host, Tunnels> tunnels = new HashMap<>(); // made when there is a first one
-    private List<Host> followed = List.of(); // those that it has pools for
-    private int checks; // connections made for checks alone
+    private final Map<Host, Tunnels> tunnels = new HashMap<>(); // an entry is made for the first tunnel
+    private List<Host> followed = List.of(); // the endpoints that it has pools for
+    private int checks; // number of connection checks so far
     private boolean retired;
 
     LoopUpstream(UpstreamContext context) {
@@ -49,7 +49,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         follow();
     }
 
-    /** Gets every endpoint that the upstream has by now a pool, to which waiting requests can move. */
+    /** Makes a pool for each endpoint that the upstream has now, so that waiting requests can move there. */
     private void follow() {
         followed = shared.upstream.hosts();
         followed.forEach(this::pool);
@@ -90,7 +90,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             if (!host.isGone()) {
                 return open(host, kind, preamble, events, callback);
             }
-            shared.upstream.hosts().forEach(this::pool); // this loop may not have been told of them yet
+            shared.upstream.hosts().forEach(this::pool); // this loop may not know new endpoints yet
             EndpointPool instead = kind == StreamKind.CHECK ? null : siblings.instead();
             if (instead == null) {
                 callback.onOpenFailed(Failure.of(Cause.DRAIN, RetrySafety.ALWAYS, endpoint + " has been removed"));
@@ -127,7 +127,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return tunnels(free).open(DialTarget.straight(free.endpoint()), preamble, events, callback);
     }
 
-    /** Returns the tunnels to an endpoint, or those to all that requests name. */
+    /** Returns the tunnels to an endpoint, or the tunnels to all endpoints that requests name. */
     private Tunnels tunnels(Host host) {
         return tunnels.computeIfAbsent(host, unknown -> new Tunnels(context, host, this::tunnels));
     }
@@ -142,7 +142,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             if (named.size() == MAX_NAMED) {
                 EndpointPool eldest = named.values().iterator().next();
                 named.remove(eldest.endpoint.target);
-                eldest.kept.retireAll(CloseCause.LIMIT); // what it has is closed as soon as it is idle
+                eldest.kept.retireAll(CloseCause.LIMIT); // closes its connections as soon as they are idle
             }
             pool = new EndpointPool(new EndpointContext(context, target, false), siblings, this);
             add(pool);
@@ -151,7 +151,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return pool;
     }
 
-    /** Keeps no connection to an endpoint any longer than it is used, or keeps them again. */
+    /** Closes connections to an endpoint as soon as they are idle, or keeps them again. */
     void drain(String address, boolean drain) {
         for (EndpointPool pool : List.copyOf(pools)) {
             if (pool.endpoint.target.endpoint().index() != NamedByRequest.INDEX
@@ -165,7 +165,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         }
     }
 
-    /** Returns what the admin listener shows of it. */
+    /** Returns what the admin listener shows of this. */
     LoopView view() {
         Map<Endpoint, LoopView.EndpointView> own = new LinkedHashMap<>();
         PoolCounts others = PoolCounts.NONE;
@@ -197,7 +197,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return pool;
     }
 
-    /** Closes a connection that is idle, so that another can be made; returns whether there was one. */
+    /** Closes an idle connection, so that another one can be made; returns whether there was one. */
     boolean giveUpIdle() {
         for (EndpointPool pool : pools) {
             if (pool.kept.giveUpIdle()) {
@@ -225,7 +225,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     }
 
     @Override
-    @SuppressWarnings("ReferenceEquality") // the list of a set is made once
+    @SuppressWarnings("ReferenceEquality") // each set of endpoints has one list object
     public void onChoice() {
         if (followed == shared.upstream.hosts()) {
             siblings.onChoice();
@@ -240,7 +240,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         tunnels.values().removeIf(Tunnels::isOver);
     }
 
-    /** Ends at once what leads to endpoints that have gone. */
+    /** Closes all connections and tunnels to removed endpoints at once. */
     void end(Collection<Host> gone) {
         for (EndpointPool pool : List.copyOf(pools)) {
             if (gone.contains(pool.endpoint.host)) {
@@ -271,7 +271,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return given;
     }
 
-    /** Closes what leads to endpoints of other addresses; not to those that requests named, which are nobody's. */
+    /** Closes connections and tunnels to endpoints of other addresses than these; not to endpoints that requests named. */
     void keepOnly(Collection<Endpoint> endpoints) {
         Predicate<Endpoint> gone = endpoint ->
                 endpoint.index() != NamedByRequest.INDEX && endpoints.stream().noneMatch(endpoint::isSameAddress);
@@ -297,7 +297,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return named.size();
     }
 
-    /** Counts pooled connections by their endpoint; not those to endpoints that requests named, or that have gone. */
+    /** Counts pooled connections by endpoint, without endpoints that requests named and removed ones. */
     Map<Host, PoolCounts> countsByEndpoint() {
         Map<Host, PoolCounts> counts = new HashMap<>();
         for (EndpointPool pool : pools) {

@@ -9,8 +9,8 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pending connection on its way into a pool: dialed, then waited for until streams may be opened on it. Confined to its
- * event loop; ends in one call of its callback, or in {@link #cancel}.
+ * A new connection of a pool, until it is established and streams may be opened on it. Confined to its event loop; ends in
+ * one call of its callback, or in {@link #cancel}.
  */
 final class PendingConnection implements Dial.Callback {
     private static final long MIN_READY_MILLIS = 1000;
@@ -32,24 +32,24 @@ final class PendingConnection implements Dial.Callback {
         }
     };
 
-    /** Told the outcome, maybe before {@link PendingConnection#start} returns. */
+    /** Gets the outcome, maybe before {@link PendingConnection#start} returns. */
     interface Callback {
         /**
-         * The connection is there, with room for a stream; its protocol's handler is in the pipeline.
+         * The connection is established and has room for a stream; its protocol's handler is in the pipeline.
          *
-         * @param nanos that it took
+         * @param nanos how long it took
          */
         void onConnected(PooledConnection connection, long nanos);
 
-        /** There is no connection to be had. */
+        /** No connection could be made. */
         void onConnectFailed(Failure failure);
     }
 
     /**
      * Prepares a connection.
      *
-     * @param owner where it will be kept
-     * @param waitsForDescriptor whether to wait for a file descriptor if there is none
+     * @param owner will keep the connection
+     * @param waitsForDescriptor whether to wait for a file descriptor if none is left
      */
     PendingConnection(
             EndpointContext endpoint, PooledConnection.Owner owner, boolean waitsForDescriptor, Callback callback) {
@@ -66,12 +66,12 @@ final class PendingConnection implements Dial.Callback {
                 this);
     }
 
-    /** Begins; the turn says which of several addresses is tried first. */
+    /** Begins; the turn selects which of several addresses is tried first. */
     void start(int turn) {
         dial.start(turn);
     }
 
-    /** Gives it up; the callback is not called. Does nothing once it was. */
+    /** Cancels it; the callback is not called. Does nothing after the outcome. */
     void cancel() {
         if (!done) {
             done = true;
@@ -121,7 +121,7 @@ final class PendingConnection implements Dial.Callback {
         }
     }
 
-    /** Streams may be opened on the connection, or may be once the endpoint allows some. */
+    /** The handshake of the connection is complete. It may still have no room if the endpoint allows no streams yet. */
     private void onReady() {
         if (!done && connection != null && connection.room() > 0) {
             done = true;

@@ -8,13 +8,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a pool that wait for a connection, in their order, and how long they may: for one that is being made, or
- * for a permit. Who waits too long looks for room at another endpoint first. Part of the pool, confined to its event loop.
+ * The requests of a pool that wait for a connection, in their order. Each waits for a connection that is being made, or for
+ * a permit, for a limited time. A request that waits too long first looks for room at another endpoint. Part of the pool,
+ * confined to its event loop.
  */
 final class PendingRequests implements Waiter.Owner {
     /**
-     * What part of the time for connecting a request waits at one endpoint while others have room. With the default time that
-     * is less than a second: the system would send a lost SYN again only then.
+     * A request waits this part of the time for connecting before it looks for another endpoint. With the default time,
+     * that is less than a second, which is when the kernel repeats a lost SYN.
      */
     private static final int PATIENCE_DIVISOR = 6;
 
@@ -22,24 +23,23 @@ final class PendingRequests implements Waiter.Owner {
     private final ConnectionOpener opener;
     private final Owner owner;
     private final WaitQueue waiters = new WaitQueue();
-    private int forPermit; // of them, wait for a permit
 
-    /** The pool, and those of other endpoints behind it. */
+    /** The pool, which also reaches the pools of other endpoints. */
     interface Owner {
-        /** Returns the connection that a request had better use, null if none has room. */
+        /** Returns the best connection for a request, null if none has room. */
         @Nullable
         PooledConnection takeUsable();
 
-        /** Answers somebody who has waited. */
+        /** Gives a connection to a waiting request. */
         void serve(Waiter waiter, PooledConnection connection);
 
-        /** Finds room for somebody who waits at another endpoint; returns whether there was some. */
+        /** Moves a waiting request to another endpoint that has room; returns whether there is one. */
         boolean move(Waiter waiter);
 
-        /** So many more requests wait here that nothing is being made for. */
+        /** The number of waiting requests for which no connection is being made changes by this. */
         void onWithoutDial(int change);
 
-        /** Somebody waits no more. */
+        /** A request has left the queue. */
         void onLeft();
     }
 
@@ -58,21 +58,13 @@ final class PendingRequests implements Waiter.Owner {
         return waiters.first();
     }
 
-    /**
-     * Returns who has waited for longest if more wait than will be served by connections being made.
-     *
-     * @param connection what is free elsewhere, which somebody in front may have no use for
-     */
+    /** Returns the first waiting request if the connections being made will not serve all, else null. */
     @Nullable
-    Waiter firstWithoutDial(PooledConnection connection) {
-        Waiter waiter = waiters.size() > opener.expected() ? waiters.first() : null;
-        while (waiter != null && !connection.takes(waiter.kind)) {
-            waiter = waiter.after;
-        }
-        return waiter;
+    Waiter firstWithoutDial() {
+        return waiters.size() > opener.expected() ? waiters.first() : null;
     }
 
-    /** Returns those who wait now, for a loop in which others may come and go. */
+    /** Returns a copy of the queue, for a loop that may change it. */
     List<Waiter> copy() {
         return waiters.copy();
     }
@@ -90,7 +82,7 @@ final class PendingRequests implements Waiter.Owner {
         return waiter.queued ? waiter : StreamOpener.Opening.DONE;
     }
 
-    /** Whether waiting requests had better look for room elsewhere. */
+    /** Whether a request should first look for room at other endpoints. */
     private boolean isWorseThanOthers() {
         return opener.waitsForPermit()
                 || (endpoint.host.isUnreached() && opener.dialing() > 0)
@@ -102,8 +94,8 @@ final class PendingRequests implements Waiter.Owner {
     }
 
     /**
-     * Bounds the wait: for a permit by the upstream's limits, for a connection that is being made by its own. Who gets the
-     * permit before its time is over waits for its connection from there on.
+     * Limits the wait. For a permit, the limits of the upstream apply; for a connection that is being made, its connect
+     * timeout. A request that gets its permit in time waits for its connection from then on.
      */
     private void limit(Waiter waiter) {
         if (waiters.size() <= opener.expected()) {
@@ -118,7 +110,6 @@ final class PendingRequests implements Waiter.Owner {
                     noRetry(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
             return;
         }
-        forPermit++;
         if (endpoint.flexible) {
             owner.onWithoutDial(1);
         }
@@ -129,7 +120,7 @@ final class PendingRequests implements Waiter.Owner {
         return endpoint.settings.connectMillis() / PATIENCE_DIVISOR;
     }
 
-    /** Waiting again, at this endpoint or another, would only make it worse. */
+    /** Returns a failure without a retry: waiting again, at this endpoint or another, would only add load. */
     static Failure noRetry(Cause cause, String detail) {
         return Failure.of(cause, RetrySafety.NEVER, detail);
     }
@@ -146,9 +137,9 @@ final class PendingRequests implements Waiter.Owner {
         onCancelled(waiter);
     }
 
-    /** A connection that is being made takes too long for somebody who waits for it. */
+    /** A connection that is being made takes too long for a request that waits for it. */
     private void onLate() {
-        // For want of a file descriptor is not the endpoint's fault.
+        // If it waits for a file descriptor, the endpoint is not to blame.
         boolean isOurs = endpoint.resources.room.isAwaitedHere();
         if (opener.dialing() > 0 && !isOurs && opener.onLate()) {
             endpoint.shared.upstream.health().onTried(endpoint.target.endpoint(), false);
@@ -160,12 +151,14 @@ final class PendingRequests implements Waiter.Owner {
         if (!waiter.connectionWait.isForPermit() && opener.dialing() > 0) {
             onLate();
             if (!moveElsewhere(waiter) && waiter.queued) {
-                // What is being made tells when it fails.
+                // The pool answers the request when the connection fails.
                 endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
             }
-        } else if (!waiter.connectionWait.isForPermit()) { // what was being made for it has failed
-            moveOrLimit(waiter);
-        } else if (waiters.isAmongFirst(waiter, opener.expected())) { // it has had its permit in time
+        } else if (!waiter.connectionWait.isForPermit()) { // the connection that was being made for it has failed
+            if (!moveElsewhere(waiter) && waiter.queued) {
+                limit(waiter);
+            }
+        } else if (waiters.isAmongFirst(waiter, opener.expected())) { // it has got its permit in time
             endForPermit(waiter);
             if (patienceMillis() > 0) {
                 endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
@@ -178,42 +171,14 @@ final class PendingRequests implements Waiter.Owner {
         }
     }
 
-    /**
-     * A connection that was being made has come, or will not. Those who counted on it, and whom no other will serve, look for
-     * room elsewhere at once, or wait for a permit from here on.
-     */
-    void onDialEnded() {
-        if (waiters.size() - forPermit <= opener.expected()) {
-            return;
-        }
-        for (Waiter waiter : waiters.copy()) {
-            if (waiter.queued
-                    && waiter.owner == this
-                    && !waiter.connectionWait.isForPermit()
-                    && !waiters.isAmongFirst(waiter, opener.expected())) {
-                moveOrLimit(waiter);
-            }
-        }
-    }
-
-    private void moveOrLimit(Waiter waiter) {
-        waiter.connectionWait.cancel();
-        if (!moveElsewhere(waiter) && waiter.queued) {
-            limit(waiter);
-        }
-    }
-
     private void leave(Waiter waiter) {
         endpoint.observer.onPendingEnded(endpoint.now() - waiter.connectionWait.sinceNanos);
         remove(waiter);
     }
 
     private void endForPermit(Waiter waiter) {
-        if (waiter.connectionWait.endForPermit(endpoint)) {
-            forPermit--;
-            if (endpoint.flexible) {
-                owner.onWithoutDial(-1);
-            }
+        if (waiter.connectionWait.endForPermit(endpoint) && endpoint.flexible) {
+            owner.onWithoutDial(-1);
         }
     }
 
@@ -222,7 +187,7 @@ final class PendingRequests implements Waiter.Owner {
         waiter.connectionWait.cancel();
         endForPermit(waiter);
         if (waiters.first() == null) {
-            opener.leaveQueue(); // or connections would be closed for us that we do not need
+            opener.leaveQueue(); // else others would close connections for a pool that needs none
         }
         owner.onLeft();
     }
@@ -233,7 +198,9 @@ final class PendingRequests implements Waiter.Owner {
         endpoint.releaseRequests(1);
     }
 
-    /** Takes a waiting request over from another endpoint's pool; it counts as one in flight here already. */
+    /**
+     * Takes over a waiting request from another endpoint's pool. Requests in flight of this endpoint already include it.
+     */
     void receive(Waiter waiter) {
         waiter.owner.onMoved(waiter);
         waiter.owner = this;
@@ -261,7 +228,7 @@ final class PendingRequests implements Waiter.Owner {
         }
     }
 
-    /** Fails those who wait now. */
+    /** Fails all waiting requests. */
     void failAll(Failure failure) {
         for (Waiter waiter : waiters.copy()) {
             if (waiter.queued) {
@@ -270,7 +237,7 @@ final class PendingRequests implements Waiter.Owner {
         }
     }
 
-    /** Gives the connections that have room to those who wait. */
+    /** Gives connections that have room to waiting requests. */
     void serve() {
         Waiter waiter;
         PooledConnection connection;

@@ -3,36 +3,37 @@ package dev.gateway.pool;
 import dev.gateway.upstream.Host;
 
 /**
- * A permit waiter: somebody who makes connections of an upstream on one event loop, each of which takes one of the
- * upstream's limit, and who gets in line for a permit if there is none. Confined to its loop, except for what {@link Permits}
- * reads of those in line.
+ * A pool or the tunnels of one event loop, as they wait for permits. A permit is the right to one more connection of an
+ * upstream. If none is free, the waiter joins the queue of {@link Permits}. Confined to its loop, except for what {@link
+ * Permits} reads of waiters in the queue.
  */
 final class PermitWaiter {
     final LoopResources resources;
 
-    /** To whom the connections lead. */
+    /** The endpoint that it makes connections to. */
     final Host host;
 
-    /** Whether it can use a permit for any endpoint of the upstream that is chosen now. */
+    /** Whether it can use a permit for any chosen endpoint of the upstream. */
     final boolean flexible;
 
     private final Owner owner;
 
-    /** Whether it is in line, or is being given a permit. */
+    /** Whether it is in the queue, or is being given a permit. */
     private boolean waiting;
 
-    private boolean connectionless; // when it began to wait; written before it is in line, so safe for others to read
-    private long sinceNanos; // the same
+    // Written before it joins the queue, so other threads may read them.
+    private boolean connectionless; // whether it had no connection when it began to wait
+    private long sinceNanos; // when it began to wait
 
-    /** Who makes the connections. */
+    /** Makes the connections. */
     interface Owner {
-        /** Whether no connection takes requests, nor is one being made. */
+        /** Whether no connection takes requests, and none is being made. */
         boolean hasNoConnection();
 
         /**
-         * There is the permit that was waited for, to be used or given back; called once after one was not to be had.
+         * It has got the permit that it waited for, and must use it or give it back; called once for each wait.
          *
-         * @param granted to whom it may connect; another endpoint than its own only if it is flexible
+         * @param granted the endpoint of the permit; another one than its own only if it is flexible
          */
         void onPermit(Host granted);
     }
@@ -44,17 +45,17 @@ final class PermitWaiter {
         this.owner = owner;
     }
 
-    /** Whether it is in line, or is being given a permit: it gets in line once. */
+    /** Whether it is in the queue, or is being given a permit. It is in the queue at most once. */
     boolean isWaiting() {
         return waiting;
     }
 
-    /** Sets whether it is in line; done by {@link Permits}, on its loop. */
+    /** Sets whether it is in the queue; {@link Permits} calls it on its loop. */
     void setWaiting(boolean waits) {
         waiting = waits;
     }
 
-    /** Takes note of what others ask of those in line; right before it is in line. */
+    /** Stores what other threads may read; called just before it joins the queue. */
     void beginWait() {
         connectionless = owner.hasNoConnection();
         sinceNanos = resources.wheel.nanoTime();
@@ -70,13 +71,13 @@ final class PermitWaiter {
         return sinceNanos;
     }
 
-    /** It has its permit, and is in line no more. */
+    /** It has got a permit, and has left the queue. */
     void onPermit(Host granted) {
         waiting = false;
         owner.onPermit(granted);
     }
 
-    /** Whether it had better connect to its own endpoint, and not only to others. */
+    /** Whether it may connect to its own endpoint, and not only to others. */
     boolean wantsOwn() {
         return !flexible || host.isUsed();
     }

@@ -13,26 +13,26 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rights to connections of one upstream: those that its endpoints' shares of the limit allow, and the line of those who
- * wait for one. Safe from any thread.
+ * The permits of one upstream: each is the right to one more connection, within its endpoint's share of the limit. Has the
+ * queue of pools and tunnels that wait for a permit. Safe from any thread.
  */
 final class Permits {
-    /** How much longer than here somebody must have waited elsewhere to be given a connection that it needs a new one for. */
+    /** A pool gives its idle connection's permit to another waiter only if that one has waited this much longer. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Upstream upstream;
     private final List<? extends Holder> loops;
 
-    /** Those that have requests but may not connect; each at most once. */
+    /** The queue: waiters that have requests but no permit; each at most once. */
     private final Queue<PermitWaiter> waiting = new ConcurrentLinkedQueue<>();
 
     /** How many of them have no connection at all. */
     private final AtomicInteger withoutConnection = new AtomicInteger();
 
-    /** Whether event loops are being asked, one after the other, to give up what they do not use. */
+    /** Whether this is asking event loops, one after the other, to close unused connections. */
     private final AtomicBoolean asking = new AtomicBoolean();
 
-    /** Whether somebody has come meanwhile for whom they must be asked once more. */
+    /** Whether another waiter has come meanwhile, so that it must ask again. */
     private volatile boolean askAgain;
 
     /** The connections of the upstream on one event loop. */
@@ -41,29 +41,29 @@ final class Permits {
         EventLoop loop();
 
         /**
-         * Closes connections that are not in use and that others need; called on its loop.
+         * Closes unused connections whose permits others need; called on its loop.
          *
-         * @return how many; not more than are wanted
+         * @return how many it has closed; not more than wanted
          */
         int giveUp(int wanted);
     }
 
     /**
-     * Makes it, with nobody in line.
+     * Makes it, with an empty queue.
      *
-     * @param loops all that have connections of the upstream, also those that come later; safe from any thread
+     * @param loops the connections on all event loops, also those that are added later; safe from any thread
      */
     Permits(Upstream upstream, List<? extends Holder> loops) {
         this.upstream = upstream;
         this.loops = loops;
     }
 
-    /** Takes the right to one more connection to an endpoint if there is one that nobody waits for. */
+    /** Takes a permit for an endpoint if one is free and no waiter could use it. */
     boolean tryAcquire(Host host) {
         return !isAwaited(host) && host.connections().tryAcquire();
     }
 
-    /** Whether the right to one more connection to an endpoint is free now. */
+    /** Whether a permit for an endpoint is free, and no waiter could use it. */
     boolean isAvailable(Host host) {
         return !isAwaited(host) && host.connections().hasRoom();
     }
@@ -78,11 +78,11 @@ final class Permits {
     }
 
     /**
-     * Takes the right to one more connection. If there is none, or others wait for one, the waiter is given it later
-     * by {@link PermitWaiter#onPermit}, and others are asked to give up a connection that they do not use.
+     * Takes a permit. If none is free, or others wait for one, the waiter gets it later by {@link PermitWaiter#onPermit}.
+     * Meanwhile this asks event loops to close connections that they do not use.
      */
     boolean tryAcquire(PermitWaiter waiter) {
-        // First: others of its loop are asked on this stack, which may close a connection and bring it here again.
+        // First: this may close connections of the waiter's loop on this stack, and that may lead here again.
         waiter.setWaiting(true);
         if (waiter.wantsOwn() && tryAcquire(waiter.host)) {
             waiter.setWaiting(false);
@@ -93,7 +93,7 @@ final class Permits {
             withoutConnection.incrementAndGet();
         }
         waiting.add(waiter);
-        handOut(waiter.host); // somebody may have given one back before this one was in the queue
+        handOut(waiter.host); // another thread may have given one back before this waiter was in the queue
         if (waiter.flexible) {
             upstream.hosts().forEach(this::handOut);
         }
@@ -101,7 +101,7 @@ final class Permits {
         return false;
     }
 
-    /** Takes the right to a connection whatever the limit says; others give up what they do not use instead. */
+    /** Takes a permit even beyond the limit, and asks others to close connections that they do not use. */
     void acquireBeyond(PermitWaiter waiter) {
         waiter.host.connections().acquireBeyond();
         if (isExceeded(waiter.host)) {
@@ -109,12 +109,12 @@ final class Permits {
         }
     }
 
-    // Asking others
+    // Asking loops to close unused connections
 
-    /** Asks event loops for as many connections as are wanted, the waiter's first, each only if those before had too few. */
+    /** Asks event loops to close as many connections as waiters need: the waiter's loop first, the next only if needed. */
     private void ask(PermitWaiter waiter) {
         if (asking.compareAndSet(false, true)) {
-            int wanted = Math.max(1, wanted());
+            int wanted = Math.max(1, waiting.size());
             for (Holder each : loops) {
                 if (each.loop() == waiter.resources.loop) {
                     wanted -= each.giveUp(wanted);
@@ -140,35 +140,19 @@ final class Permits {
     private void askAgain() {
         if (askAgain && asking.compareAndSet(false, true)) {
             askAgain = false;
-            askNext(loops.iterator(), wanted());
+            askNext(loops.iterator(), waiting.size());
         }
     }
 
-    /** Returns how many connections have to be given up for those in line: what exceeds the limit gives them no permit. */
-    private int wanted() {
-        return waiting.size() + upstream.connections().excess();
-    }
+    // Giving permits to waiters
 
-    /** Other endpoints are chosen than before: what is idle there may be of use to those who wait. */
-    void askAll() {
-        if (!waiting.isEmpty()) {
-            askAgain = true;
-            askAgain();
-        }
-    }
-
-    // Handing out
-
-    /** Gives the right to one connection to an endpoint back. */
+    /** Gives back a permit for an endpoint. */
     void release(Host host) {
         host.connections().release();
         handOut(host);
-        if (host.connections().isFull() && !waiting.isEmpty()) {
-            upstream.hosts().forEach(this::handOut); // it had more than it may, and what it gave back is for others
-        }
     }
 
-    /** Shares have changed: there may be permits that were not there before. */
+    /** Shares have changed: permits may have become free. */
     void onChoice() {
         if (!waiting.isEmpty()) {
             upstream.hosts().forEach(this::handOut);
@@ -176,9 +160,9 @@ final class Permits {
     }
 
     /**
-     * Gives the permits that there are to those who wait, in their order: nobody who comes now gets one before them.
+     * Gives free permits to waiters in the order of the queue. A new waiter gets none before them.
      *
-     * @param free an endpoint that there may be permits for
+     * @param free an endpoint that may have free permits
      */
     private void handOut(Host free) {
         for (PermitWaiter next : waiting) {
@@ -188,7 +172,7 @@ final class Permits {
                     next.resources.loop.execute(
                             () -> next.onPermit(granted)); // never on this stack, which may be its own
                 } else {
-                    release(granted); // another thread was faster, and who came meanwhile may have found none
+                    release(granted); // another thread was faster; newer waiters may have found no permit meanwhile
                     if (granted != free) {
                         handOut(free);
                     }
@@ -200,12 +184,12 @@ final class Permits {
 
     private static @Nullable Host acquireFor(PermitWaiter waiter, Host free) {
         if (waiter.wantsOwn() && waiter.host.connections().tryAcquire()) {
-            return waiter.host; // also if another's was given back, for it may be one that nobody's share covers
+            return waiter.host; // also if another endpoint's was given back: it may be one of the rest that all share
         }
         return waiter.host != free && waiter.canUse(free) && free.connections().tryAcquire() ? free : null;
     }
 
-    /** Somebody who may be in line has no use for a permit any more, unless it is being given one already. */
+    /** Removes a waiter from the queue, if it is there and is not being given a permit already. */
     void leave(PermitWaiter waiter) {
         if (waiter.isWaiting() && forget(waiter)) {
             waiter.setWaiting(false);
@@ -220,13 +204,14 @@ final class Permits {
         return removed;
     }
 
-    // Who gives up what
+    // Which connections to close for others
 
     /**
-     * Whether a connection that has just become free is for others, though somebody waits for it here: for those who
-     * have none at all, and for those who have waited much longer. Less than that would only move connections about.
+     * Whether the permit of a connection that has just become idle must go to another waiter, although a request waits for
+     * it here. It must if the other has no connection at all, or has waited much longer. Otherwise permits would only move
+     * back and forth.
      *
-     * @param sinceNanos when the one here began to wait
+     * @param sinceNanos when the request here began to wait
      */
     boolean isOwedToOthers(PermitWaiter waiter, long sinceNanos) {
         if (withoutConnection.get() > 0) {
@@ -243,7 +228,7 @@ final class Permits {
                 && sinceNanos - first.sinceNanos() > PATIENCE_NANOS;
     }
 
-    /** Whether anybody would rather have a connection to that endpoint's place than have it kept idle. */
+    /** Whether a waiter could use the permit of an idle connection to this endpoint. */
     boolean isWanted(Host host) {
         for (PermitWaiter each : waiting) {
             if (canUsePermit(host, each)) {
@@ -253,7 +238,7 @@ final class Permits {
         return false;
     }
 
-    /** Whether a permit for the endpoint, given back, is one that somebody in line can use. */
+    /** Whether a waiter can use a permit of this endpoint if it is given back. */
     private static boolean canUsePermit(Host host, PermitWaiter to) {
         return to.canUse(host) || host.connections().isBeyondKept();
     }

@@ -9,7 +9,7 @@ package dev.gateway.pool;
  * @param pending requests that wait for a connection
  */
 public record PoolCounts(int idle, int active, int connecting, int pending) {
-    /** Counts of nothing. */
+    /** All counts are 0. */
     public static final PoolCounts NONE = new PoolCounts(0, 0, 0, 0);
 
     /** Returns the sums. */

@@ -12,8 +12,8 @@ import io.netty.channel.ChannelHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An upstream connection as its pool sees it, whatever the protocol: room for so many streams, and idle or not. Confined
- * to its event loop.
+ * An upstream connection as its pool sees it, for any protocol: how many streams it has room for, and whether it is idle.
+ * Confined to its event loop.
  */
 abstract class PooledConnection {
     final Channel channel;
@@ -26,48 +26,48 @@ abstract class PooledConnection {
 
     private State state = State.ACTIVE;
 
-    /** When it must no longer be used though nothing is wrong with it, by the wheel's clock. */
+    /** When its maximum lifetime ends, by the wheel's clock. */
     long expiresAtNanos;
 
-    /** Since when it has been idle; counts only while it is. */
+    /** When it became idle; valid only while it is idle. */
     long idleSinceNanos;
 
-    /** When it is closed unless it is used again; counts only while it is idle. */
+    /** When the pool closes it unless it is used again; valid only while it is idle. */
     long idleUntilNanos;
 
     private boolean permitted = true;
 
     private @Nullable CloseCause closeCause;
 
-    /** What becomes of it. */
+    /** The states of a connection. */
     enum State {
-        /** Takes streams, and has some or is about to. */
+        /** Takes streams, and has some or is about to get one. */
         ACTIVE,
 
-        /** Has no stream, and is kept for later ones; the observer counts it as idle. */
+        /** Has no stream, and the pool keeps it for later ones; the observer counts it as idle. */
         KEPT_IDLE,
 
-        /** Takes no new stream, and is closed as soon as it has none. */
+        /** Takes no new stream, and the pool closes it as soon as it has none. */
         RETIRING,
 
         CLOSED
     }
 
-    /** Where it is kept. */
+    /** The pool that keeps it. */
     interface Owner {
         /** The connection has room for a stream, maybe because one ended. */
         void onRoom(PooledConnection connection);
 
-        /** The peer lets the connection take no new stream. */
+        /** The peer accepts no new streams on the connection (GOAWAY). */
         void onGoingAway(PooledConnection connection);
 
-        /** The endpoint has closed the connection that was kept for it, and a request was lost by that. */
+        /** The endpoint has closed the kept connection just when a request was sent on it. */
         void onStale(PooledConnection connection);
 
-        /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */
+        /** Gives the connection no new streams, and closes it now or when its last stream has ended. */
         void retire(PooledConnection connection, CloseCause cause);
 
-        /** Whether all of them are being closed. */
+        /** Whether the pool is closed. */
         boolean isClosed();
     }
 
@@ -86,7 +86,7 @@ abstract class PooledConnection {
     /** Returns how many more streams may be opened now. */
     abstract int room();
 
-    /** Whether its streams can be of that kind. */
+    /** Whether it supports streams of this kind. */
     abstract boolean takes(StreamKind kind);
 
     /** Opens a stream; only while there is room. */
@@ -95,16 +95,16 @@ abstract class PooledConnection {
     /** Whether no stream is open. */
     abstract boolean isIdle();
 
-    /** It is idle, and kept for later requests. */
+    /** It is idle, and the pool keeps it for later requests. */
     void onKept() {}
 
     /** Closes it now if it is idle, else when its last stream has ended. */
     abstract void finish();
 
-    /** Closes it at once; its streams are told why. */
+    /** Closes it at once; its streams fail with this reason. */
     abstract void end(Failure failure);
 
-    /** How long the peer says that it keeps the connection while idle, or {@link Long#MAX_VALUE}. */
+    /** Returns how long to keep the connection while idle according to the peer's header, or {@link Long#MAX_VALUE}. */
     long keepAliveMillis() {
         return Long.MAX_VALUE;
     }
@@ -113,14 +113,14 @@ abstract class PooledConnection {
         return state;
     }
 
-    /** Goes on to another state; returns the one before. */
+    /** Changes the state; returns the former one. */
     final State moveTo(State next) {
         State before = state;
         state = next;
         return before;
     }
 
-    /** Whether it takes streams, now or when one has ended. */
+    /** Whether it takes streams, now or as soon as it has room. */
     final boolean isServing() {
         return state == State.ACTIVE || state == State.KEPT_IDLE;
     }
@@ -130,18 +130,18 @@ abstract class PooledConnection {
         return slot >= 0;
     }
 
-    /** It was made without a permit, for one stream: it takes no other. */
+    /** It was made without a permit, for one stream only. */
     final void onWithoutPermit() {
         permitted = false;
         state = State.RETIRING;
     }
 
-    /** Whether it has a permit of the upstream's limit, which is given back when it is closed. */
+    /** Whether it has a permit, which the pool gives back when it is closed. */
     final boolean isPermitted() {
         return permitted;
     }
 
-    /** It is to be closed, or is closed, for this reason, unless there was another one before. */
+    /** Sets why it is closed, unless there is a reason already. */
     final void closesFor(CloseCause cause) {
         if (closeCause == null) {
             closeCause = cause;
@@ -153,7 +153,7 @@ abstract class PooledConnection {
         return closeCause == null ? CloseCause.ENDPOINT : closeCause;
     }
 
-    /** Returns why no stream may be opened on it at that time. */
+    /** Returns why no stream may be opened on it now. */
     final CloseCause whyUnusable(long now) {
         if (!channel.isActive()) {
             return CloseCause.ENDPOINT;
@@ -164,7 +164,7 @@ abstract class PooledConnection {
         return expiresAtNanos - now <= 0 ? CloseCause.MAX_LIFETIME : CloseCause.IDLE_TIMEOUT;
     }
 
-    /** Whether a stream may be opened on it at that time. */
+    /** Whether a stream may be opened on it now. */
     final boolean isUsable(long now) {
         return isServing() && expiresAtNanos - now > 0 && channel.isActive() && (!isIdle() || idleUntilNanos - now > 0);
     }

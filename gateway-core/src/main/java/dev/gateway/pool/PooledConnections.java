@@ -5,9 +5,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of one pool. A stack holds those that have room for a stream: an idle one of HTTP/1.1, or one of
- * HTTP/2 below its limit; the one used last is used next, so that those not needed grow old. Confined to the pool's event
- * loop.
+ * The connections of one pool. A stack holds the available ones, which have room for a stream: idle HTTP/1.1 connections,
+ * and HTTP/2 connections below their limit. The connection used last is used next, so that surplus ones become idle and are
+ * closed. Confined to the pool's event loop.
  */
 final class PooledConnections {
     private PooledConnection[] available = new PooledConnection[4];
@@ -15,7 +15,7 @@ final class PooledConnections {
     private PooledConnection[] all = new PooledConnection[4];
     private int allCount;
 
-    /** Takes a connection in, which is not available yet. */
+    /** Adds a connection, which is not available yet. */
     void add(PooledConnection connection) {
         if (allCount == all.length) {
             all = Arrays.copyOf(all, allCount * 2);
@@ -23,7 +23,7 @@ final class PooledConnections {
         all[allCount++] = connection;
     }
 
-    /** A connection is closed. */
+    /** Removes a closed connection. */
     void remove(PooledConnection connection) {
         withdraw(connection);
         for (int i = 0; i < allCount; i++) {
@@ -39,7 +39,7 @@ final class PooledConnections {
         return allCount == 0;
     }
 
-    /** Counts connections that take requests, now or when one has ended. */
+    /** Counts connections that take requests, now or as soon as they are free. */
     int serving() {
         int count = 0;
         for (int i = 0; i < allCount; i++) {
@@ -65,7 +65,7 @@ final class PooledConnections {
         available[availableCount++] = connection;
     }
 
-    /** Makes a connection available no more, if it was. */
+    /** Makes a connection unavailable, if it was available. */
     void withdraw(PooledConnection connection) {
         int slot = connection.slot;
         if (slot >= 0) {
@@ -79,12 +79,12 @@ final class PooledConnections {
         }
     }
 
-    @SuppressWarnings("NullAway") // behind the count nothing is read
+    @SuppressWarnings("NullAway") // nothing reads elements behind the count
     private static void clear(PooledConnection[] array, int index) {
         array[index] = null;
     }
 
-    /** Returns the available connection that has been idle for longest, or null if none is. */
+    /** Returns the available connection that has been idle for longest, or null if none is idle. */
     @Nullable
     PooledConnection longestIdle() {
         for (int i = 0; i < availableCount; i++) {
@@ -95,14 +95,14 @@ final class PooledConnections {
         return null;
     }
 
-    /** Does something to each available one, which may make it available no more. */
+    /** Calls the action for each available connection. The action may make it unavailable. */
     void forEachAvailable(Consumer<PooledConnection> action) {
         for (int i = availableCount - 1; i >= 0; i = Math.min(i, availableCount) - 1) {
             action.accept(available[i]);
         }
     }
 
-    /** Does something to each that there is now. */
+    /** Calls the action for each current connection. */
     void forEach(Consumer<PooledConnection> action) {
         for (PooledConnection connection : Arrays.copyOf(all, allCount)) {
             action.accept(connection);

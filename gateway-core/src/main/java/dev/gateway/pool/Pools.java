@@ -25,12 +25,13 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Connection pools. The upstream connections of the process: a pool per event loop, upstream and endpoint. An upstream is
- * added before the first request for it, retired when its generation is replaced, and removed when that generation's last
- * exchange has ended. An {@link Upstream} object that two generations share keeps its connections. Safe from any thread.
+ * Connection pools: the upstream connections of the process, with a pool per event loop, upstream and endpoint. The caller
+ * adds an upstream before the first request for it, retires it when its generation is replaced, and removes it when that
+ * generation's last exchange has ended. An {@link Upstream} object that two generations share keeps its connections. Safe
+ * from any thread.
  */
 public final class Pools implements AutoCloseable {
-    private final List<LoopPools> loops;
+    private final List<LoopPools> loops = new ArrayList<>();
     private final Observers observers;
     private final Map<Upstream, SharedUpstream> upstreams = new ConcurrentHashMap<>();
 
@@ -53,32 +54,21 @@ public final class Pools implements AutoCloseable {
      * @param wheels the timers of each event loop, in the transport's order
      */
     public Pools(Transport transport, Resolver resolver, List<TimerWheel> wheels, Observers observers) {
-        this(loops(transport, resolver, wheels), observers);
-    }
-
-    /** Joins the pools of these event loops. */
-    Pools(List<LoopPools> loops, Observers observers) {
-        this.loops = List.copyOf(loops);
         this.observers = observers;
+        for (int i = 0; i < transport.loops().size(); i++) {
+            loops.add(new LoopPools(transport, resolver, transport.loops().get(i), wheels.get(i)));
+        }
         List<DialRoom> rooms = loops.stream().map(each -> each.resources.room).toList();
         rooms.forEach(each -> each.join(rooms));
     }
 
-    private static List<LoopPools> loops(Transport transport, Resolver resolver, List<TimerWheel> wheels) {
-        List<LoopPools> loops = new ArrayList<>();
-        for (int i = 0; i < transport.loops().size(); i++) {
-            loops.add(new LoopPools(transport, resolver, transport.loops().get(i), wheels.get(i)));
-        }
-        return loops;
-    }
-
-    /** Returns what opens streams to upstreams on an event loop; to be used on it only. */
+    /** Returns the opener of streams for an event loop; used on that loop only. */
     public StreamOpener opener(int loop) {
         return loops.get(loop);
     }
 
     /**
-     * Makes an upstream known; once. Requests that follow find it.
+     * Adds an upstream; called once, before its first request.
      *
      * @throws IOException if one of its files cannot be read
      * @throws GeneralSecurityException if its TLS settings are not usable
@@ -93,7 +83,7 @@ public final class Pools implements AutoCloseable {
         }
     }
 
-    /** Returns those of that name, of which generations that drain have some. */
+    /** Returns the upstreams of this name that earlier generations still use. */
     private List<SharedUpstream> predecessors(Upstream upstream) {
         return upstreams.values().stream()
                 .filter(each -> each.upstream.name().equals(upstream.name()))
@@ -101,7 +91,7 @@ public final class Pools implements AutoCloseable {
     }
 
     /**
-     * Reads an upstream's certificates again; connections made from now on use them, those that there are stay.
+     * Reads an upstream's certificates again. New connections use them; existing ones stay.
      *
      * @throws IOException if one of its files cannot be read; then nothing changes
      * @throws GeneralSecurityException if its TLS settings are not usable; then nothing changes
@@ -110,12 +100,12 @@ public final class Pools implements AutoCloseable {
         SharedUpstream shared = upstreams.get(upstream);
         UpstreamTls before = shared == null ? null : shared.renewTls();
         if (before != null) {
-            // A loop that has read the former one uses it before it runs anything else.
+            // A loop that has read the former certificates uses them before it runs this task.
             onAll(pools -> {}).thenRun(before::close);
         }
     }
 
-    /** Returns the certificates that are shown to an upstream's endpoints and parents. */
+    /** Returns the client certificates for an upstream's endpoints and parents. */
     public List<X509Certificate> certificates(Upstream upstream) {
         SharedUpstream shared = upstreams.get(upstream);
         return shared == null ? List.of() : shared.certificates();
@@ -127,7 +117,7 @@ public final class Pools implements AutoCloseable {
                 .toArray(CompletableFuture<?>[]::new));
     }
 
-    /** Closes idle connections, and others as soon as they are; requests still get connections, which are not kept. */
+    /** Closes idle connections, and others as soon as they are idle. Requests still get connections, which are not kept. */
     public void retire(Upstream upstream) {
         for (LoopPools pools : loops) {
             run(pools.resources.loop, () -> pools.retire(upstream));
@@ -137,12 +127,12 @@ public final class Pools implements AutoCloseable {
     /**
      * Closes all connections to endpoints of other addresses than these at once; requests that wait for them fail.
      *
-     * @param endpoints of another upstream, which has taken this one's place
+     * @param endpoints the endpoints of the upstream that has replaced this one
      */
     public void keepOnly(Upstream upstream, Collection<Endpoint> endpoints) {
         for (Endpoint endpoint : upstream.endpoints()) {
             if (endpoints.stream().noneMatch(endpoint::isSameAddress)) {
-                upstream.health().drain(endpoint.toString(), true); // so that nobody is given a permit for it
+                upstream.health().drain(endpoint.toString(), true); // so that no pool gets a permit for it
             }
         }
         for (LoopPools pools : loops) {
@@ -150,7 +140,7 @@ public final class Pools implements AutoCloseable {
         }
     }
 
-    /** Closes all connections to endpoints that have gone at once; requests that wait for them fail. */
+    /** Closes all connections to removed endpoints at once; requests that wait for them fail. */
     public void end(Upstream upstream, Collection<Host> gone) {
         Set<Host> hosts = Set.copyOf(gone);
         for (LoopPools pools : loops) {
@@ -167,21 +157,21 @@ public final class Pools implements AutoCloseable {
         onAll(pools -> pools.remove(upstream)).thenRun(shared::close);
     }
 
-    /** Keeps no connections to an endpoint any longer than they are used, or keeps them again. */
+    /** Closes connections to an endpoint as soon as they are idle, or keeps them again. */
     public void drain(Upstream upstream, String endpoint, boolean drain) {
         for (LoopPools pools : loops) {
             run(pools.resources.loop, () -> pools.drain(upstream, endpoint, drain));
         }
     }
 
-    /** Looks at the connections of an upstream; the answer comes from the event loops, one from each in their order. */
+    /** Returns the statistics of an upstream's connections, one future for each event loop in their order. */
     public List<CompletableFuture<LoopView>> view(Upstream upstream) {
         Function<LoopPools, CompletableFuture<LoopView>> ask =
                 pools -> CompletableFuture.supplyAsync(() -> pools.view(upstream), pools.resources.loop);
         return loops.stream().map(ask).toList();
     }
 
-    /** Counts connections and waiting requests of all upstreams, also of those retired; the answer is the loops'. */
+    /** Counts connections and waiting requests of all upstreams, including retired ones; the event loops answer. */
     public CompletableFuture<PoolCounts> counts() {
         return upstreams.keySet().stream()
                 .map(this::counts)
@@ -189,7 +179,7 @@ public final class Pools implements AutoCloseable {
                 .orElseGet(() -> CompletableFuture.completedFuture(PoolCounts.NONE));
     }
 
-    /** Counts connections and waiting requests of an upstream; the answer comes from the event loops. */
+    /** Counts connections and waiting requests of an upstream; the event loops answer. */
     public CompletableFuture<PoolCounts> counts(Upstream upstream) {
         Function<LoopPools, CompletableFuture<PoolCounts>> ask =
                 pools -> CompletableFuture.supplyAsync(() -> pools.counts(upstream), pools.resources.loop);
@@ -202,7 +192,7 @@ public final class Pools implements AutoCloseable {
     /**
      * Counts the pooled connections of all upstreams, and the requests that wait for one, by their endpoints.
      *
-     * @param executor adds up what the event loops answer
+     * @param executor adds up the answers of the event loops
      */
     public CompletableFuture<Map<Host, PoolCounts>> countsByEndpoint(Executor executor) {
         Function<LoopPools, CompletableFuture<Map<Host, PoolCounts>>> ask =

@@ -18,14 +18,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the connections of one upstream share between event loops: TLS, what is known of endpoints, and permits for
- * connections. Safe from any thread.
+ * What event loops share about the connections of one upstream: TLS, what is known of endpoints, and permits. Safe from any
+ * thread.
  */
 final class SharedUpstream {
     final Upstream upstream;
     final UpstreamSettings settings;
     final Permits permits;
-    private volatile UpstreamTls tls; // renewed, never added or taken away
+    private volatile UpstreamTls tls; // replaced when certificates are renewed
 
     private volatile boolean http2Seen;
 
@@ -35,17 +35,17 @@ final class SharedUpstream {
 
     /** The upstream's pools on one event loop; called on that loop, except for {@link #loop}. */
     interface Loop extends Permits.Holder {
-        /** HTTP/2 was spoken where only a handshake could tell. */
+        /** A handshake has shown that the upstream speaks HTTP/2. */
         void onHttp2Known();
 
-        /** Other endpoints are chosen than before, or the upstream has others. */
+        /** The endpoints of the upstream have changed, or which of them are chosen. */
         void onChoice();
     }
 
     /**
      * Reads the upstream's certificates.
      *
-     * @param predecessors upstreams of that name so far, whose endpoints are as patient as they were
+     * @param predecessors earlier upstreams of this name; what they have learned of idle timeouts is still valid
      */
     SharedUpstream(Upstream upstream, List<SharedUpstream> predecessors) throws IOException, GeneralSecurityException {
         this.upstream = upstream;
@@ -56,14 +56,14 @@ final class SharedUpstream {
         predecessors.forEach(predecessor -> predecessor.idleTimeouts.forEach(idleTimeouts::putIfAbsent));
     }
 
-    /** Returns what is known of an endpoint's idle timeout; of one that requests name, nothing that others know. */
+    /** Returns what is known of an endpoint's idle timeout. Pools of an endpoint that requests name do not share it. */
     LearnedIdleTimeout idleTimeout(Endpoint endpoint) {
         return endpoint.index() == NamedByRequest.INDEX
                 ? new LearnedIdleTimeout()
                 : idleTimeouts.computeIfAbsent(endpoint.address(), unknown -> new LearnedIdleTimeout());
     }
 
-    /** Returns what secures a connection that is made now, null for cleartext; not to be kept. */
+    /** Returns TLS for a new connection, null for cleartext. The caller must not keep it. */
     @Nullable
     ClientTls tls(DialTarget target) {
         return tls.of(target.parent());
@@ -77,19 +77,19 @@ final class SharedUpstream {
         return settings.tls() != null;
     }
 
-    /** Reads certificates again; returns what was used before, to be closed. */
+    /** Reads certificates again; returns the former TLS, which the caller closes. */
     UpstreamTls renewTls() throws IOException, GeneralSecurityException {
         UpstreamTls before = tls;
         tls = UpstreamTls.of(settings);
         return before;
     }
 
-    /** Whether a request for an endpoint may go to others, which may come later: not one that named it. */
+    /** Whether a request for an endpoint may go to another one of the upstream. Not if the request named the endpoint. */
     boolean isFlexible(Endpoint endpoint) {
         return endpoint.index() != NamedByRequest.INDEX;
     }
 
-    /** Whether only a handshake can tell which protocol is spoken. */
+    /** Whether only a handshake can show which protocol an endpoint speaks. */
     boolean isNegotiated() {
         return settings.protocol() == Protocol.AUTO && isSecured();
     }
@@ -99,8 +99,8 @@ final class SharedUpstream {
     }
 
     /**
-     * Whether an endpoint is taken for one that speaks HTTP/2 before it was asked: because nothing else is spoken, or
-     * because some endpoint did when only the handshake could tell.
+     * Whether to assume that an endpoint speaks HTTP/2 before its first handshake: because the configuration allows nothing
+     * else, or because another endpoint of the upstream does.
      */
     boolean expectsHttp2() {
         return isHttp2() || http2Seen;
@@ -120,19 +120,18 @@ final class SharedUpstream {
         }
     }
 
-    /** From now on that one has connections of the upstream, too. */
+    /** Adds the pools of an event loop. */
     void add(Loop loop) {
         loops.add(loop);
     }
 
-    /** Other endpoints are chosen than before; called by whatever thread. */
+    /** The endpoints have changed, or which of them are chosen; called on any thread. */
     private void onChoice() {
         Set<Endpoint.Address> present = new HashSet<>();
         upstream.endpoints().forEach(endpoint -> present.add(endpoint.address()));
         idleTimeouts.keySet().retainAll(present);
         permits.onChoice();
-        loops.forEach(each -> each.loop().execute(each::onChoice)); // never on this stack: something is locked
-        permits.askAll(); // not sooner, so that what is idle is used by requests of its loop
+        loops.forEach(each -> each.loop().execute(each::onChoice)); // never on this stack: the caller holds a lock
     }
 
     void close() {

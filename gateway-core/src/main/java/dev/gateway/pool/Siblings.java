@@ -7,15 +7,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pools of one event loop for the endpoints of one upstream: a request that must wait for one of them waits for all, and
- * takes what is free first. So an endpoint that hangs holds up the requests it has, and no others. Confined to its loop.
+ * The pools of one event loop for the endpoints of one upstream. A request that must wait for one endpoint waits for all,
+ * and gets the connection that is free first. So an endpoint that hangs delays only the requests that it has. Confined to
+ * its loop.
  */
 final class Siblings implements EndpointPool.Others {
     private final Permits permits;
     private final Function<Host, EndpointPool> poolOf;
     private final List<EndpointPool> pools = new ArrayList<>();
-    private int turn; // of who is asked first
-    private int pending; // requests that nothing is being made for
+    private int turn; // selects the pool to ask first
+    private int pending; // waiting requests for which no connection is being made
 
     /**
      * Makes it without pools.
@@ -31,12 +32,12 @@ final class Siblings implements EndpointPool.Others {
         pools.add(pool);
     }
 
-    /** A pool's endpoint has gone, and nothing of it is left. */
+    /** Removes the empty pool of a removed endpoint. */
     void remove(EndpointPool pool) {
         pools.remove(pool);
     }
 
-    /** Returns a pool that takes requests instead of that of an endpoint that has gone; null if there is none. */
+    /** Returns a pool for a request whose endpoint was removed; null if none takes requests. */
     @Nullable
     EndpointPool instead() {
         turn++;
@@ -72,7 +73,7 @@ final class Siblings implements EndpointPool.Others {
         return null;
     }
 
-    /** Returns an endpoint that has room for a tunnel: the one that was asked for, or another if that has none. */
+    /** Returns an endpoint that has room for a tunnel: the asked one, or another if that has no room. */
     Host withRoom(Host asked) {
         if (hasRoom(asked)) {
             return asked;
@@ -132,19 +133,20 @@ final class Siblings implements EndpointPool.Others {
     @Override
     public void serveFrom(EndpointPool free) {
         while (pending > 0 && free.takesFromOthers()) {
-            PooledConnection connection = free.free();
-            Waiter waiter = connection == null ? null : longestWaiting(connection);
-            if (waiter == null || !free.endpoint.host.requests().tryAcquire()) {
+            Waiter waiter = longestWaiting();
+            if (waiter == null
+                    || !free.hasFree(waiter.kind)
+                    || !free.endpoint.host.requests().tryAcquire()) {
                 return;
             }
             free.pending.receive(waiter);
         }
     }
 
-    private @Nullable Waiter longestWaiting(PooledConnection connection) {
+    private @Nullable Waiter longestWaiting() {
         Waiter longest = null;
         for (EndpointPool pool : pools) {
-            Waiter first = pool.pending.firstWithoutDial(connection);
+            Waiter first = pool.pending.firstWithoutDial();
             if (first != null
                     && (longest == null || first.connectionWait.sinceNanos - longest.connectionWait.sinceNanos < 0)) {
                 longest = first;
@@ -159,7 +161,7 @@ final class Siblings implements EndpointPool.Others {
         if (waiter != null && !granted.isGone()) {
             EndpointPool to = poolOf.apply(granted);
             if (to.takesFromOthers()) {
-                granted.requests().acquireBeyond(); // who has waited is not sent away again
+                granted.requests().acquireBeyond(); // a request that has waited is not refused after that
                 to.opener.reserved();
                 to.pending.receive(waiter);
                 from.opener.openNeeded();
@@ -167,14 +169,14 @@ final class Siblings implements EndpointPool.Others {
             }
         }
         permits.release(granted);
-        if (!granted.isChosen()) { // it has left service meanwhile, so nobody is given the same again
+        if (!granted.isChosen()) { // it left service meanwhile, so the pool will not get a permit for it again
             from.opener.openNeeded();
         }
     }
 
     /**
-     * Other endpoints are chosen than before: requests for one that is not had better wait elsewhere, and what is free
-     * at one that is again had better be used.
+     * The set of chosen endpoints has changed. Requests that wait at an endpoint that is no longer chosen move elsewhere,
+     * and free connections of chosen endpoints serve waiting requests.
      */
     void onChoice() {
         for (EndpointPool pool : List.copyOf(pools)) {

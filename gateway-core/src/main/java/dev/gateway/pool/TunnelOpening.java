@@ -9,12 +9,12 @@ import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
-/** A tunnel's connection, from the request for one to its end. Confined to the event loop of its {@link Tunnels}. */
+/** A tunnel's connection, from its request to its end. Confined to the event loop of its {@link Tunnels}. */
 final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
     final StreamOpener.Callback callback;
     final ConnectionWait connectionWait;
 
-    /** Where it goes, as far as is known while it waits. */
+    /** Its target; may change while it waits. */
     DialTarget target;
 
     private final UpstreamContext context;
@@ -23,11 +23,11 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
 
     private long dialedNanos; // when its dial began
     private boolean answered;
-    private @Nullable ClientPreamble preamble; // until there is a connection, as is the dial
+    private @Nullable ClientPreamble preamble; // like the dial, null once the connection is established
     private @Nullable Dial dial;
     private @Nullable TcpClientStream stream;
 
-    /** The tunnels that it is one of; maybe others later. */
+    /** The tunnels to the same endpoint; changes if the target does. */
     interface Owner {
         /** It has waited for a permit for as long as it may. */
         void onWaitedTooLong(TunnelOpening tunnel);
@@ -37,13 +37,13 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
 
         void onDialFailed(TunnelOpening tunnel, Failure failure);
 
-        /** Nobody wants it any more. */
+        /** Its exchange has cancelled it. */
         void onCancelled(TunnelOpening tunnel);
 
         /** The exchange has ended; its connection may take a moment longer. */
         void onOver();
 
-        /** Whether no connection is to be made any more. */
+        /** Whether the upstream is closed, and makes no more connections. */
         boolean isClosed();
     }
 
@@ -68,14 +68,14 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
         };
     }
 
-    /** Goes to another endpoint than it has waited for. */
+    /** Changes its target from the endpoint that it has waited for to another one. */
     void moveTo(Owner other, DialTarget there) {
         owner = other;
         target = there;
         callback.onMoved(there.endpoint());
     }
 
-    /** Has the permit that it takes; the turn says which of several addresses is tried first. */
+    /** Connects; it has a permit. The turn selects which of several addresses is tried first. */
     void dial(int turn) {
         dialedNanos = context.now();
         dial = new Dial(context, target, Alpn.NONE, preamble, true, this);
@@ -107,7 +107,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
         }
     }
 
-    /** Answers that there will be no connection. */
+    /** Fails the opening. */
     void fail(Failure failure) {
         answered = true;
         if (dial != null) {

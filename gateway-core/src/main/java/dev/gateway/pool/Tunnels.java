@@ -19,9 +19,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tunnels of one event loop to an endpoint, or to all that requests name. Each has a connection of its own; those for which the
- * limit of connections leaves no room wait in their order, and go to whichever endpoint of the upstream has room first.
- * Confined to its loop.
+ * The tunnels of one event loop to an endpoint, or to all endpoints that requests name. Each has a connection of its own.
+ * If the limit of connections is reached, tunnels wait in their order, and go to the endpoint of the upstream that has room
+ * first. Confined to its loop.
  */
 final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     private final UpstreamContext context;
@@ -37,9 +37,9 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     private int turn;
 
     /**
-     * Makes those to one endpoint, none yet.
+     * Begins without tunnels.
      *
-     * @param siblings those to other endpoints of the upstream on this loop
+     * @param siblings returns the tunnels to other endpoints of the upstream on this loop
      */
     Tunnels(UpstreamContext context, Host host, Function<Host, Tunnels> siblings) {
         this.context = context;
@@ -89,12 +89,12 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         tunnel.dial(turn++);
     }
 
-    /** There is a permit for another endpoint: the tunnel that has waited for longest goes there. */
+    /** This has got a permit for another endpoint: the tunnel that has waited for longest goes there. */
     private void moveNext(Tunnels to) {
         TunnelOpening tunnel = waiting.iterator().next();
         stopWaiting(tunnel);
         host.requests().release();
-        to.host.requests().acquireBeyond(); // who has waited is not sent away again
+        to.host.requests().acquireBeyond(); // a tunnel that has waited is not refused after that
         tunnel.moveTo(to, DialTarget.straight(to.host.endpoint()));
         to.dial(tunnel);
     }
@@ -108,7 +108,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         }
     }
 
-    /** Answers a tunnel that it will get no connection. */
+    /** Fails a tunnel that has no connection yet. */
     private void fail(TunnelOpening tunnel, Failure failure) {
         leave(tunnel);
         tunnel.fail(failure);
@@ -142,7 +142,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     @Override
     public void onDialFailed(TunnelOpening tunnel, Failure failure) {
         dialing.remove(tunnel);
-        if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
+        if (failure.cause() != Cause.OVERLOAD) { // a shortage of the gateway, no failure of the endpoint
             shared.upstream.health().onTried(tunnel.target.endpoint(), false);
         }
         observer.onConnectFailed(failure.cause());
@@ -176,7 +176,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         close(endpoint -> true);
     }
 
-    /** Ends at once what leads to some endpoints. */
+    /** Ends all tunnels to these endpoints at once. */
     void close(Predicate<Endpoint> gone) {
         for (Set<TunnelOpening> each : List.of(waiting, dialing, open)) {
             for (TunnelOpening tunnel : List.copyOf(each)) {
@@ -202,7 +202,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         }
     }
 
-    /** Whether its endpoint has gone, and nothing of it is left. */
+    /** Whether its endpoint was removed, and no tunnel is left. */
     boolean isOver() {
         return host.isGone() && waiting.isEmpty() && dialing.isEmpty() && open.isEmpty() && !permit.isWaiting();
     }
@@ -220,7 +220,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     public void onPermit(Host granted) {
         if (closed || waiting.isEmpty()) {
             shared.permits.release(granted);
-        } else if (granted != host && !granted.isChosen()) { // it has left service since
+        } else if (granted != host && !granted.isChosen()) { // it left service meanwhile
             shared.permits.release(granted);
             dial();
         } else {

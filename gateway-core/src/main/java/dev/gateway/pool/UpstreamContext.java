@@ -4,8 +4,8 @@ import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.UpstreamSettings;
 
 /**
- * The context of one upstream's connections on one event loop: what all of them are made and kept with. Confined to the
- * loop.
+ * The context of one upstream's connections on one event loop: the resources, settings and observer that they share.
+ * Confined to the loop.
  */
 class UpstreamContext {
     final LoopResources resources;

@@ -15,8 +15,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Upstream TLS: the client's side for all connections of one upstream, those to its endpoints, and those to parents.
- * Immutable, shared by event loops.
+ * Upstream TLS: the client side of TLS for all connections of one upstream, to its endpoints and to parents. Immutable,
+ * shared by event loops.
  */
 final class UpstreamTls implements AutoCloseable {
     private final @Nullable ClientTls endpoints;
@@ -35,7 +35,7 @@ final class UpstreamTls implements AutoCloseable {
         try {
             for (ParentProxy parent : settings.dialSettings().parents().all()) {
                 if (parent.tls() != null) {
-                    // The limit for connecting through a parent is for all of it together.
+                    // No limit of its own: the connect timeout covers the whole handshake with a parent.
                     made.parents.put(parent, client(parent.tls(), List.of(), 0));
                 }
             }
@@ -69,13 +69,13 @@ final class UpstreamTls implements AutoCloseable {
                 handshakeMillis));
     }
 
-    /** Returns what secures connections to a parent, or to endpoints if it is null; null for cleartext. */
+    /** Returns TLS for connections to a parent, or to endpoints if the parent is null; null for cleartext. */
     @Nullable
     ClientTls of(@Nullable ParentProxy parent) {
         return parent == null ? endpoints : parents.get(parent);
     }
 
-    /** Returns the certificates that are shown to those who ask for one. */
+    /** Returns the client certificates that the gateway presents. */
     List<X509Certificate> certificates() {
         List<X509Certificate> certificates = new ArrayList<>();
         for (ClientTls each : all()) {

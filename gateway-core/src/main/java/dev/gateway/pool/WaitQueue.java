@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Waiters in their order of arrival; any of them may leave at any time. */
+/** A queue of waiting requests in their order of arrival; each may leave at any time. */
 final class WaitQueue {
     private @Nullable Waiter first;
     private @Nullable Waiter last;
@@ -19,7 +19,7 @@ final class WaitQueue {
         return first;
     }
 
-    /** Whether a waiter is among so many that have waited for longest. */
+    /** Whether a waiter is among the first of this number. */
     boolean isAmongFirst(Waiter waiter, int count) {
         Waiter each = first;
         for (int i = 0; i < count && each != null; i++) {
@@ -59,7 +59,7 @@ final class WaitQueue {
         size--;
     }
 
-    /** Returns those who wait now, for a loop in which others may come and go. */
+    /** Returns a copy, for a loop that may change the queue. */
     List<Waiter> copy() {
         List<Waiter> all = new ArrayList<>(size);
         for (Waiter waiter = first; waiter != null; waiter = waiter.after) {

@@ -5,28 +5,28 @@ import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import org.jspecify.annotations.Nullable;
 
-/** A request that waits for a connection; in its pool's queue until it is answered or given up. */
+/** A request that waits for a connection, in the queue of its pool until it is answered or cancelled. */
 final class Waiter implements StreamOpener.Opening {
     final StreamKind kind;
     final ResponseEvents events;
     final StreamOpener.Callback callback;
     final ConnectionWait connectionWait;
 
-    /** Where it waits. */
+    /** The waiting requests of its pool. */
     Owner owner;
 
-    /** Those who wait with it. */
+    /** The waiting requests of a pool. */
     interface Owner {
-        /** It has waited for as long as its timer was armed for. */
+        /** Its timer has expired. */
         void onWaited(Waiter waiter);
 
-        /** Its request has no more time. */
+        /** The time of its request is over. */
         void onExpired(Waiter waiter);
 
-        /** Its request has been given up. */
+        /** Its request was cancelled. */
         void onCancelled(Waiter waiter);
 
-        /** It waits elsewhere from now on. */
+        /** It has moved to another pool. */
         void onMoved(Waiter waiter);
     }
 

@@ -1,4 +1,4 @@
-/** Upstream connections, kept per event loop: the one {@code StreamOpener}. */
+/** Upstream connections, pooled per event loop; implements {@code StreamOpener}. */
 @NullMarked
 package dev.gateway.pool;
 

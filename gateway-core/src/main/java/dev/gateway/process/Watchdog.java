@@ -5,8 +5,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Watchdog (sd_notify): tells that the gateway is alive for as long as every event loop does what it is given. Looked at by
- * one thread from time to time; asked between two looks, a loop that is stuck ends what is told.
+ * Watchdog (sd_notify): reports that the gateway is alive as long as every event loop runs its tasks. One thread calls it
+ * periodically. At each check it gives each loop a task. If a loop has not run its task by the next check, it is stuck, and
+ * the reports stop.
  */
 public final class Watchdog {
     private final List<? extends Executor> loops;
@@ -14,13 +15,13 @@ public final class Watchdog {
     private final AtomicInteger unanswered = new AtomicInteger();
     private boolean asked;
 
-    /** Makes it; {@code alive} is told when all loops have answered. */
+    /** Makes it; it runs {@code alive} when all loops have answered. */
     public Watchdog(List<? extends Executor> loops, Runnable alive) {
         this.loops = loops;
         this.alive = alive;
     }
 
-    /** Tells that all is well if each loop has answered since the last look, and asks again. */
+    /** Reports that the gateway is alive if each loop has answered since the last check, and asks all loops again. */
     public void look() {
         if (unanswered.get() > 0) {
             return;

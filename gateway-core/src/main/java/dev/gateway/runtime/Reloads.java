@@ -98,6 +98,7 @@ public final class Reloads {
 
     /** Returns what has changed; null if the file is invalid. */
     private @Nullable ConfigChange load(List<String> lines) throws StartException {
+        generations.filterStates().awaitWriters();
         LoadResult result = file.load();
         for (Problem problem : result.problems()) {
             lines.add(problem.toString());

@@ -4,14 +4,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Active health check settings: how endpoints are asked whether they are well.
+ * Active health check settings: how the gateway checks endpoints.
  *
- * @param request what they are asked
- * @param intervalMillis from an answer to the next question; jittered
+ * @param request what the gateway sends
+ * @param intervalMillis from an answer to the next check; jittered
  * @param unhealthyIntervalMillis the same while the endpoint is unhealthy
  * @param timeoutMillis how long an answer may take, connecting included
- * @param healthyThreshold how many good answers in a row end a bad time
- * @param unhealthyThreshold how many bad ones end a good time
+ * @param healthyThreshold how many good answers in a row make an unhealthy endpoint healthy
+ * @param unhealthyThreshold how many bad answers in a row make a healthy endpoint unhealthy
  */
 public record ActiveCheck(
         Request request,
@@ -21,14 +21,14 @@ public record ActiveCheck(
         int healthyThreshold,
         int unhealthyThreshold) {
 
-    /** What an endpoint is asked. */
+    /** What the gateway sends to check an endpoint. */
     public sealed interface Request permits Http, Grpc, Tcp {}
 
     /**
      * A GET request.
      *
-     * @param path what is asked for
-     * @param host that the request names, null for the endpoint's own
+     * @param path the path of the request
+     * @param host the Host header of the request, null for the endpoint's own host
      * @param expected which statuses are good
      */
     public record Http(String path, @Nullable String host, List<Statuses> expected) implements Request {
@@ -45,11 +45,11 @@ public record ActiveCheck(
     /**
      * A call of {@code grpc.health.v1.Health/Check}.
      *
-     * @param service whose health is asked for, empty for that of the whole server
+     * @param service the service in the call, empty for the whole server
      */
     public record Grpc(String service) implements Request {}
 
-    /** A connection, and no more than that. */
+    /** The gateway connects and sends nothing. */
     public record Tcp() implements Request {}
 
     /** Statuses from first to last. */

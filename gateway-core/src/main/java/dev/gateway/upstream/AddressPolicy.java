@@ -4,12 +4,12 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Address policy. Judges each address that is about to be dialed: after names are resolved, so that a name cannot be made
- * to mean something else in between. Immutable or safe from any event loop.
+ * Address policy. Decides about each address just before the gateway connects to it. It gets the resolved address, so that
+ * a DNS server cannot change what the name means in between. Immutable or safe from any event loop.
  */
 public interface AddressPolicy {
     /**
-     * Returns why this address must not be dialed, for people, or null if it may be.
+     * Returns why the gateway must not connect to this address, as text for people, or null if it may.
      *
      * @param host what the request named: a name, or an IP literal without brackets
      */

@@ -8,24 +8,24 @@ public interface Balancer {
     /**
      * Chooses an endpoint.
      *
-     * @param request what is to be sent, and what was tried before; of use during the call only
-     * @return null if no endpoint may be used now
+     * @param request the request, and which endpoints it has tried; valid during the call only
+     * @return null if there is no endpoint to choose
      */
     @Nullable
     Endpoint choose(BalancerContext request);
 
-    /** Whether it is of use to tell hosts how long answers take. */
+    /** Whether this balancer uses the latency of hosts, so that callers must measure it. */
     default boolean timesAnswers() {
         return false;
     }
 
     /**
-     * Makes a balancer of one upstream, off the event loops, each time that other endpoints may be chosen. What must
-     * outlive that is kept in the hosts.
+     * Makes a balancer for one upstream, each time that the set of endpoints to choose from changes; not on an event loop.
+     * State that must survive such a change belongs in the hosts.
      */
     @FunctionalInterface
     interface Policy {
-        /** Returns what balances over exactly these, of which there may be none. */
+        /** Returns a balancer that chooses among these hosts; the list may be empty. */
         Balancer over(List<Host> hosts);
     }
 }

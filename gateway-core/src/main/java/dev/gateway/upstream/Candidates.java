@@ -6,16 +6,16 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * The endpoints that a balancer chooses from, with their weights of this moment. Draws one by weight in constant time (alias
- * method), and finds another for one that a request has tried. Immutable.
+ * The endpoints that a balancer chooses from, with their current weights. Draws one by weight in constant time (alias
+ * method), and replaces one that the request has already tried. Immutable.
  */
 final class Candidates {
     private final Host[] hosts;
     private final Endpoint[] endpoints;
     private final double[] weights;
     private final boolean uniform;
-    private final int[] alias; // of each slot, who has the part that its owner leaves
-    private final int[] kept; // of each slot, the owner's part, of 2^31
+    private final int[] alias; // for each slot: the candidate that has the part of the slot beyond kept
+    private final int[] kept; // for each slot: the part that its own candidate has, of 2^31
 
     Candidates(List<Host> hosts) {
         this.hosts = hosts.toArray(Host[]::new);
@@ -80,13 +80,13 @@ final class Candidates {
         return uniform;
     }
 
-    /** Returns one by weight. There must be some. */
+    /** Draws a candidate at random by weight. There must be at least one. */
     int draw(long random) {
         int slot = below(random, hosts.length);
         return (random & Integer.MAX_VALUE) < kept[slot] ? slot : alias[slot];
     }
 
-    /** Returns another one, each as likely, whatever its weight. There must be at least two. */
+    /** Draws another candidate than this one; weights do not matter. There must be at least two. */
     int other(int than, long random) {
         int i = than + 1 + below(random, hosts.length - 1);
         return i < hosts.length ? i : i - hosts.length;
@@ -96,13 +96,16 @@ final class Candidates {
         return (int) (((random >>> Integer.SIZE) * bound) >>> Integer.SIZE);
     }
 
-    /** Whether a request had better go elsewhere: it was there before. */
+    /** Whether the request has already tried this candidate. */
     boolean isTried(int i, BalancerContext request) {
         Endpoint previous = request.previous();
         return previous != null && (endpoints[i].equals(previous) || request.isTried(endpoints[i]));
     }
 
-    /** Returns this one, or if a request has tried it the next that it has not; if it has tried all, not the last one. */
+    /**
+     * Returns this candidate if the request has not tried it, else the next one that it has not tried. If it has tried all,
+     * returns one other than that of the previous attempt.
+     */
     int untried(int i, BalancerContext request) {
         Endpoint previous = request.previous();
         if (previous == null || !isTried(i, request)) {

@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which endpoints of one upstream get requests at present, and what balances among them. Changed under the lock of its
- * {@link Health}; event loops read it.
+ * Which endpoints of one upstream get requests at present, and the balancer among them. {@link Health} changes it under its
+ * lock; event loops read it.
  */
 final class ChosenHosts {
     private final Balancer.Policy policy;
@@ -19,10 +19,10 @@ final class ChosenHosts {
     private volatile boolean panic;
     private volatile Choice choice;
 
-    /** What is chosen from, and by what. */
+    /** The endpoints that get requests, and the balancer that chooses among them. */
     private record Choice(Balancer balancer, List<Endpoint> endpoints) {}
 
-    /** Makes it with all of these. */
+    /** Begins with all endpoints chosen. */
     ChosenHosts(HostSet all, Balancer.Policy policy, HealthSettings settings) {
         this.policy = policy;
         this.panicThreshold = settings.panicThreshold();
@@ -31,12 +31,12 @@ final class ChosenHosts {
         this.choice = new Choice(policy.over(all.hosts), all.endpoints);
     }
 
-    /** Returns what balances among them. */
+    /** Returns the balancer among the chosen endpoints. */
     Balancer balancer() {
         return choice.balancer;
     }
 
-    /** Whether there is another one than this. */
+    /** Whether an endpoint other than this one is chosen. */
     boolean hasOther(Endpoint endpoint) {
         List<Endpoint> chosen = choice.endpoints;
         return chosen.size() > 1 || (chosen.size() == 1 && !chosen.get(0).equals(endpoint));
@@ -53,18 +53,18 @@ final class ChosenHosts {
         return zones.share();
     }
 
-    /** Tells somebody who is chosen, now and whenever that changes. */
+    /** Tells the listener which endpoints are chosen, now and at each change. */
     void tell(Consumer<List<Host>> listener, HostSet all) {
         listeners.add(listener);
         listener.accept(all.hosts.stream().filter(Host::isChosen).toList());
     }
 
-    /** An endpoint starts slowly that the generation before did not have. */
+    /** Begins the slow start of an endpoint that the previous generation did not have. */
     void beginSlowly(Host host, long now) {
         slowStart.begin(host, now);
     }
 
-    /** Lets slow starts go on. */
+    /** Raises the shares of endpoints that start slowly. */
     void advance(HostSet all, long now) {
         if (slowStart.advance(all.hosts, now)) {
             choose(all, true, now);
@@ -82,7 +82,7 @@ final class ChosenHosts {
         panic = selection.panic();
         List<Endpoint> chosen = hosts.stream().map(Host::endpoint).toList();
         if (!rebuild && chosen.equals(choice.endpoints)) {
-            return; // their turn goes on
+            return; // keep the balancer, and its position in the turn
         }
         slowStart.join(choice.endpoints, hosts, now);
         Set<Host> included = Set.copyOf(hosts);
@@ -94,6 +94,6 @@ final class ChosenHosts {
         }
         boolean doubtful = panic || hosts.stream().noneMatch(Host::isInService);
         Balancer balancer = zones.balancer(all.hosts, hosts, doubtful, policy);
-        choice = new Choice(balancer, chosen); // not sooner: new ones have no share of the limits before
+        choice = new Choice(balancer, chosen); // last, because new endpoints get their share of the limits above
     }
 }

@@ -5,11 +5,11 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Client preamble. What the gateway tells the next hop of the client before a tunnel's first byte: by a PROXY protocol
- * header, or by fields of a CONNECT.
+ * Client preamble. What the gateway tells the next hop about the client before a tunnel's first byte: in a PROXY protocol
+ * header, or in fields of a CONNECT.
  *
  * @param client whose tunnel it is, for a PROXY protocol header
- * @param local the address that its connection was made to, null for a Unix-domain socket
- * @param via who has handed the wish for it on, for a parent proxy, as {@code Via} has it; empty for nobody
+ * @param local the address that the client connected to, null for a Unix-domain socket
+ * @param via the {@code Via} field for a parent proxy: which proxies have forwarded the CONNECT so far; may be empty
  */
 public record ClientPreamble(SourceAddress client, @Nullable InetSocketAddress local, String via) {}

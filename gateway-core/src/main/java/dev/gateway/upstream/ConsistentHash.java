@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hash balancer (Maglev, with bounded load): requests of the same key go to the same endpoint, as long as it has not many
- * more requests in flight than its share. Beyond that the key's next endpoints take them. Requests without a key go to
- * where there are few requests.
+ * Hash balancer (Maglev, with bounded load): requests with the same key go to the same endpoint, unless it has many more
+ * requests in flight than its share. Then the next endpoints of the key take them. Requests without a key go to an endpoint
+ * with few requests.
  */
 public final class ConsistentHash implements Balancer {
     /** An endpoint with fewer requests in flight is not overloaded, whatever the others have. */
@@ -23,14 +23,14 @@ public final class ConsistentHash implements Balancer {
     private final double totalWeight;
     private final Balancer withoutKey;
 
-    // Not exact: event loops may overwrite what others write, which makes one of them count a little earlier or later.
+    // Not exact: event loops may overwrite each other's values. Then one of them counts a little earlier or later.
     private int untilCount;
     private double mean = Double.MAX_VALUE; // requests in flight for a weight of one
 
     /**
-     * Makes a balancer over these.
+     * Makes a balancer over these hosts.
      *
-     * @param balanceFactor how many percent of its share an endpoint may have in flight, 0 for any number
+     * @param balanceFactor how many percent of its share an endpoint may have in flight, 0 for no limit
      */
     public ConsistentHash(List<Host> hosts, List<HashKey> keys, int balanceFactor) {
         this.candidates = new Candidates(hosts);
@@ -98,7 +98,9 @@ public final class ConsistentHash implements Balancer {
         return inFlight >= ALWAYS_TAKES && inFlight >= balanceFactor / PERCENT * mean * candidates.weight(index);
     }
 
-    /** Counts all requests in flight, once in as many choices as there are endpoints: so a choice costs the same for any number. */
+    /**
+     * Counts all requests in flight, once per as many choices as there are endpoints, so that a choice has a constant cost.
+     */
     private void count() {
         if (--untilCount < 0) {
             untilCount = candidates.size();
@@ -106,7 +108,7 @@ public final class ConsistentHash implements Balancer {
             for (int i = 0; i < candidates.size(); i++) {
                 inFlight += inFlight(i);
             }
-            mean = (inFlight + candidates.size()) / totalWeight; // with those that come until the next count
+            mean = (inFlight + candidates.size()) / totalWeight; // includes the requests that come until the next count
         }
     }
 }

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Settings for dialing an upstream, beyond a socket to an endpoint.
  *
- * @param addresses which addresses may be dialed, null for all
+ * @param addresses which addresses the gateway may dial, null for all
  * @param parents the proxies that connections go through
- * @param proxyHeader what a tunnel's connection begins with to tell the endpoint of the client
+ * @param proxyHeader the PROXY protocol header that tells the endpoint about the client of a tunnel
  */
 public record DialSettings(@Nullable AddressPolicy addresses, ParentProxies parents, ProxyHeader proxyHeader) {
     private static final String LOCALHOST = "localhost";
@@ -18,17 +18,17 @@ public record DialSettings(@Nullable AddressPolicy addresses, ParentProxies pare
     public static final DialSettings DIRECT = new DialSettings(null, ParentProxies.NONE, ProxyHeader.NONE);
 
     /**
-     * Judges a destination that a parent is to dial, as far as can be told without resolving its name: an address, or
-     * what every resolver takes for this machine (RFC 6761, section 6.3).
+     * Applies the address policy to a destination that a parent is to dial, as far as possible without resolving its name:
+     * to an IP address, and to names that every resolver maps to the local host (RFC 6761, section 6.3).
      *
-     * @return why it must not be asked for, or null
+     * @return why the gateway must not request it, or null
      */
     public @Nullable String refuseByParent(String host, int port) {
         if (addresses == null) {
             return null;
         }
         boolean local = host.equals(LOCALHOST) || host.endsWith("." + LOCALHOST);
-        // Netty reads more as an address than IpLiteral does: here that denies more.
+        // Netty accepts more forms of addresses than IpLiteral does: here that denies more.
         InetAddress known = local ? NetUtil.LOCALHOST4 : NetUtil.createInetAddressFromIpAddressString(host);
         return known == null ? null : addresses.refuse(host, known, port);
     }

@@ -5,16 +5,16 @@ import java.util.concurrent.TimeUnit;
 /** Whether and for how long one endpoint is ejected, and how often it was. Guarded by its {@link Health}. */
 final class Ejection {
     private boolean lasting;
-    private long since; // nanoseconds; when it began, or if it is over, when it ended
+    private long since; // nanoseconds; when it began, or when it ended if it is over
     private long millis;
-    private long inARow; // with less service in between than the base time for each
+    private long inARow; // one less for each base time in service since the last one
     private long count;
 
     /** Begins; returns how many milliseconds it lasts. */
     long begin(OutlierDetection policy, long now) {
         long base = policy.baseEjectionMillis();
         long inService = count == 0 ? 0 : TimeUnit.NANOSECONDS.toMillis(now - since);
-        long most = policy.maxEjectionMillis() / base + 1; // no more make a difference
+        long most = policy.maxEjectionMillis() / base + 1; // a higher number would make no difference
         inARow = Math.min(Math.max(0, inARow - inService / base) + 1, most);
         millis = Math.min(base * inARow, policy.maxEjectionMillis());
         count++;
@@ -42,7 +42,7 @@ final class Ejection {
         return count;
     }
 
-    /** Goes on where another one is. */
+    /** Continues the ejection of the endpoint in the previous generation. */
     void inherit(Ejection before) {
         lasting = before.lasting;
         since = before.since;

@@ -4,24 +4,24 @@ import dev.gateway.stream.EndpointName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Endpoint: one address of an upstream. A host that is a name is resolved when a connection is made, by the pool.
+ * Endpoint: one address of an upstream. If the host is a name, the pool resolves it when it connects.
  *
- * @param index a small number that no other of its upstream has now, though one had it before that has gone; or {@link
- *     NamedByRequest#INDEX}
+ * @param index a small number, unique among the current endpoints of the upstream. An endpoint that has gone may have had
+ *     it before. {@link NamedByRequest#INDEX} for an endpoint that a request names
  * @param host a name, an IPv4 or IPv6 literal without brackets, or {@code unix:/path} with port 0
  * @param port 1 to 65535, 0 for a Unix-domain socket
  * @param weight its share of requests relative to its siblings, at least 1
- * @param name what TLS verifies and requests name as their host; differs from the host if that is an address of the name
- * @param zone where it is, null if nobody has said so
+ * @param name the name that TLS verifies and requests have as Host; differs from the host if that is an address of the name
+ * @param zone where it is, null if that is not configured
  */
 public record Endpoint(int index, String host, int port, int weight, String name, @Nullable String zone)
         implements EndpointName {
-    /** Makes an endpoint that is called as it is reached, in no zone. */
+    /** Makes an endpoint in no zone, whose name is its host. */
     public Endpoint(int index, String host, int port, int weight) {
         this(index, host, port, weight, host, null);
     }
 
-    /** Where endpoints are reached, of whichever upstream or generation. */
+    /** Where an endpoint is reached. Identifies it across upstreams and generations. */
     public record Address(String host, int port) {}
 
     /** Returns where it is reached. */

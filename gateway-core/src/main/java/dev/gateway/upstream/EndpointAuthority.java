@@ -2,7 +2,7 @@ package dev.gateway.upstream;
 
 import io.netty.util.AsciiString;
 
-/** The authority of an endpoint: what a request names as its host where the client has no say in it. */
+/** The authority of an endpoint: the Host of a request where the gateway does not forward the client's. */
 public final class EndpointAuthority {
     private static final AsciiString LOCALHOST = new AsciiString("localhost");
 
@@ -11,7 +11,7 @@ public final class EndpointAuthority {
     /** Returns host and port, without the port if it is the scheme's own. */
     public static AsciiString of(Endpoint endpoint, UpstreamSettings settings) {
         if (endpoint.port() == 0) {
-            return LOCALHOST; // a socket file has no name that would do
+            return LOCALHOST; // a socket file has no host name
         }
         int usual = settings.tls() == null ? 80 : 443;
         String host = endpoint.name();

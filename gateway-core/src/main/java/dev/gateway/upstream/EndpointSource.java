@@ -4,18 +4,18 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Endpoint source (service discovery): tells which hosts something stands for, again and again. Asked off the path of
- * requests, once for all upstreams that want to know.
+ * Endpoint source (service discovery): finds the hosts of a name, and reports each change. It works off the path of
+ * requests; all upstreams with the same name share one source.
  */
 public interface EndpointSource {
     /**
-     * Begins to tell; called once.
+     * Starts looking for hosts; called once.
      *
-     * @param listener told all hosts whenever they have changed, on any thread, one after the other; the empty list if
-     *     nothing better is known than the name itself
+     * @param listener gets the list of all hosts after each change, on any thread, but never two lists at a time. The list
+     *     is empty as long as only the name itself is known
      */
     void start(Consumer<List<String>> listener);
 
-    /** Ends it; what is being told at this moment may still arrive. */
+    /** Stops it. The listener may still get a list that is on its way. */
     void stop();
 }

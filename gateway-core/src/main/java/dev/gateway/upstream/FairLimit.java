@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Circuit breaker limit, fair by endpoint: how many of something an upstream may have at a time, over all event loops,
- * divided among its endpoints so that one that does not give back what it takes cannot take what the others need. Safe from
+ * Circuit breaker limit, fair by endpoint: how many of something (connections or requests) an upstream may have at a time,
+ * over all event loops. Each endpoint has its share, so that one that hangs cannot use up what the others need. Safe from
  * any thread.
  */
 public final class FairLimit {
@@ -21,7 +21,7 @@ public final class FairLimit {
         this.rest = new Limit(max);
     }
 
-    /** Makes a further part, for which nothing is kept so far. */
+    /** Makes the share of another endpoint. Until the next {@link #divide}, nothing is reserved for it. */
     Share newShare() {
         Share share = new Share(rest, max == Integer.MAX_VALUE ? max : 0);
         synchronized (shares) {
@@ -32,11 +32,13 @@ public final class FairLimit {
     }
 
     /**
-     * Keeps for each of these endpoints its share, by weight and at least one; what rounding leaves is for all. Others do
-     * not count until they are among these again: what hangs there must not be missing here. Called by one thread at a
-     * time.
+     * Divides the limit among some endpoints: reserves for each its share by weight, at least one. All may take what
+     * rounding leaves. Other endpoints do not count against the limit: what hangs there must not be missing here. Called by
+     * one thread at a time.
      *
-     * @param part returns an endpoint's part of this limit
+     * @param all all endpoints
+     * @param among those that get a share
+     * @param part returns an endpoint's share of this limit
      */
     void divide(List<Host> all, List<Host> among, Function<Host, Share> part) {
         if (max == Integer.MAX_VALUE) {
@@ -50,7 +52,7 @@ public final class FairLimit {
             if (!included.contains(host)) {
                 part.apply(host).keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
             } else if (max < count) {
-                part.apply(host).keep(0, 1); // not enough for all, but nobody has two
+                part.apply(host).keep(0, 1); // the limit is lower than the number of endpoints: at most one each
             } else {
                 int kept = 1 + (int) ((max - count) * host.weight() / weights);
                 left -= kept;
@@ -67,12 +69,7 @@ public final class FairLimit {
         }
     }
 
-    /** Returns how many have to be given back before anybody gets one beyond its share. */
-    public int excess() {
-        return rest.excess();
-    }
-
-    /** Returns how many parts it has, with those of endpoints that have gone of which something is still taken. */
+    /** Returns how many shares there are, including those of removed endpoints that are still in use. */
     int shares() {
         synchronized (shares) {
             shares.removeIf(Share::isOver);

@@ -7,7 +7,7 @@ import io.netty.util.AsciiString;
 /**
  * Hash policy: which part of a request a balancer hashes.
  *
- * @param name of the part, empty for what has none
+ * @param name the name of the header, cookie or query parameter; empty for other parts
  * @param terminal whether keys after this one do not count if the request has this one
  */
 public record HashKey(Source source, AsciiString name, FieldName field, boolean terminal) {

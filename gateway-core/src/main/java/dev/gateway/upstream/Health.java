@@ -12,20 +12,21 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Endpoint health. How the endpoints of one upstream are, and so which of them are chosen: those in service, which neither
- * drain nor are ejected or unhealthy; if too few are, others, too. Told of by event loops, which share a counter
- * that only failures write; the rest is guarded by this object and changes rarely. Safe from any thread.
+ * Endpoint health: the state of the endpoints of one upstream, and which of them the balancer may choose. These are the
+ * endpoints in service, which neither drain nor are ejected or unhealthy; if they are too few, others, too. Event loops
+ * report the results of attempts; they share a counter that only failures write. The rest is guarded by this object and
+ * changes rarely. Safe from any thread.
  */
 public final class Health {
-    /** How an endpoint is; the first that holds. */
+    /** The state of an endpoint: the first of these that applies. */
     public enum State {
-        /** An operator wants it to get no new requests. */
+        /** An operator has taken it out of service: it gets no new requests. */
         DRAINING,
-        /** It does not answer its checks as it should, and gets no requests. */
+        /** Its checks fail, and it gets no requests. */
         UNHEALTHY,
         /** It has failed too often, and gets no requests for a while. */
         EJECTED,
-        /** The last connection tried, not long ago, could not be made. It is chosen all the same. */
+        /** The last attempt to connect, not long ago, failed. It still gets requests. */
         UNREACHABLE,
         HEALTHY;
 
@@ -40,9 +41,9 @@ public final class Health {
     /**
      * What is known of an endpoint.
      *
-     * @param failures in a row; 0 without outlier detection, as the rest
+     * @param failures in a row; like the next two, 0 without outlier detection
      * @param ejections how often it was ejected
-     * @param ejectedMillis for how much longer it is
+     * @param ejectedMillis for how much longer it is ejected
      * @param failedCheck why it is unhealthy, null if it is not
      */
     public record Report(State state, int failures, long ejections, long ejectedMillis, @Nullable String failedCheck) {}
@@ -55,7 +56,7 @@ public final class Health {
     private final LongSupplier clock;
     private final ChosenHosts chosen;
     private final @Nullable SuccessRates successRates;
-    private boolean toldPanic; // of the thread that reviews
+    private boolean toldPanic; // used by the thread that calls review only
     private volatile HealthListener listener = HealthListener.NONE;
 
     /** Makes it without slow start and panic mode. */
@@ -71,8 +72,8 @@ public final class Health {
     /**
      * Makes it, with all endpoints in service.
      *
-     * @param policy makes what chooses among those that may be chosen
-     * @param clock nanoseconds since some time
+     * @param policy makes the balancer among the endpoints that may be chosen
+     * @param clock returns nanoseconds, such as System.nanoTime
      */
     public Health(List<Endpoint> endpoints, Balancer.Policy policy, HealthSettings settings, LongSupplier clock) {
         this.set = new HostSet(endpoints.stream().map(Host::new).toList());
@@ -85,13 +86,13 @@ public final class Health {
         this.chosen = new ChosenHosts(set, policy, settings);
     }
 
-    /** Says what is done to hosts before anybody uses them, to those there are and to those that come. */
+    /** Prepares all hosts by this function, and later each new host before it is used. */
     synchronized void prepareHosts(Consumer<Host> prepared) {
         preparation = prepared;
         set.hosts.forEach(prepared);
     }
 
-    /** Makes these the endpoints; returns those that have gone. */
+    /** Replaces the endpoints by these; returns those that it has removed. */
     synchronized List<Host> update(List<EndpointSpec> wanted) {
         HostSet before = set;
         HostSet next = before.next(wanted, preparation);
@@ -118,7 +119,7 @@ public final class Health {
         return set.host(endpoint);
     }
 
-    /** Returns what chooses among the endpoints that may be chosen. */
+    /** Returns the balancer among the endpoints that may be chosen. */
     Balancer balancer() {
         return chosen.balancer();
     }
@@ -133,14 +134,14 @@ public final class Health {
         listener = next;
     }
 
-    /** Tells somebody which endpoints may be chosen, now and at each change; on any thread, so it must not take long. */
+    /** Tells a listener which endpoints may be chosen, now and at each change; on any thread, so it must not take long. */
     public synchronized void onChoice(Consumer<List<Host>> chooser) {
         chosen.tell(chooser, set);
     }
 
-    // What becomes of attempts, told by event loops
+    // Results of attempts, which event loops report
 
-    /** A connection to an endpoint was tried. Nothing is done about those that requests name. */
+    /** The gateway tried to connect to an endpoint. Endpoints that requests name are not counted. */
     public void onTried(Endpoint endpoint, boolean reached) {
         Host host = host(endpoint);
         if (host == null) {
@@ -153,9 +154,9 @@ public final class Health {
     }
 
     /**
-     * An endpoint answered; how the answer ends, is not known yet.
+     * An endpoint has sent the head of its response.
      *
-     * @return whether that is a failure
+     * @return whether its status counts as a failure
      */
     public boolean onAnswered(Endpoint endpoint, int status) {
         Host host = outliers == null ? null : host(endpoint);
@@ -172,9 +173,9 @@ public final class Health {
         return failed;
     }
 
-    /** An endpoint's answer was good, and did not break off. */
+    /** An endpoint has sent a complete response that is no failure. */
     public void onServed(Endpoint endpoint) {
-        // Where answers that break off count, a good head alone must not make them forgotten: all may break off.
+        // If responses that break off count as failures, a good head alone must not reset the count: all may break off.
         Host host = outliers == null || outliers.counts() == OutlierDetection.Counts.ABSENCE ? null : host(endpoint);
         if (host != null) {
             host.forgive();
@@ -193,7 +194,7 @@ public final class Health {
         }
     }
 
-    /** An endpoint did not answer a request as it should. */
+    /** An endpoint answered a request with a failure other than {@link #onAnswered} counts, such as a broken response. */
     public void onAnsweredBadly(Endpoint endpoint) {
         Host host = host(endpoint);
         if (host != null && outliers != null && outliers.counts() == OutlierDetection.Counts.ANY_FAILURE) {
@@ -207,19 +208,19 @@ public final class Health {
             host.countOutcome(false);
         }
         if (outliers != null && outliers.isTooMany(host.failures.incrementAndGet())) {
-            eject(host, outliers, "has failed too often"); // if it must not be now, maybe after as many more
+            eject(host, outliers, "has failed too often"); // if limits forbid it, the next try is after as many more
         }
     }
 
     /**
-     * Checks have found how an endpoint is.
+     * Active checks have judged an endpoint.
      *
-     * @param failure why it is not well, or null
+     * @param failure why it is unhealthy, or null if it is healthy
      */
     public void onChecked(Endpoint endpoint, @Nullable String failure) {
         Host host = host(endpoint);
         if (host == null) {
-            return; // it has gone meanwhile
+            return; // it was removed meanwhile
         }
         int inService;
         synchronized (this) {
@@ -228,14 +229,14 @@ public final class Health {
             if (!changed) {
                 return;
             }
-            host.failures.set(0); // those of the time when it got no requests
+            host.failures.set(0); // they are from the time before
             choose(false);
             inService = inService();
         }
         listener.onChecked(endpoint, failure, inService);
     }
 
-    // Who is in service
+    // Which endpoints are in service
 
     private void eject(Host host, OutlierDetection policy, String reason) {
         long millis;
@@ -254,7 +255,7 @@ public final class Health {
         listener.onEjected(host.endpoint(), reason, millis, left);
     }
 
-    /** Lets ejected endpoints return whose time is over, and does all else that takes time; called again and again. */
+    /** Ends ejections whose time is over, and does all other periodic work; called about once a second. */
     public void review() {
         for (SuccessRates.Outlier outlier : advance()) {
             eject(outlier.host(), Objects.requireNonNull(outliers), outlier.reason());
@@ -271,7 +272,7 @@ public final class Health {
         }
     }
 
-    /** Lets slow starts go on; returns who succeeds too seldom. */
+    /** Raises the shares of endpoints that start slowly; returns the endpoints that succeed too seldom. */
     private synchronized List<SuccessRates.Outlier> advance() {
         long now = clock.getAsLong();
         chosen.advance(set, now);
@@ -284,15 +285,15 @@ public final class Health {
             return false;
         }
         host.ejection.end(now);
-        host.failures.set(0); // whatever was under way when it was ejected does not count
+        host.failures.set(0); // requests that were in flight when it was ejected do not count
         choose(false);
         return true;
     }
 
     /**
-     * Lets an endpoint get no new request, or get them again.
+     * Takes an endpoint out of service, or puts it back.
      *
-     * @return whether there is that endpoint
+     * @return whether the upstream has that endpoint
      */
     public synchronized boolean drain(String address, boolean drain) {
         List<Host> known = those(host -> host.toString().equals(address));
@@ -303,7 +304,7 @@ public final class Health {
         return !known.isEmpty();
     }
 
-    /** Takes over how endpoints of the same address are in an upstream of an earlier generation. */
+    /** Takes over the state of endpoints of the same address from the upstream of an earlier generation. */
     public void inherit(Health before) {
         Map<Endpoint.Address, Legacy> legacies = before.legacies();
         synchronized (this) {
@@ -319,7 +320,7 @@ public final class Health {
         }
     }
 
-    /** Returns how endpoints are, by their address. */
+    /** Returns the state of endpoints by their address. */
     private synchronized Map<Endpoint.Address, Legacy> legacies() {
         Map<Endpoint.Address, Legacy> legacies = new HashMap<>();
         for (Host host : set.hosts) {
@@ -332,7 +333,7 @@ public final class Health {
         return those(Host::isInService).size();
     }
 
-    /** Counts those that answered, if badly: requests to the others would gain nothing. */
+    /** Counts ejected endpoints that answered, if badly. The others do not count: requests to them would gain nothing. */
     private int ejected() {
         return those(host -> host.ejection.isLasting() && !host.isUnresponsive())
                 .size();
@@ -346,9 +347,9 @@ public final class Health {
         return set.hosts.stream().filter(wanted).toList();
     }
 
-    // For those who look
+    // For pages, metrics and logs
 
-    /** Tells how an endpoint is; one that has gone drains. */
+    /** Returns the state of an endpoint. A removed one counts as draining. */
     public synchronized Report report(Endpoint endpoint) {
         Host host = host(endpoint);
         if (host == null) {
@@ -370,7 +371,7 @@ public final class Health {
                 state, host.failures.get(), ejection.count(), ejection.leftMillis(clock.getAsLong()), failedCheck);
     }
 
-    /** Whether an endpoint gets no new request because an operator wants it so. */
+    /** Whether an endpoint gets no new requests because an operator has taken it out of service. */
     public boolean isDraining(Endpoint endpoint) {
         return report(endpoint).state() == State.DRAINING;
     }
@@ -385,12 +386,12 @@ public final class Health {
         return chosen.localShare();
     }
 
-    /** Whether failures of endpoints are counted. */
+    /** Whether this counts failures of endpoints. */
     public boolean detectsOutliers() {
         return outliers != null;
     }
 
-    /** Returns how endpoints are asked whether they are well, null if they are not asked. */
+    /** Returns the settings of active checks, null if there are no checks. */
     public @Nullable ActiveCheck activeCheck() {
         return check;
     }

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A listener for ejections and health checks. Any thread may call it; the caller holds no lock. */
 public interface HealthListener {
-    /** Is told nothing. */
+    /** Ignores all events. */
     HealthListener NONE = new HealthListener() {
         @Override
         public void onEjected(Endpoint endpoint, String reason, long millis, int inService) {}
@@ -20,9 +20,10 @@ public interface HealthListener {
     };
 
     /**
-     * An endpoint is ejected for some time; so many others are in service.
+     * An endpoint is ejected for some time.
      *
-     * @param reason what it has done, as the rest of a sentence of which it is the subject
+     * @param reason what it has done, as a predicate such as "has failed too often"
+     * @param inService how many endpoints are still in service
      */
     void onEjected(Endpoint endpoint, String reason, long millis, int inService);
 
@@ -30,17 +31,17 @@ public interface HealthListener {
     void onReturned(Endpoint endpoint);
 
     /**
-     * Checks have found that an endpoint is well again, or not any more.
+     * Active checks have found that an endpoint has become healthy or unhealthy.
      *
-     * @param failure why not, or null
-     * @param inService how many endpoints are
+     * @param failure why it is unhealthy, or null if it is healthy
+     * @param inService how many endpoints are in service
      */
     void onChecked(Endpoint endpoint, @Nullable String failure, int inService);
 
     /**
-     * So few endpoints are in service that all get requests, or not any more. Told up to a second later.
+     * Panic mode has begun or ended: so few endpoints are in service that all get requests. Called up to a second later.
      *
-     * @param inService how many endpoints are
+     * @param inService how many endpoints are in service
      */
     void onPanic(boolean panic, int inService);
 }

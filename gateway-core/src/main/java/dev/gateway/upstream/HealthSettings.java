@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
  * Health settings: what takes endpoints of one upstream out of service, and how they come back.
  *
  * @param outliers when endpoints are ejected, null for never
- * @param check how they are asked whether they are well, null for not at all
- * @param panicThreshold the least percentage of endpoints in service; with fewer all are chosen. 0 for none
- * @param slowStartMillis for how long an endpoint that joins others gets less than its share, 0 for not at all
+ * @param check how endpoints are checked, null for not at all
+ * @param panicThreshold percentage of endpoints in service below which all endpoints get requests; 0 for never
+ * @param slowStartMillis for how long an endpoint that joins others gets less than its share; 0 for no slow start
  * @param localZone whose endpoints are preferred, null for no zone
  */
 public record HealthSettings(

@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Host. The live state of one endpoint: what is in flight to it, and how it is. One object per address and upstream, which
- * all event loops share; on the path of a request nothing of it is locked.
+ * Host: the live state of one endpoint, such as its requests in flight and its health. One object per address and upstream,
+ * which all event loops share. The path of a request takes no lock of it.
  */
 public final class Host {
-    /** For how long a failed connection says something of an endpoint to which nobody has connected since. */
+    /** How long an endpoint counts as unreachable after a failed connection, if nothing has connected since. */
     private static final long LATELY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** How exactly it is known when it answered. */
+    /** How exact {@link #heardNanos} is. */
     private static final long HEARD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Endpoint endpoint;
@@ -25,31 +25,31 @@ public final class Host {
     /** Failures in a row. */
     final AtomicInteger failures = new AtomicInteger();
 
-    /** Whether the last connection tried could not be made. */
+    /** Whether the last attempt to connect failed. */
     private volatile boolean unreached;
 
-    /** Whether it gave the last request that it took no answer. */
+    /** Whether it left the last request that it took unanswered. */
     private volatile boolean unanswered;
 
-    /** When the last connection tried could not be made; of use while it is unreached. */
+    /** When the last attempt to connect failed; valid while it is unreached. */
     private volatile long unreachedNanos;
 
     /** Whether the balancer chooses it at present. */
     private volatile boolean chosen = true;
 
-    /** Whether the balancer chooses none at all, so that who waits here cannot do better elsewhere. */
+    /** Whether the balancer chooses no endpoint at all, so that requests that wait for this one have no better choice. */
     private volatile boolean alone;
 
-    /** Whether it is no endpoint of its upstream any more. */
+    /** Whether its upstream no longer has this endpoint. */
     private volatile boolean gone;
 
-    /** What became of requests since the last review of success rates; counted only where there are such reviews. */
+    /** Results of requests since the last review of success rates; counted only if there are such reviews. */
     private final LongAdder served = new LongAdder();
 
     private final LongAdder failed = new LongAdder();
     private volatile double successRate = Double.NaN;
 
-    /** Which part of its share it gets. */
+    /** Which part of its share of requests it gets during slow start. */
     final Ramp ramp = new Ramp();
 
     /** When it answered, roughly. */
@@ -58,7 +58,7 @@ public final class Host {
     /** Whether it has answered at all. */
     private volatile boolean heard;
 
-    // Guarded by the Health that it is part of.
+    // Guarded by the Health of its upstream.
     boolean draining;
     final Ejection ejection = new Ejection();
 
@@ -71,19 +71,19 @@ public final class Host {
         this.spec = EndpointSpec.of(endpoint);
     }
 
-    /** Counts against these from now on; called before anybody uses it. */
+    /** Sets the shares of limits that its connections and requests count against; called before it is used. */
     void limitBy(Share connectionsShare, Share requestsShare) {
         connections = connectionsShare;
         requests = requestsShare;
     }
 
-    /** Counts what leads to it against no limit until limits are divided: requests may come a moment sooner. */
+    /** Has no limit until the upstream divides its limits, because requests may come a moment before that. */
     void beginUndivided() {
         connections.keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
         requests.keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
     }
 
-    /** It is no endpoint of its upstream any more; what leads to it does not count against limits, as it gets nothing new. */
+    /** Its upstream has removed it. It gets nothing new, and what is in flight no longer counts against limits. */
     void leave() {
         chosen = false;
         alone = false;
@@ -93,7 +93,7 @@ public final class Host {
         requests.leave();
     }
 
-    /** Whether it is no endpoint of its upstream any more: what has begun there ends there, and nothing begins. */
+    /** Whether its upstream has removed it: exchanges in progress may finish there, and no new ones begin. */
     public boolean isGone() {
         return gone;
     }
@@ -102,17 +102,17 @@ public final class Host {
         spec = wanted;
     }
 
-    /** Returns what is wanted of it at present. */
+    /** Returns its current specification, which discovery may change. */
     public EndpointSpec spec() {
         return spec;
     }
 
-    /** Returns whose state this is. */
+    /** Returns the endpoint whose state this is. */
     public Endpoint endpoint() {
         return endpoint;
     }
 
-    /** Returns its share of requests at present, relative to that of its siblings; more than 0. */
+    /** Returns its current share of requests, relative to the other endpoints of the upstream; more than 0. */
     public double weight() {
         return spec.weight() * ramp.factor();
     }
@@ -140,44 +140,44 @@ public final class Host {
         return successRate;
     }
 
-    /** Returns its share of the limit of connections, which the pools keep. */
+    /** Returns its share of the limit of connections, which the pools enforce. */
     public Share connections() {
         return connections;
     }
 
-    /** Returns its share of the limit of requests in flight, which the pools keep. */
+    /** Returns its share of the limit of requests in flight, which the pools enforce. */
     public Share requests() {
         return requests;
     }
 
-    /** Returns how long its answers take, as far as its balancer asks for that. */
+    /** Returns how long its answers take. It is measured only if {@link Balancer#timesAnswers}. */
     public Latency latency() {
         return latency;
     }
 
-    /** Whether the last connection tried could not be made. */
+    /** Whether the last attempt to connect failed. */
     public boolean isUnreached() {
         return unreached;
     }
 
-    /** The endpoint took a request and answered it, or did not. Written only if it is new, as with connections. */
+    /** The endpoint took a request, and answered it or did not. Writes only a change, as {@link #setReached} does. */
     void setUnanswered(boolean now) {
         if (unanswered != now) {
             unanswered = now;
         }
     }
 
-    /** Whether nothing came back the last time: neither a connection nor an answer. */
+    /** Whether the last attempt to connect failed, or the last request got no answer. */
     boolean isUnresponsive() {
         return unreached || unanswered;
     }
 
-    /** Whether a connection could not be made lately, and none could since. */
+    /** Whether an attempt to connect failed lately, and none has succeeded since. */
     boolean isUnreachedLately(long nanos) {
         return unreached && nanos - unreachedNanos < LATELY_NANOS;
     }
 
-    /** Takes over whether a connection could be made, how long answers take, and how far its slow start is. */
+    /** Takes over whether it could be reached, its latency, and its progress in slow start. */
     void inheritReach(Host before) {
         latency.inherit(before.latency);
         ramp.inherit(before.ramp);
@@ -186,7 +186,9 @@ public final class Host {
         }
     }
 
-    /** A connection was tried. What goes well is written only if it is new, so that loops do not contend for it. */
+    /**
+     * The gateway tried to connect. Success is written only if it is a change, so that loops do not contend for the field.
+     */
     void setReached(boolean reached, long nanos) {
         if (!reached) {
             unreachedNanos = nanos;
@@ -201,7 +203,7 @@ public final class Host {
         return chosen;
     }
 
-    /** Whether requests that wait for it may use it: it is chosen, or there is nothing better. */
+    /** Whether requests that wait for it may use it: it is chosen, or no endpoint is. */
     public boolean isUsed() {
         return chosen || alone;
     }
@@ -215,7 +217,7 @@ public final class Host {
         }
     }
 
-    /** It has answered a request. Written at most a few times a second, so that loops do not contend for it. */
+    /** It has answered a request. Writes at most ten times a second, so that loops do not contend for the field. */
     public void onHeard(long nanos) {
         if (!heard || nanos - heardNanos > HEARD_NANOS) {
             heardNanos = nanos;

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The endpoints of an upstream at one moment, and their live state. Each has an index that no other of them has; that of
- * one that has gone is given to a new one later, so that indexes stay small. Immutable.
+ * The endpoints of an upstream at one moment, and their live state. Each has a unique index. A new endpoint gets the index
+ * of a removed one, so that indexes stay small. Immutable.
  */
 final class HostSet {
     final List<Host> hosts;
@@ -35,10 +35,10 @@ final class HostSet {
     }
 
     /**
-     * Returns the set of what is wanted, in that order. Endpoints that stay keep their state and index; several of one
-     * address become one, which has their weights together.
+     * Returns the set for these specifications, in their order. Endpoints that stay keep their state and index. Several
+     * specifications of one address make one endpoint with the sum of their weights.
      *
-     * @param preparation what is done to the live state of a new one
+     * @param preparation prepares the live state of each new endpoint
      */
     HostSet next(List<EndpointSpec> wanted, Consumer<Host> preparation) {
         Map<Endpoint.Address, EndpointSpec> specs = new LinkedHashMap<>();

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Latency of one endpoint (peak EWMA): rises at once with a slow answer, and falls with time. All event loops write it
- * without a lock; of two that write at the same moment, one may be forgotten.
+ * without a lock; if two write at the same moment, one value may be lost.
  */
 public final class Latency {
     private static final double DECAY_MILLIS = 10_000;
@@ -13,7 +13,9 @@ public final class Latency {
 
     private static final long FAILURE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Microseconds as a float in the upper half, and when, in milliseconds, in the lower. 0 before the first answer. */
+    /**
+     * Upper half: microseconds as a float. Lower half: time of the last update in milliseconds. 0 before the first answer.
+     */
     private final AtomicLong state = new AtomicLong();
 
     private static float micros(long state) {
@@ -38,12 +40,12 @@ public final class Latency {
         }
     }
 
-    /** A request failed: to fail fast must not look like being fast. */
+    /** A request failed. It counts as slow, so that an endpoint that fails fast does not seem to be fast. */
     void addFailure(long now) {
         add(FAILURE_NANOS, now);
     }
 
-    /** Takes over what another one knows. */
+    /** Takes over the latency of the endpoint in the previous generation. */
     void inherit(Latency before) {
         state.setOpaque(before.state.getOpaque());
     }
@@ -53,7 +55,7 @@ public final class Latency {
         return state.getOpaque() == 0;
     }
 
-    /** Returns how many microseconds an answer takes, less the longer none has been; 0 if nothing is known. */
+    /** Returns how many microseconds an answer takes. The value decays with time since the last answer; 0 if unknown. */
     double microsAt(long now) {
         long known = state.getOpaque();
         return micros(known) * decay(known, now);

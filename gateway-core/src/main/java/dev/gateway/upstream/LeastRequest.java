@@ -6,15 +6,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Least request balancer (power of two choices): draws one endpoint by weight, and takes another one instead if that has
- * fewer requests in flight for its weight. So slow endpoints get fewer requests, at the cost of looking at two endpoints,
- * however many there are. Counts the requests of all event loops.
+ * Least request balancer (power of two choices): draws one endpoint by weight, and a second one at random. It takes the
+ * second one if that has fewer requests in flight for its weight. So slow endpoints get fewer requests, and a choice costs
+ * a look at two endpoints, however many there are. Counts the requests of all event loops.
  */
 public final class LeastRequest implements Balancer {
     private final Candidates candidates;
     private final LongSupplier random;
 
-    /** Makes a balancer over these. */
+    /** Makes a balancer over these hosts. */
     public LeastRequest(List<Host> hosts) {
         this(hosts, () -> ThreadLocalRandom.current().nextLong());
     }
@@ -37,9 +37,9 @@ public final class LeastRequest implements Balancer {
     }
 
     /**
-     * Whether one endpoint has clearly fewer requests for its weight than another. The draw has respected weights already:
-     * what counts is a difference that is more than one request makes, or a light endpoint would seem idle until its first
-     * request and busy with it.
+     * Whether one endpoint has clearly fewer requests for its weight than another. The difference must be more than one
+     * request makes. Otherwise an endpoint of low weight would seem idle until its first request, and busy with it. The
+     * draw has already respected the weights.
      */
     private boolean isLessLoaded(int one, int than) {
         double weight = candidates.weight(one);

@@ -2,16 +2,16 @@ package dev.gateway.upstream;
 
 import org.jspecify.annotations.Nullable;
 
-/** What an endpoint leaves to the one of its address in the next generation. */
+/** State of an endpoint that the endpoint of the same address takes over in the next generation. */
 record Legacy(boolean draining, @Nullable String failedCheck, Host reached, int failures, Ejection ejection) {
-    /** Takes it down; the health that the host is part of guards the call. */
+    /** Copies the state; the caller holds the lock of the host's {@link Health}. */
     static Legacy of(Host host) {
         Ejection ejection = new Ejection();
         ejection.inherit(host.ejection);
         return new Legacy(host.draining, host.failedCheck, host, host.failures.get(), ejection);
     }
 
-    /** Gives the host what its settings have a use for; the health that the host is part of guards the call. */
+    /** Gives the host the state that its settings use; the caller holds the lock of the host's {@link Health}. */
     void give(Host host, HealthSettings settings) {
         host.draining = draining;
         host.inheritReach(reached);

@@ -9,12 +9,12 @@ public final class Limit {
     private volatile int max;
     private final AtomicInteger taken = new AtomicInteger();
 
-    /** Makes a limit; 0 means none. */
+    /** Makes a limit; 0 means no limit. */
     public Limit(int max) {
         this.max = max > 0 ? max : Integer.MAX_VALUE;
     }
 
-    /** Takes one if there is one left; who takes it gives it back by {@link #release}. */
+    /** Takes one if one is left; the caller gives it back by {@link #release}. */
     public boolean tryAcquire() {
         int now;
         do {
@@ -26,32 +26,27 @@ public final class Limit {
         return true;
     }
 
-    /** Takes one whether or not there is one left; given back like any other. */
+    /** Takes one even if none is left; the caller gives it back like any other. */
     public void acquireBeyond() {
         taken.incrementAndGet();
     }
 
-    /** Whether more are taken than there may be, by {@link #acquireBeyond}. */
+    /** Whether more than the limit are taken, by {@link #acquireBeyond}. */
     public boolean isExceeded() {
         return taken.get() > max;
     }
 
-    /** Returns how many more are taken than there may be. */
-    int excess() {
-        return Math.max(0, taken.get() - max);
-    }
-
-    /** Whether there is one left at this moment. */
+    /** Whether one is left at this moment. */
     boolean hasRoom() {
         return taken.get() < max;
     }
 
-    /** Allows so many from now on, 0 for none at all; a holder of more keeps them. */
+    /** Changes the limit; here 0 allows none. What is taken beyond it stays taken. */
     void allow(int most) {
         max = most;
     }
 
-    /** Counts so many more as taken, or fewer, whether or not there are any left. */
+    /** Adds to the number of taken ones, which may exceed the limit; a negative count subtracts. */
     void add(int count) {
         if (count != 0) {
             taken.addAndGet(count);

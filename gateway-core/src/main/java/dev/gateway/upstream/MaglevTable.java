@@ -4,16 +4,16 @@ import dev.gateway.message.KeyHash;
 import java.util.Arrays;
 
 /**
- * Maglev table (consistent hashing): who gets the requests of which keys. Depends on addresses and weights only, so that all
- * replicas have the same one. If an endpoint goes, few keys of the others move. Immutable.
+ * Maglev table (consistent hashing): which endpoint gets the requests of a key. Depends on addresses and weights only, so
+ * that all replicas have the same table. If an endpoint goes, few keys of the others move. Immutable.
  */
 final class MaglevTable {
-    /** Slots, a prime. It is the same for almost any number of endpoints, because another one moves all keys. */
+    /** Number of slots, a prime. It is the same for almost any number of endpoints: another size would move all keys. */
     private static final int SIZE = 65_537;
 
     private static final int LARGE = 1_048_573;
 
-    /** Slots of an endpoint, on average, below which shares would differ too much. */
+    /** Minimum number of slots per endpoint, on average: with fewer, shares would differ too much from the weights. */
     private static final int SLOTS = 10;
 
     private final int[] slots;
@@ -37,7 +37,7 @@ final class MaglevTable {
         }
     }
 
-    /** Returns whose the requests of a key are. There must be somebody. */
+    /** Returns the index of the candidate that gets the requests of a key. There must be at least one. */
     int find(long hash) {
         return slots[(int) Long.remainderUnsigned(hash, slots.length)];
     }

@@ -6,14 +6,14 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dynamic forward proxy balancer (original destination). Takes the endpoint that the request names, as for CONNECT and
- * forward proxying: its upstream has no endpoints of its own. Policy has had its say before. Stateless.
+ * Dynamic forward proxy balancer (original destination). Takes the endpoint that the request names, for CONNECT and
+ * forward proxying: its upstream has no endpoints of its own. Filters have applied the policy before. Stateless.
  */
 public final class NamedByRequest implements Balancer {
-    /** The index of an endpoint that is none of its upstream's own. */
+    /** The index of an endpoint that a request names, and that its upstream does not have. */
     public static final int INDEX = -1;
 
-    /** Balances so, whatever endpoints there are. */
+    /** Makes this balancer; ignores the list of endpoints. */
     public static final Policy POLICY = hosts -> new NamedByRequest();
 
     private static final int HTTP_PORT = 80;

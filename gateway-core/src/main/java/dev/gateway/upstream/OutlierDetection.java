@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
  * Outlier detection (ejection): when endpoints are ejected, and for how long.
  *
  * @param counts what counts as a failure
- * @param consecutive5xx after how many failures in a row; 0 for never
- * @param baseEjectionMillis how long the first time, at least 1; longer by as much each time that it is ejected soon again
- * @param maxEjectionMillis how long at most
- * @param maxEjectionPercent how many of the endpoints at the same time; one may be in any case, and so may all but one that
- *     cannot be reached or do not answer
- * @param successRate when those are, too, that succeed less often than others; null for never
+ * @param consecutive5xx how many failures in a row eject an endpoint; 0 for never
+ * @param baseEjectionMillis duration of the first ejection, at least 1; each ejection soon after another is longer by this
+ * @param maxEjectionMillis maximum duration of an ejection
+ * @param maxEjectionPercent how many endpoints may be ejected at the same time, rounded up. Endpoints that cannot be
+ *     reached or do not answer do not count
+ * @param successRate when endpoints that succeed less often than others are ejected, too; null for never
  */
 public record OutlierDetection(
         Counts counts,
@@ -37,22 +37,22 @@ public record OutlierDetection(
     /**
      * Success rates: when an endpoint succeeds less often than others.
      *
-     * @param intervalMillis over which requests are counted
+     * @param intervalMillis time over which requests are counted
      * @param minimumHosts how many endpoints must have had enough requests
      * @param requestVolume how many requests are enough
      * @param stdevFactor how far below the average is too low, in thousandths of the standard deviation
      */
     public record SuccessRate(long intervalMillis, int minimumHosts, int requestVolume, int stdevFactor) {}
 
-    /** What counts as a failure of an endpoint; that no connection to it can be made always does. */
+    /** What counts as a failure of an endpoint. A failed attempt to connect always does. */
     public enum Counts {
-        /** Answers of 502, 503 and 504, and no answer: clients can hardly cause these. */
+        /** Responses with 502, 503 and 504, and missing responses: clients can hardly cause these. */
         ABSENCE,
-        /** Also other server errors, answers that break off, and what is no HTTP. */
+        /** Also other server errors, responses that break off, and responses that are not HTTP. */
         ANY_FAILURE
     }
 
-    /** Whether an answer tells that its endpoint has failed, and not just the request. */
+    /** Whether a response with this status is a failure of the endpoint, not of the request. */
     boolean isFailure(int status) {
         return switch (counts) {
             case ABSENCE -> status >= 502 && status <= 504;
@@ -64,12 +64,12 @@ public record OutlierDetection(
         };
     }
 
-    /** Whether so many failures in a row are as many as eject, or a multiple of it. */
+    /** Whether this number of failures in a row ejects an endpoint: each multiple of the setting does. */
     boolean isTooMany(int failures) {
         return consecutive5xx > 0 && failures % consecutive5xx == 0;
     }
 
-    /** Returns how many of so many endpoints may be ejected at the same time, rounded up. */
+    /** Returns how many endpoints of this number may be ejected at the same time, rounded up. */
     int most(int endpoints) {
         return (int) (((long) endpoints * maxEjectionPercent + 99) / 100);
     }

@@ -3,9 +3,9 @@ package dev.gateway.upstream;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Parent proxy selection: says through which proxy a destination is reached. Immutable or safe from any event loop. */
+/** Parent proxy selection: through which proxy the gateway reaches a destination. Immutable or safe from any event loop. */
 public interface ParentProxies {
-    /** No parents: every destination is dialed. */
+    /** No parents: the gateway connects to every destination directly. */
     ParentProxies NONE = new ParentProxies() {
         @Override
         public @Nullable ParentProxy parentOf(String host, int port) {
@@ -27,10 +27,10 @@ public interface ParentProxies {
     @Nullable
     ParentProxy parentOf(String host, int port);
 
-    /** Returns every parent that there is. */
+    /** Returns all parents. */
     List<ParentProxy> all();
 
-    /** Returns what judges the addresses of parents, null to dial any. */
+    /** Returns the policy for the addresses of parents themselves, null to allow all. */
     @Nullable
     AddressPolicy addresses();
 }

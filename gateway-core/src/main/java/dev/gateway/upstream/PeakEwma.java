@@ -6,9 +6,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Peak EWMA balancer: of two endpoints, takes the one where a request probably waits less: latency times requests in flight.
- * Latency is a moving average that follows a slow answer at once. An endpoint that has not answered yet gets one request
- * at a time.
+ * Peak EWMA balancer: draws two endpoints, and takes the one with the smaller product of latency and requests in flight.
+ * There a request probably waits less. Latency is a moving average that rises at once with a slow answer. An endpoint that
+ * has not answered yet gets one request at a time.
  */
 public final class PeakEwma implements Balancer {
     /** Microseconds that are more than any answer takes. */
@@ -19,7 +19,7 @@ public final class PeakEwma implements Balancer {
     private final LongSupplier clock;
     private final double meanWeight;
 
-    /** Makes a balancer over these. */
+    /** Makes a balancer over these hosts. */
     public PeakEwma(List<Host> hosts) {
         this(hosts, () -> ThreadLocalRandom.current().nextLong(), System::nanoTime);
     }
@@ -47,7 +47,7 @@ public final class PeakEwma implements Balancer {
             return size == 0 ? null : candidates.endpoint(0);
         }
         int one = candidates.untried(candidates.draw(random.getAsLong()), request);
-        // Weights are kept because both are drawn by weight. If they are equal, the two may as well be different.
+        // Both draws respect the weights. If all weights are equal, the second draw excludes the first endpoint.
         int other = candidates.isUniform()
                 ? candidates.other(one, random.getAsLong())
                 : candidates.draw(random.getAsLong());

@@ -1,24 +1,24 @@
 package dev.gateway.upstream;
 
-/** Ramp: how far one endpoint has come in its slow start. Guarded by the health of its upstream, but for the factor. */
+/** Ramp: the progress of one endpoint in its slow start. Guarded by the health of its upstream, except the factor. */
 final class Ramp {
     private static final double LEAST = 0.1;
 
     private volatile double factor = 1;
-    private long since; // nanoseconds; of use while the factor is less than 1
+    private long since; // nanoseconds; valid while the factor is less than 1
 
     /** Returns which part of its share the endpoint gets; 1 for all. */
     double factor() {
         return factor;
     }
 
-    /** Begins with the least part. */
+    /** Begins with the smallest factor. */
     void begin(long now) {
         since = now;
         factor = LEAST;
     }
 
-    /** Gives it more; returns whether it was on its way. */
+    /** Raises the factor with time; returns whether the slow start was still in progress. */
     boolean advance(long window, long now) {
         if (factor == 1) {
             return false;
@@ -28,9 +28,9 @@ final class Ramp {
         return true;
     }
 
-    /** Goes on where another one is. */
+    /** Continues the slow start of the endpoint in the previous generation. */
     void inherit(Ramp before) {
-        double reached = before.factor; // first, as it is written last
+        double reached = before.factor; // read first, because begin() writes it last
         since = before.since;
         factor = reached;
     }

@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Retry budget: how many retries an upstream takes, over all routes and event loops. In ten seconds they may be a share of
- * the requests of that time, and in each second so many in any case. What a request costs is one addition; the rest is work
- * of retries. Safe from any thread, and without a lock.
+ * Retry budget: how many retries an upstream takes, over all routes and event loops. In ten seconds these may be a share of
+ * the requests of that time; a fixed number in each second is always possible. A request costs one addition; retries do the
+ * rest of the work. Safe from any thread, without a lock.
  */
 public final class RetryBudget {
     private static final long SLOT_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -23,19 +23,19 @@ public final class RetryBudget {
     /**
      * A request begins that may be sent again.
      *
-     * @param nanos now, on any clock of which a user never uses another
+     * @param nanos now, from the same clock at each call
      */
     public void onRequest(long nanos) {
-        if (window.get() == null) { // or the first retry would find the requests of all days before it
+        if (window.get() == null) { // else the first retry would count the requests of all days before it
             window.compareAndSet(null, new Window(nanos, new long[SLOTS], new int[SLOTS]));
         }
         requests.increment();
     }
 
     /**
-     * Takes one retry if there may be another.
+     * Takes one retry if the budget allows another.
      *
-     * @param nanos now, by the same clock
+     * @param nanos now, from the same clock
      */
     public boolean tryTake(long nanos, int percent, int minPerSecond) {
         Window now = window(nanos);
@@ -58,11 +58,11 @@ public final class RetryBudget {
         }
     }
 
-    /** The last ten seconds, as seen from the second that runs. */
+    /** The last ten seconds, in slots of one second; the current second is the last slot. */
     private static final class Window {
-        final long beganNanos; // of the second that runs, which is the last slot
-        final long[] requests; // that had begun when each slot did, since there is the budget
-        final int[] retries; // in each slot but the last
+        final long beganNanos; // of the last slot
+        final long[] requests; // for each slot: how many requests had begun when the slot began, of all time
+        final int[] retries; // in each slot except the last
         final long retriesBefore;
         final AtomicInteger taken = new AtomicInteger(); // in the last slot
 
@@ -88,7 +88,7 @@ public final class RetryBudget {
             return true;
         }
 
-        /** Seconds in which nobody asked have had, as far as is known, equally many requests. */
+        /** Returns the window of a later second. Requests of seconds without a call are assumed to be spread evenly. */
         Window next(long nanos, long total) {
             long passed = (nanos - beganNanos) / SLOT_NANOS;
             long last = requests[SLOTS - 1];

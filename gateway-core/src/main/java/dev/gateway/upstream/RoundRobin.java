@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Weighted round robin: takes endpoints in turn, each as often as its weight says and evenly spread. The whole turn is
- * computed beforehand, so that a choice is one atomic increment.
+ * Weighted round robin: takes endpoints in turn, each as often as its weight says, and evenly spread. The constructor
+ * computes the whole sequence, so that a choice is one atomic increment.
  */
 public final class RoundRobin implements Balancer {
     private static final int MAX_TURN = 1 << 14;
@@ -16,14 +16,14 @@ public final class RoundRobin implements Balancer {
     private final int[] turns;
     private final AtomicInteger next = new AtomicInteger();
 
-    /** Makes a balancer over these. */
+    /** Makes a balancer over these hosts. */
     public RoundRobin(List<Host> hosts) {
         this.candidates = new Candidates(hosts);
         double[] weights = candidates.weights();
         this.turns = Turns.of(weights, length(weights));
     }
 
-    /** Returns after how many turns all weights are kept exactly, if that is not too many. */
+    /** Returns the length of the sequence that has the weights exactly, or a maximum if that would be too long. */
     private static int length(double[] weights) {
         int most = Math.max(MAX_TURN, MIN_TURNS_EACH * weights.length);
         long divisor = 0;
@@ -51,7 +51,7 @@ public final class RoundRobin implements Balancer {
         if (request.previous() == null) {
             return candidates.endpoint(turns[turn]);
         }
-        for (int i = 0; i < MIN_TURNS_EACH; i++) { // others in turn, rather than the neighbor for all
+        for (int i = 0; i < MIN_TURNS_EACH; i++) { // in sequence, so that not all retries go to one neighbor
             int index = turns[(turn + i) % turns.length];
             if (!candidates.isTried(index, request)) {
                 return candidates.endpoint(index);

@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Which endpoints get requests, of all that an upstream has: those in service; if there are too few, all that do not drain
- * (panic mode).
+ * Which endpoints of an upstream get requests: those in service or, if these are too few, all that do not drain (panic
+ * mode).
  *
- * @param panic whether there are too few
+ * @param panic whether too few are in service
  */
 record Selection(List<Host> hosts, boolean panic) {
     private static final int ALL = 100;
@@ -20,8 +20,8 @@ record Selection(List<Host> hosts, boolean panic) {
         } else if (!inService.isEmpty()) {
             return new Selection(inService, false);
         }
-        List<Host> well = those(all, Host::isWell); // who answers its checks may have recovered
-        return new Selection(well.isEmpty() ? candidates : well, false); // or the checks may be wrong
+        List<Host> well = those(all, Host::isWell); // ejected, but they pass their checks, so they may have recovered
+        return new Selection(well.isEmpty() ? candidates : well, false); // if none passes, the checks may be wrong
     }
 
     private static List<Host> those(List<Host> all, Predicate<Host> wanted) {

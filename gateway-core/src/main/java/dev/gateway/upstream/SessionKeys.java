@@ -15,9 +15,9 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Session tokens: each names an endpoint of one upstream and when it ends, signed (HMAC-SHA-256, cut to 128 bits). A digest
- * names the endpoint, which only who has the key can make. So a token discloses no address, and nobody else can make one.
- * Safe from any thread, but for {@link #ids}.
+ * Session tokens: each names an endpoint of one upstream and the end of the session, signed (HMAC-SHA-256, cut to 128
+ * bits). A digest names the endpoint. Only a holder of the key can make it, so a token discloses no address, and nobody
+ * else can make one. Safe from any thread, except {@link #ids}.
  */
 final class SessionKeys {
     private static final String ALGORITHM = "HmacSHA256";
@@ -31,7 +31,7 @@ final class SessionKeys {
 
     private final String upstream;
     private final List<Mac> macs = new ArrayList<>(); // cloned for each use
-    private Map<Endpoint, long[]> known = Map.of(); // guarded by who asks for ids
+    private Map<Endpoint, long[]> known = Map.of(); // guarded by the caller of ids()
 
     /**
      * What a token says.
@@ -43,7 +43,7 @@ final class SessionKeys {
     record Claims(long id, long end, int key) {}
 
     /**
-     * Makes it.
+     * Makes tokens for one upstream.
      *
      * @param keys the first signs, all are accepted; at least one
      */
@@ -55,7 +55,7 @@ final class SessionKeys {
                 mac.init(new SecretKeySpec(key.getBytes(StandardCharsets.UTF_8), ALGORITHM));
                 macs.add(mac);
             } catch (GeneralSecurityException e) {
-                throw new IllegalStateException(e); // each JDK has it
+                throw new IllegalStateException(e); // each JDK has this algorithm
             }
         }
     }
@@ -66,7 +66,7 @@ final class SessionKeys {
             mac.update((purpose + '\0' + upstream + '\0').getBytes(StandardCharsets.UTF_8));
             return mac.doFinal(of);
         } catch (CloneNotSupportedException e) {
-            throw new IllegalStateException(e); // that of the JDK can
+            throw new IllegalStateException(e); // the JDK's implementation can be cloned
         }
     }
 
@@ -75,7 +75,7 @@ final class SessionKeys {
         return ByteBuffer.wrap(digest(key, "endpoint", address)).getLong();
     }
 
-    /** Returns endpoints by what names them in tokens; one thread at a time. Those of the call before cost little. */
+    /** Returns endpoints by their IDs in tokens; one thread at a time. Computes only the IDs of new endpoints. */
     Map<Long, Endpoint> ids(List<Host> hosts) {
         Map<Endpoint, long[]> next = new HashMap<>();
         Map<Long, Endpoint> ids = new HashMap<>();

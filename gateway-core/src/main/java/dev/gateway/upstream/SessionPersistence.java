@@ -6,11 +6,12 @@ import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Session persistence (sticky sessions) of one upstream: a cookie names the endpoint that answered, and later requests with
- * it go there while that endpoint is chosen. Safe from any thread.
+ * Session persistence (sticky sessions) of one upstream: a cookie names the endpoint that answered. Later requests with the
+ * cookie go to that endpoint as long as it may be chosen. Safe from any thread.
  */
 public final class SessionPersistence {
     private static final int MOST_COOKIES = 3;
@@ -19,10 +20,11 @@ public final class SessionPersistence {
     private final AsciiString name;
     private final long timeoutSeconds;
     private final LongSupplier clock;
+    private final Supplier<List<String>> keyTexts;
     private volatile State state;
 
-    /** What changes with the keys and the endpoints. */
-    private record State(SessionKeys keys, List<Host> hosts, Map<Long, Endpoint> ids) {}
+    /** The state that depends on the keys and the endpoints; {@code texts} are the keys that it was made from. */
+    private record State(List<String> texts, SessionKeys keys, List<Host> hosts, Map<Long, Endpoint> ids) {}
 
     /**
      * The session of a request.
@@ -33,40 +35,58 @@ public final class SessionPersistence {
     public record Kept(Endpoint endpoint, long end, boolean isOld) {}
 
     /**
-     * Makes it, for an upstream that tells it of its endpoints.
+     * Makes it, for an upstream that reports its endpoints by {@link #onChoice}.
      *
-     * @param keys the first signs, all are accepted
+     * @param keys returns the keys; the first signs, all are accepted. Called for each request; returns the same list until
+     *     the keys change
      * @param timeoutSeconds after which a session ends, 0 for never
      * @param clock seconds since 1970
      */
     public SessionPersistence(
-            String upstream, String cookie, List<String> keys, long timeoutSeconds, LongSupplier clock) {
+            String upstream, String cookie, Supplier<List<String>> keys, long timeoutSeconds, LongSupplier clock) {
         this.upstream = upstream;
         this.name = new AsciiString(cookie);
         this.timeoutSeconds = timeoutSeconds;
         this.clock = clock;
-        this.state = new State(new SessionKeys(upstream, keys), List.of(), Map.of());
+        this.keyTexts = keys;
+        List<String> texts = keys.get();
+        this.state = new State(texts, new SessionKeys(upstream, texts), List.of(), Map.of());
     }
 
-    /** Other endpoints are chosen than before. */
+    /** The set of endpoints that may be chosen has changed. */
     synchronized void onChoice(List<Host> hosts) {
-        if (!hosts.equals(state.hosts)) {
-            state = new State(state.keys, hosts, state.keys.ids(hosts));
+        State before = state;
+        if (!hosts.equals(before.hosts)) {
+            state = new State(before.texts, before.keys, hosts, before.keys.ids(hosts));
         }
     }
 
-    /** Signs with the first of these keys from now on, and accepts all of them and no others. */
-    public synchronized void useKeys(List<String> keys) {
-        SessionKeys renewed = new SessionKeys(upstream, keys);
-        state = new State(renewed, state.hosts, renewed.ids(state.hosts));
+    /** Returns the state for the current keys. */
+    @SuppressWarnings("ReferenceEquality") // another list means other keys
+    private State current() {
+        State known = state;
+        List<String> texts = keyTexts.get();
+        return texts == known.texts ? known : useKeys(texts);
+    }
+
+    @SuppressWarnings("ReferenceEquality") // as above
+    private synchronized State useKeys(List<String> texts) {
+        State before = state;
+        if (texts == before.texts) {
+            return before; // another event loop was faster
+        }
+        SessionKeys renewed = new SessionKeys(upstream, texts);
+        State next = new State(texts, renewed, before.hosts, renewed.ids(before.hosts));
+        state = next;
+        return next;
     }
 
     /**
-     * Returns the session of a request, null if it has none or its endpoint is not chosen now. Browsers send cookies of one
-     * name that an application has set for other paths or domains, too.
+     * Returns the session of a request, null if it has none or its endpoint may not be chosen now. Looks at several cookies
+     * of the name, because an application may have set others for other paths or domains.
      */
     public @Nullable Kept find(Fields fields) {
-        State now = state;
+        State now = current();
         SessionKeys.Claims claims = null;
         for (int i = 0; i < MOST_COOKIES && claims == null; i++) {
             AsciiString token = Cookies.value(fields, name, i);
@@ -80,7 +100,7 @@ public final class SessionPersistence {
             return null;
         }
         long latest = latestEnd();
-        boolean tooLong = latest != 0 && (claims.end() == 0 || claims.end() > latest); // as the configuration once was
+        boolean tooLong = latest != 0 && (claims.end() == 0 || claims.end() > latest); // the timeout was longer then
         return new Kept(endpoint, tooLong ? latest : claims.end(), tooLong || claims.key() > 0);
     }
 
@@ -94,7 +114,7 @@ public final class SessionPersistence {
         return name.toString();
     }
 
-    /** Removes the cookie: it is the gateway's, and endpoints of this upstream get no part of it. */
+    /** Removes the cookie from a request: endpoints of this upstream must not see it. */
     public void strip(Fields fields) {
         Cookies.remove(fields, name);
     }
@@ -104,14 +124,17 @@ public final class SessionPersistence {
         return setCookie(endpoint, latestEnd(), secure);
     }
 
-    /** Returns the value of Set-Cookie that goes on with a session: it ends when it would have ended. */
+    /** Returns the value of Set-Cookie that continues a session and keeps its end. */
     public AsciiString renew(Kept kept, boolean secure) {
         return setCookie(kept.endpoint, kept.end, secure);
     }
 
     private AsciiString setCookie(Endpoint endpoint, long end, boolean secure) {
         StringBuilder cookie = new StringBuilder(128);
-        cookie.append(name).append('=').append(state.keys.token(endpoint, end)).append("; Path=/");
+        cookie.append(name)
+                .append('=')
+                .append(current().keys.token(endpoint, end))
+                .append("; Path=/");
         if (end != 0) {
             cookie.append("; Max-Age=").append(Math.max(1, end - clock.getAsLong()));
         }

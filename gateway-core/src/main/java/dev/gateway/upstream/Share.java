@@ -3,14 +3,14 @@ package dev.gateway.upstream;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Share of a limit. One endpoint's part of a {@link FairLimit}: what is kept for it, which nobody else can take, and beyond
- * that what is left of the rest that all may take from. Safe from any thread.
+ * Share of a limit: one endpoint's part of a {@link FairLimit}. A number is kept for this endpoint, and no other endpoint
+ * can take it. Beyond that the endpoint may take from the rest, which all endpoints share. Safe from any thread.
  */
 public final class Share {
     private static final long TAKEN = 0xffff_ffffL;
 
     private final Limit rest;
-    private volatile int most = Integer.MAX_VALUE; // with those from the rest
+    private volatile int most = Integer.MAX_VALUE; // including those from the rest
     private final AtomicLong keptAndTaken = new AtomicLong(); // upper and lower half, so that both change together
     private volatile boolean left;
 
@@ -31,9 +31,9 @@ public final class Share {
         return (int) (state & TAKEN);
     }
 
-    /** Takes one if there is one left; who takes it gives it back by {@link #release}. */
+    /** Takes one if one is left; the caller gives it back by {@link #release}. */
     public boolean tryAcquire() {
-        boolean fromRest = false; // kept while others are faster, or somebody would find the rest used up that is not
+        boolean fromRest = false; // taken from the rest, and held while this loop tries again
         while (true) {
             long state = keptAndTaken.get();
             boolean beyond = taken(state) >= kept(state);
@@ -42,14 +42,14 @@ public final class Share {
             boolean done = !refused && keptAndTaken.compareAndSet(state, state + 1);
             if (done || refused) {
                 if (fromRest && !(done && beyond)) {
-                    rest.release(); // it has turned out not to be needed
+                    rest.release(); // not needed after all
                 }
                 return done;
             }
         }
     }
 
-    /** Takes one whether or not there is one left; given back like any other. */
+    /** Takes one even if none is left; the caller gives it back like any other. */
     public void acquireBeyond() {
         long before = keptAndTaken.getAndIncrement();
         if (taken(before) >= kept(before)) {
@@ -65,24 +65,19 @@ public final class Share {
         }
     }
 
-    /** Whether more are taken than there may be, by {@link #acquireBeyond}. */
+    /** Whether more than the limit are taken, by {@link #acquireBeyond}. */
     public boolean isExceeded() {
         long state = keptAndTaken.get();
         return taken(state) > kept(state) && rest.isExceeded();
     }
 
-    /** Whether there is one left at this moment. */
+    /** Whether one is left at this moment. */
     public boolean hasRoom() {
         long state = keptAndTaken.get();
         return taken(state) < kept(state) || (taken(state) < most && rest.hasRoom());
     }
 
-    /** Whether it has as many as it may have at all, or more, whatever is left. */
-    public boolean isFull() {
-        return taken() >= most;
-    }
-
-    /** Whether it has some of the rest, which others could take if it gave one back. */
+    /** Whether it has taken some of the rest, which others could take if it gave one back. */
     public boolean isBeyondKept() {
         long state = keptAndTaken.get();
         return taken(state) > kept(state);
@@ -93,18 +88,20 @@ public final class Share {
         return taken(keptAndTaken.get());
     }
 
-    /** Its endpoint has gone: what is taken of it counts no longer, and it ends when all has been given back. */
+    /** The upstream has removed the endpoint: what is taken no longer counts, and the share ends when all is given back. */
     void leave() {
         keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
         left = true;
     }
 
-    /** Whether nobody uses it any more. */
+    /** Whether its endpoint was removed and has given everything back. */
     boolean isOver() {
         return left && taken() == 0;
     }
 
-    /** Keeps so many for it from now on, and gives it no more than so many; what it has beyond comes from the rest. */
+    /**
+     * Changes how many are kept for it, and how many it may have in total. What it has beyond kept counts as the rest's.
+     */
     void keep(int kept, int mostAtAll) {
         most = mostAtAll;
         long before;

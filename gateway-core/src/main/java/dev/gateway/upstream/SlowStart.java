@@ -6,26 +6,29 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Slow start: an endpoint that joins others gets a tenth of its share of requests first, and from then on more each second,
- * until it has all of it. Joins who is new, well again after failed checks, or back from an ejection; not who was there
- * when the upstream began, for nobody else was. Guarded by its {@link Health}.
+ * Slow start: an endpoint that joins others first gets a tenth of its share of requests, then more each second, until it
+ * has all of it. An endpoint joins if it is new, healthy again after failed checks, or back from an ejection. The first
+ * endpoints of an upstream do not, since no others could take their requests. Guarded by its {@link Health}.
  */
 final class SlowStart {
     private final long nanos;
 
-    /** Makes it; with 0 nobody starts slowly. */
+    /** Makes it; 0 means no slow start. */
     SlowStart(long millis) {
         this.nanos = TimeUnit.MILLISECONDS.toNanos(millis);
     }
 
-    /** Begins with those of the chosen that join the former ones. Who is chosen without being in service does not. */
+    /**
+     * Begins slow starts of chosen endpoints that were not chosen before. Those not in service (panic mode) do not start
+     * slowly.
+     */
     void join(List<Endpoint> former, List<Host> chosen, long now) {
         if (nanos == 0) {
             return;
         }
         Set<Endpoint> known = new HashSet<>(former);
         if (chosen.stream().noneMatch(host -> known.contains(host.endpoint()))) {
-            return; // there is nobody to share with
+            return; // no other endpoint could take the rest
         }
         for (Host host : chosen) {
             if (!known.contains(host.endpoint()) && host.isInService()) {
@@ -34,14 +37,14 @@ final class SlowStart {
         }
     }
 
-    /** Begins with an endpoint that the generation before did not have. */
+    /** Begins the slow start of an endpoint that the previous generation did not have. */
     void begin(Host host, long now) {
         if (nanos > 0) {
             host.ramp.begin(now);
         }
     }
 
-    /** Gives those who are on their way more; returns whether there were any. */
+    /** Raises the shares of endpoints that start slowly; returns whether there were any. */
     boolean advance(List<Host> hosts, long now) {
         boolean any = false;
         for (Host host : hosts) {

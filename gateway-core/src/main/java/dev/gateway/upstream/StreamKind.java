@@ -1,17 +1,17 @@
 package dev.gateway.upstream;
 
-/** The kind of stream that an exchange asks for: what it wants to do with it. */
+/** What a stream to an upstream is for. */
 public enum StreamKind {
     /** A request and its response. */
     EXCHANGE,
     /**
-     * The same, to learn whether the endpoint is well: no limit of the upstream keeps it from being asked, for who hangs may
-     * have taken all that there is.
+     * A request and its response, as an active health check. No limit of the upstream applies: an endpoint that hangs may
+     * have used up all limits.
      */
     CHECK,
     /**
-     * A new connection, to learn whether one can be made: the stream answers its head by itself, and the connection is closed
-     * then. No limit of the upstream counts it.
+     * A new connection, to check whether the endpoint accepts one. The stream answers its head by itself, and the
+     * connection is closed then. It counts against no limit of the upstream.
      */
     CONNECTION_CHECK,
     /**
@@ -19,6 +19,6 @@ public enum StreamKind {
      * allows it.
      */
     UPGRADE,
-    /** Bytes both ways and nothing around them: a connection of its own, which no other exchange gets afterwards. */
+    /** Bytes in both directions without a protocol: a connection of its own, which is not reused. */
     TUNNEL
 }

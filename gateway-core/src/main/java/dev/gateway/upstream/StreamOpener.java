@@ -15,8 +15,8 @@ public interface StreamOpener {
      * Opens a stream on a kept connection, or makes one. The callback gets exactly one answer, maybe before this method
      * returns, unless the opening is cancelled first.
      *
-     * @param preamble what is told ahead of a tunnel, null for requests
-     * @param events who is told what the upstream does on the stream
+     * @param preamble what to tell the endpoint before a tunnel's first byte, null for requests
+     * @param events gets what the upstream does on the stream
      */
     Opening open(
             Upstream upstream,
@@ -29,22 +29,22 @@ public interface StreamOpener {
     /** Takes the answer to {@link #open}. */
     interface Callback {
         /**
-         * The endpoint that was asked for has no room now, and another of the upstream is asked instead; maybe again and
-         * again before the answer.
+         * The chosen endpoint has no room now, and the opening goes to another endpoint of the upstream. This may happen
+         * several times before the answer.
          */
         default void onMoved(Endpoint to) {}
 
         /**
-         * A connection was made while this waited for one; {@link #onOpened} follows.
+         * A connection was made while this opening waited for one; {@link #onOpened} follows.
          *
-         * @param nanos from when the connection was begun, maybe for somebody else, name resolution included
+         * @param nanos how long making it took, name resolution included. It may have begun for another opening
          */
         default void onDialed(long nanos) {}
 
         /**
-         * The stream is there and takes its head now.
+         * The stream is open, and must get its head now.
          *
-         * @param peer what its connection was made to
+         * @param peer the peer of its connection
          */
         void onOpened(ClientStream stream, DialedPeer peer);
 
@@ -60,7 +60,10 @@ public interface StreamOpener {
         /** Gives it up: the callback gets no answer any more. Does nothing after the answer. */
         void cancel();
 
-        /** Gives it up because its time is over, which an endpoint that is being connected to has to answer for. */
+        /**
+         * Gives it up because its time is over. If it waited for a connection attempt, that counts as the endpoint's
+         * failure.
+         */
         default void expire() {
             cancel();
         }

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Success rates: finds the endpoints that succeed less often than the others of their upstream do, although maybe never many
+ * Success rates: finds endpoints that succeed less often than the others of their upstream, even if they never fail many
  * times in a row. Guarded by its {@link Health}.
  */
 final class SuccessRates {
-    /** A difference that is not worth the loss of an endpoint: with all others at 100 %, one failure would be far off. */
+    /** A smaller difference never ejects: with all others at 100 %, one failure would be many standard deviations off. */
     private static final double LEAST_DIFFERENCE = 0.05;
 
     private static final double STDEV_UNIT = 1000;
@@ -25,8 +25,8 @@ final class SuccessRates {
     /**
      * An endpoint that succeeds too seldom.
      *
-     * @param rate its part of successes
-     * @param average that of all that had enough requests
+     * @param rate its success rate
+     * @param average the average rate of all endpoints with enough requests
      */
     record Outlier(Host host, double rate, double average) {
         String reason() {
@@ -38,7 +38,7 @@ final class SuccessRates {
         }
     }
 
-    /** Ends the interval if its time is over; returns whom it has found out, the worst first. */
+    /** Ends the interval if its time is over; returns the endpoints that succeed too seldom, the worst first. */
     List<Outlier> review(List<Host> hosts, long now) {
         if (now - begun < TimeUnit.MILLISECONDS.toNanos(policy.intervalMillis())) {
             return List.of();

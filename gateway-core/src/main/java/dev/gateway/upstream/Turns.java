@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 
-/** Weighted turns: the order in which some are taken so that each comes as often as its weight says, evenly spread. */
+/** Weighted turns: a sequence of indexes in which each comes as often as its weight says, evenly spread. */
 final class Turns {
     private Turns() {}
 
-    /** Who takes a turn, and when next. */
+    /** An index, and when it is due next. */
     private record Due(int index, double at, double period) implements Comparable<Due> {
         @Override
         public int compareTo(Due other) {
@@ -18,9 +18,10 @@ final class Turns {
     }
 
     /**
-     * Returns so many turns (earliest due date first). Each gets one at least, unless there are fewer turns than weights.
+     * Returns a sequence of this length (earliest due date first). Each index comes at least once, unless the sequence is
+     * shorter than the list of weights.
      *
-     * @param weights more than 0
+     * @param weights each more than 0
      */
     static int[] of(double[] weights, int length) {
         if (Arrays.stream(weights).distinct().count() <= 1) {
@@ -37,7 +38,7 @@ final class Turns {
         double total = Arrays.stream(shares).sum();
         for (int i = 0; i < shares.length; i++) {
             double period = total / shares[i];
-            queue.add(new Due(i, (i + 0.5) / shares.length * period, period)); // not all of them at once
+            queue.add(new Due(i, (i + 0.5) / shares.length * period, period)); // spreads the first ones
         }
         int[] turns = new int[length];
         for (int t = 0; t < turns.length; t++) {

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Upstream: a named group of endpoints with one policy. Immutable except for which endpoints it has, how they are, and what
- * its balancer and limits count; shared by all event loops.
+ * Upstream: a named group of endpoints with one policy. Only its set of endpoints, their health, and the counts of its
+ * balancer and limits change. All event loops share it.
  */
 public final class Upstream {
     private final String name;
@@ -19,14 +19,14 @@ public final class Upstream {
     private final RetryBudget retryBudget = new RetryBudget();
     private final Host named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
     private final Host departed = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
-    private @Nullable SessionPersistence sessions; // set before anybody else sees this
+    private @Nullable SessionPersistence sessions; // set before this is shared
 
     /** Makes an upstream that never takes an endpoint out of service. */
     public Upstream(String name, List<Endpoint> endpoints, Balancer.Policy balancing, UpstreamSettings settings) {
         this(name, new Health(endpoints, balancing, null, null, System::nanoTime), settings);
     }
 
-    /** Makes an upstream of the endpoints that the other knows. */
+    /** Makes an upstream with the endpoints of this health. */
     public Upstream(String name, Health health, UpstreamSettings settings) {
         this.name = name;
         this.health = health;
@@ -48,23 +48,23 @@ public final class Upstream {
     }
 
     /**
-     * Makes these its endpoints. Those that stay go on as they are; those that go are chosen no more, and what has begun
-     * there ends there; new ones are chosen at once. Safe from any thread but event loops.
+     * Replaces its endpoints by these. Endpoints that stay keep their state. Removed ones get nothing new, and exchanges in
+     * progress may finish there. New ones get requests at once. Safe from any thread that is no event loop.
      *
-     * @return those that have gone
+     * @return the removed endpoints
      */
     public List<Host> update(List<EndpointSpec> wanted) {
         return health.update(wanted);
     }
 
-    /** Keeps sessions at their endpoints; called before anybody uses it. */
+    /** Turns on session persistence; called before this is used. */
     public Upstream persist(SessionPersistence made) {
         sessions = made;
         health.onChoice(made::onChoice);
         return this;
     }
 
-    /** Returns what keeps sessions at their endpoints, null if nothing does. */
+    /** Returns its session persistence, null if it has none. */
     public @Nullable SessionPersistence sessions() {
         return sessions;
     }
@@ -90,8 +90,8 @@ public final class Upstream {
     }
 
     /**
-     * Returns the live state of an endpoint. Those that requests name have one together, of which only limits count; so
-     * have those that have gone, which is not to be used.
+     * Returns the live state of an endpoint. All endpoints that requests name share one, of which only the limits are used.
+     * All removed endpoints share another one, which gets nothing new.
      */
     public Host host(Endpoint endpoint) {
         if (endpoint.index() == NamedByRequest.INDEX) {
@@ -101,12 +101,12 @@ public final class Upstream {
         return known == null ? departed : known;
     }
 
-    /** Returns what chooses among the endpoints that may be chosen now. */
+    /** Returns the balancer among the endpoints that may be chosen now. */
     public Balancer balancer() {
         return health.balancer();
     }
 
-    /** Returns how its endpoints are. */
+    /** Returns the health of its endpoints. */
     public Health health() {
         return health;
     }
@@ -116,12 +116,12 @@ public final class Upstream {
         return settings;
     }
 
-    /** Returns the limit of connections, which the pools keep. */
+    /** Returns the limit of connections, which the pools enforce. */
     public FairLimit connections() {
         return connections;
     }
 
-    /** Returns the limit of requests that wait for a connection, which the pools keep. */
+    /** Returns the limit of requests that wait for a connection, which the pools enforce. */
     public Limit pendingRequests() {
         return pendingRequests;
     }
@@ -131,12 +131,12 @@ public final class Upstream {
         return requests;
     }
 
-    /** Returns what requests that wait for its answers make the process hold. */
+    /** Returns the memory that requests hold while they wait for answers of this upstream. */
     public PendingRequestMemory waiting() {
         return waiting;
     }
 
-    /** Returns how many retries it takes. */
+    /** Returns the budget of retries. */
     public RetryBudget retryBudget() {
         return retryBudget;
     }

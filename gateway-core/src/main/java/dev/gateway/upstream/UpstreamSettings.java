@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param poolAcquireMillis how long a request may wait for a connection
  * @param responseHeadersMillis from the request's end, or from the last progress of its body, to the response's head
  * @param idleMillis how long an unused connection is kept
- * @param maxLifetimeMillis after which a connection takes no new request; jittered, so that not all end at once
+ * @param maxLifetimeMillis age after which a connection takes no new request; jittered, so that not all end at once
  * @param dialSettings how connections are made
  */
 public record UpstreamSettings(
@@ -30,12 +30,12 @@ public record UpstreamSettings(
         long maxLifetimeMillis,
         DialSettings dialSettings) {
 
-    /** Begins with no limit at all: the protocol of {@link Protocol#AUTO} in cleartext, straight to endpoints. */
+    /** Begins without limits, with {@link Protocol#AUTO} in cleartext, and without parent proxies. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** What is spoken to endpoints. */
+    /** The protocol that the gateway speaks to endpoints. */
     public enum Protocol {
         /** By ALPN over TLS: h2 if offered, else HTTP/1.1; HTTP/1.1 in cleartext. */
         AUTO,
@@ -46,7 +46,7 @@ public record UpstreamSettings(
         H2C
     }
 
-    /** Collects what is said of an upstream's connections; what is not said has no limit. */
+    /** Collects the settings of an upstream's connections. What is not set has no limit. */
     public static final class Builder {
         private Protocol protocol = Protocol.AUTO;
         private @Nullable UpstreamTlsSettings tls;

@@ -10,7 +10,7 @@ public final class WeightedRandom implements Balancer {
     private final Candidates candidates;
     private final LongSupplier random;
 
-    /** Makes a balancer over these. */
+    /** Makes a balancer over these hosts. */
     public WeightedRandom(List<Host> hosts) {
         this(hosts, () -> ThreadLocalRandom.current().nextLong());
     }

@@ -7,9 +7,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Zone preference: requests stay in the zone of the gateway as far as its endpoints can take them. They get {@value #MOST}
- * times their part of all weights, for each zone that sends requests; what is beyond goes to the other zones. Guarded by the
- * {@link Health} of its upstream, but for the share.
+ * Zone preference: requests stay in the zone of the gateway as far as its endpoints can take them. Endpoints there get at
+ * most {@value #MOST} times the average, assuming that each zone sends equally many requests. The other requests go to
+ * other zones. Guarded by the {@link Health} of its upstream, except the share.
  */
 final class ZonePreference {
     /** How many times the average an endpoint may get because it is near. */
@@ -20,16 +20,16 @@ final class ZonePreference {
     private final @Nullable String local;
     private volatile double share = NONE;
 
-    /** Makes it; without a local zone it prefers nobody. */
+    /** Makes it; without a local zone it prefers no endpoints. */
     ZonePreference(@Nullable String local) {
         this.local = local;
     }
 
     /**
-     * Returns what balances among the chosen.
+     * Returns the balancer among the chosen endpoints.
      *
-     * @param doubtful whether endpoints are chosen that are not in service: then their number does not say what they can
-     *     take
+     * @param doubtful whether endpoints are chosen that are not in service. Then zones are ignored, because nobody knows
+     *     how many requests the endpoints can take
      */
     Balancer balancer(List<Host> all, List<Host> chosen, boolean doubtful, Balancer.Policy policy) {
         List<Host> near = new ArrayList<>();
@@ -51,7 +51,7 @@ final class ZonePreference {
         return hosts.stream().mapToDouble(Host::weight).sum();
     }
 
-    /** Counts zones that have endpoints, in service or not. Endpoints that are in none are far, and count for nothing here. */
+    /** Counts zones that have endpoints, in service or not. Endpoints without a zone do not count. */
     private static int zones(List<Host> all) {
         Set<String> zones = new HashSet<>();
         for (Host host : all) {

@@ -3,9 +3,9 @@ package dev.gateway.upstream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Balancer of two groups, near and far: a part of requests goes to the near one, the rest to the far one, evenly mixed.
- * Within each a balancer chooses as it would without zones. A further attempt goes to the other group if all endpoints of
- * one were tried.
+ * Balancer of two groups, near and far: a share of requests goes to the near group, the rest to the far one, evenly mixed.
+ * Within each group, a balancer chooses as it would without zones. A retry goes to the other group if the request has tried
+ * all endpoints of one.
  */
 final class ZonedBalancer implements Balancer {
     /** The golden section of 2^32: its multiples fill the range evenly, however many of them there are. */
@@ -15,12 +15,12 @@ final class ZonedBalancer implements Balancer {
     private final Balancer far;
     private final long threshold; // of 2^31
 
-    private int turn; // not exact: event loops may overwrite what others write, which leaves the shares as they are
+    private int turn; // not exact: event loops may overwrite each other's value, which does not change the shares
 
     /**
-     * Makes it of balancers that have endpoints.
+     * Makes it from two balancers, each with at least one endpoint.
      *
-     * @param nearShare of requests, from 0 to 1
+     * @param nearShare the share of requests for the near group, from 0 to 1
      */
     ZonedBalancer(Balancer near, Balancer far, double nearShare) {
         this.near = near;

@@ -1,4 +1,6 @@
-/** Named groups of endpoints and how one is chosen: the only request-time state that event loops share. */
+/**
+ * Named groups of endpoints, and the choice of one for a request: most of the request-time state that event loops share.
+ */
 @NullMarked
 package dev.gateway.upstream;
 

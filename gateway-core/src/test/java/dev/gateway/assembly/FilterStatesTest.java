@@ -6,10 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.config.Position;
 import dev.gateway.files.InputFile;
 import dev.gateway.process.StartException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,6 +64,65 @@ class FilterStatesTest {
         assertThat(states.problems()).isEmpty();
     }
 
+    /** Makes a file look as if its writer had finished long ago. */
+    private static void age(Path path) throws IOException {
+        Files.setLastModifiedTime(path, FileTime.fromMillis(1_700_000_000_000L));
+    }
+
+    @Test
+    void aReloadReadsNoFileThatIsBeingWritten(@TempDir Path directory) throws Exception {
+        Path path = Files.writeString(directory.resolve("list"), "one");
+        FilterStates.Prepared prepared = states.prepare();
+        FilterFile<String> file = open(path, 3, prepared);
+        states.use(prepared);
+
+        Files.writeString(path, "tw");
+        FilterStates.Prepared next = states.prepare();
+        assertThat(open(path, 3, next).get()).isEqualTo("one");
+        states.use(next);
+        Files.writeString(path, "two");
+        states.look();
+        states.look();
+        assertThat(file.get()).isEqualTo("two");
+    }
+
+    @Test
+    void aReloadWaitsForTheWriterOfAFileButNotForEver(@TempDir Path directory) throws Exception {
+        Path path = Files.writeString(directory.resolve("list"), "one");
+        FilterStates.Prepared prepared = states.prepare();
+        FilterFile<String> file = open(path, 3, prepared);
+        states.use(prepared);
+        List<String> pauses = new ArrayList<>();
+        states.awaitWriters(() -> pauses.add("nothing has changed"));
+        assertThat(pauses).isEmpty();
+
+        Files.writeString(path, "tw");
+        states.awaitWriters(() -> {
+            pauses.add("written");
+            if (pauses.size() == 3) {
+                finish(path, "two");
+            }
+        });
+        assertThat(pauses).hasSize(3);
+        assertThat(open(path, 3, states.prepare()).get()).isEqualTo("two");
+        assertThat(file.get()).isEqualTo("two");
+
+        pauses.clear();
+        Files.writeString(path, "th");
+        Files.setLastModifiedTime(path, FileTime.from(Instant.now().plusSeconds(3_600)));
+        states.awaitWriters(() -> pauses.add("never finished"));
+        assertThat(pauses).hasSizeBetween(2, 100);
+    }
+
+    private static void finish(Path path, String text) {
+        try {
+            Files.writeString(path, text);
+            age(path);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @Test
     void aFileThatCannotBeUsedChangesNothingAndIsTold(@TempDir Path directory) throws Exception {
         Path path = Files.writeString(directory.resolve("list"), "one");
@@ -73,11 +138,13 @@ class FilterStatesTest {
                 .containsExactly("gateway.yaml:3:1: IPAccess: keeping the previous addresses: " + path
                         + " is larger than 0 KiB");
 
+        age(path);
         FilterStates.Prepared next = states.prepare();
         assertThatThrownBy(() -> open(path, 9, next))
                 .isInstanceOf(StartException.class)
                 .hasMessageStartingWith("gateway.yaml:9:1: " + path);
         Files.writeString(path, "three");
+        age(path);
         FilterStates.Prepared after = states.prepare();
         assertThat(open(path, 9, after)).isSameAs(file);
         assertThat(file.get()).isEqualTo("three");

@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ForwardedFields;
@@ -34,6 +36,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The two sides an exchange stands between, as tests play them. */
@@ -297,6 +300,7 @@ final class Fakes {
 
         ClientTrust trust = ClientTrust.NOBODY;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
+        Function<ErrorAnswer, ErrorBody> errorBody = answer -> ErrorBody.UNCHANGED;
 
         @Override
         public int listeners() {
@@ -316,6 +320,11 @@ final class Fakes {
         @Override
         public @Nullable Router tunnels(int listener) {
             return tunnels;
+        }
+
+        @Override
+        public ErrorBody errorBody(int listener, ErrorAnswer answer) {
+            return errorBody.apply(answer);
         }
 
         @Override

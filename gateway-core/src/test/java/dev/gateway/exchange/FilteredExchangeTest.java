@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
@@ -143,6 +144,56 @@ class FilteredExchangeTest extends ExchangeRig {
         request("HEAD", "/", true);
         assertThat(client.body).isEmpty();
         assertThat(client.field("Content-Length")).isEqualTo("5");
+    }
+
+    private void breakTheClientsStream() {
+        client.onNextCall = () -> {
+            throw new IllegalStateException("a defect");
+        };
+    }
+
+    private void assertBrokenOff() {
+        assertThat(client.reset).isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.UNKNOWN);
+        assertThat(record().detail).contains("IllegalStateException");
+    }
+
+    @Test
+    void aReplyThatCannotBeSentEndsTheExchangeAndFreesWhatFiltersHold() {
+        List<String> ended = new ArrayList<>();
+        filters.add(new Ending(() -> ended.add("a")));
+        filters.add(new Recording("b", new Verdict.Reply(response(200), bytes("hello"))));
+        breakTheClientsStream();
+        get();
+        assertBrokenOff();
+        assertThat(ended).containsExactly("a");
+    }
+
+    @Test
+    void aLateReplyThatCannotBeSentEndsTheExchangeToo() {
+        List<String> ended = new ArrayList<>();
+        filters.add(new Ending(() -> ended.add("a")));
+        filters.add(new Recording("b", new Verdict.Wait(() -> {})));
+        get();
+        breakTheClientsStream();
+        contexts.get(0).resume(new Verdict.Reply(response(401), bytes("who?")));
+        assertBrokenOff();
+        assertThat(ended).containsExactly("a");
+    }
+
+    @Test
+    void anAnswerToOptionsThatCannotBeSentEndsTheExchange() {
+        breakTheClientsStream();
+        request("OPTIONS", "*", true);
+        assertBrokenOff();
+    }
+
+    @Test
+    void aRefusalThatCannotBeSentIsCountedAllTheSame() {
+        breakTheClientsStream();
+        Failure refusal = Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "not HTTP");
+        assertThatThrownBy(() -> handler().onRefused(client, null, refusal)).hasMessage("a defect");
+        assertThat(record().cause).isEqualTo(Cause.CLIENT_PROTOCOL_ERROR);
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.Fakes.Settings;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -35,7 +36,8 @@ class LocalReplyTest {
 
     private FakeServerStream refuse(Failure failure) {
         FakeServerStream client = new FakeServerStream();
-        replies.send(client, null, failure, new Settings(), new LocalReply.About(null, null, new Fields()));
+        LocalReply.About about = new LocalReply.About(null, null, new Fields(), ErrorBody.UNCHANGED);
+        replies.send(client, null, failure, new Settings(), about);
         return client;
     }
 
@@ -171,7 +173,7 @@ class LocalReplyTest {
         for (String accept : accepted) {
             head.fields().add(FieldName.ACCEPT, accept);
         }
-        LocalReply.About about = new LocalReply.About(null, null, new Fields());
+        LocalReply.About about = new LocalReply.About(null, null, new Fields(), ErrorBody.UNCHANGED);
         int sent = replies.send(client, head, Failure.of(Cause.NO_ROUTE, "test"), new Settings(), about);
         assertThat(sent).isEqualTo(client.body.length());
         assertThat(client.field("Content-Type"))
@@ -197,7 +199,8 @@ class LocalReplyTest {
     @EnumSource(Cause.class)
     void theDestinationIsNamedWhereTheFailureIsAboutIt(Cause cause) {
         FakeServerStream client = new FakeServerStream();
-        LocalReply.About about = new LocalReply.About(null, new AsciiString("b.test:443"), new Fields());
+        LocalReply.About about =
+                new LocalReply.About(null, new AsciiString("b.test:443"), new Fields(), ErrorBody.UNCHANGED);
         replies.send(client, null, Failure.of(cause, 502, "test"), new Settings(), about);
         boolean named = Set.of(
                         Cause.DNS_FAILED,
@@ -222,7 +225,7 @@ class LocalReplyTest {
             Fields fields = new Fields();
             fields.add(FieldName.PROXY_AUTHENTICATE, "Basic");
             fields.add(FieldName.PROXY_AUTHENTICATE, "Digest");
-            LocalReply.About about = new LocalReply.About(null, null, fields);
+            LocalReply.About about = new LocalReply.About(null, null, fields, ErrorBody.UNCHANGED);
             int sent = replies.send(client, head, Failure.of(Cause.PROXY_AUTH, "test"), new Settings(), about);
             assertThat(sent).isEqualTo(client.body.length());
             assertThat(client.heads.get(0).fields().toString())

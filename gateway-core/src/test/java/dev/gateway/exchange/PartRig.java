@@ -9,6 +9,8 @@ import dev.gateway.exchange.Fakes.FakeOpener;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.Fakes.Records;
 import dev.gateway.exchange.Fakes.Settings;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -33,6 +35,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -199,6 +202,11 @@ abstract class PartRig {
         }
 
         @Override
+        public void answerInstead(ResponseHead head, ErrorAnswer answer, ErrorBody body, boolean drops) {
+            told.add("instead of " + head.status() + (drops ? ", dropping the rest" : ""));
+        }
+
+        @Override
         public void onFinalHead() {
             told.add("final head");
         }
@@ -224,8 +232,8 @@ abstract class PartRig {
         }
 
         @Override
-        public void completeAnswered(int status, int bytes) {
-            told.add("answered " + status + ", " + bytes + " bytes");
+        public void answer(int status, IntSupplier sending) {
+            told.add("answered " + status + ", " + sending.getAsInt() + " bytes");
         }
 
         @Override

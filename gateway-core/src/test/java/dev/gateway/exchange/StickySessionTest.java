@@ -27,7 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StickySessionTest extends ExchangeRig {
     private static final String KEY = "0123456789abcdef0123456789abcdef";
 
-    private final SessionPersistence sessions = new SessionPersistence("app", "sid", List.of(KEY), 60, () -> 1000);
+    private List<String> keys = List.of(KEY);
+    private final SessionPersistence sessions = new SessionPersistence("app", "sid", () -> keys, 60, () -> 1000);
     private @Nullable Upstream sticky;
 
     @BeforeEach
@@ -208,7 +209,7 @@ class StickySessionTest extends ExchangeRig {
     @Test
     void aCookieOfAFormerKeyIsMadeAnew() {
         String former = cookieOf(SECOND);
-        sessions.useKeys(List.of(KEY + "2", KEY));
+        keys = List.of(KEY + "2", KEY);
         ask(former);
         assertThat(opener.last().endpoint).isEqualTo(SECOND);
         answer(200);

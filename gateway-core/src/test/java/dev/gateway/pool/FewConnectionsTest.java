@@ -92,6 +92,22 @@ class FewConnectionsTest extends PoolFixture {
         awaitEvent("closed");
     }
 
+    @Test
+    void aConnectionOfFullAgeTakesNoMoreStreamsWhileItsOwnGoOn() throws Exception {
+        settings.protocol = Protocol.H2C;
+        settings.maxLifetimeMillis = 600_000;
+        FakeUpstream origin = http2(100);
+        to(origin);
+        Reply first = get("/hold");
+        Runnable answer = heldBy(origin);
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(601));
+        assertThat(get("/").connection()).isEqualTo(2);
+        answer.run();
+        assertThat(first.connection()).isEqualTo(1);
+        awaitEvent("closed");
+        assertThat(get("/").connection()).isEqualTo(2);
+    }
+
     // HTTP/1.1
 
     @Test

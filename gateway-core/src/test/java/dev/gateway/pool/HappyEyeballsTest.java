@@ -46,8 +46,7 @@ class HappyEyeballsTest {
     void start() throws IOException {
         dns = new FakeDns();
         resolver = new Resolver(transport, List.of(dns.address()));
-        resources = new LoopResources(
-                transport, resolver, loop, new TimerWheel(loop, clock::get), LoopResources.RANDOM, () -> false);
+        resources = new LoopResources(transport, resolver, loop, new TimerWheel(loop, clock::get), () -> false);
     }
 
     @AfterEach

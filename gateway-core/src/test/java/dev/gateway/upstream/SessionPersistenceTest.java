@@ -19,6 +19,7 @@ class SessionPersistenceTest {
     private static final List<Host> HOSTS = hosts(1, 2, 3);
 
     private long now = 1_000_000;
+    private List<String> keys = List.of();
 
     private static List<Host> hosts(int... numbers) {
         List<Host> hosts = new ArrayList<>();
@@ -33,8 +34,8 @@ class SessionPersistenceTest {
     }
 
     private SessionPersistence sessions(String upstream, long timeoutSeconds, String... keys) {
-        SessionPersistence sessions = new SessionPersistence(
-                upstream, "sid", keys.length == 0 ? List.of(KEY) : List.of(keys), timeoutSeconds, () -> now);
+        List<String> texts = keys.length == 0 ? List.of(KEY) : List.of(keys);
+        SessionPersistence sessions = new SessionPersistence(upstream, "sid", () -> texts, timeoutSeconds, () -> now);
         sessions.onChoice(HOSTS);
         return sessions;
     }
@@ -141,16 +142,18 @@ class SessionPersistenceTest {
 
     @Test
     void aFormerKeyIsAcceptedAndItsCookieMadeAnewWithTheSameEnd() {
-        SessionPersistence sessions = sessions(90);
+        keys = List.of(KEY);
+        SessionPersistence sessions = new SessionPersistence("app", "sid", () -> keys, 90, () -> now);
+        sessions.onChoice(HOSTS);
         String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
         now += 30;
-        sessions.useKeys(List.of(OTHER_KEY, KEY));
+        keys = List.of(OTHER_KEY, KEY);
         SessionPersistence.Kept kept = find(sessions, token);
         assertThat(kept).isEqualTo(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, true));
         AsciiString renewed =
                 sessions.renew(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, true), true);
         assertThat(renewed.toString()).contains("; Max-Age=60;");
-        sessions.useKeys(List.of(OTHER_KEY));
+        keys = List.of(OTHER_KEY);
         assertThat(find(sessions, token)).as("its key has gone").isNull();
         assertThat(find(sessions, token(renewed)))
                 .isEqualTo(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, false));
@@ -195,7 +198,8 @@ class SessionPersistenceTest {
                         .maxPendingRequests(1)
                         .maxRequests(1)
                         .build());
-        SessionPersistence sessions = new SessionPersistence("app", "sid", List.of(KEY), 0, () -> now);
+        keys = List.of(KEY);
+        SessionPersistence sessions = new SessionPersistence("app", "sid", () -> keys, 0, () -> now);
         assertThat(upstream.persist(sessions).sessions()).isSameAs(sessions);
         String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
         assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());

@@ -116,18 +116,11 @@ public class LeaseBenchmark {
     }
 
     /** A connection of which a lease needs no more than whether it is leased; its own stream, too. */
-    static final class Kept extends PooledConnection implements ClientStream {
+    private static final class Kept extends PooledConnection implements ClientStream {
         private boolean leased;
 
-        Kept(Channel channel, EndpointContext endpoint, Owner owner) {
+        private Kept(Channel channel, EndpointContext endpoint, Owner owner) {
             super(channel, endpoint, owner);
-        }
-
-        /** The response has ended. */
-        void endLease() {
-            leased = false;
-            endpoint.releaseRequests(1);
-            owner.onRoom(this);
         }
 
         @Override
@@ -194,7 +187,7 @@ public class LeaseBenchmark {
     }
 
     /** Nothing happens on these streams. */
-    static final class NoEvents implements ResponseEvents {
+    private static final class NoEvents implements ResponseEvents {
         @Override
         public void onHead(ResponseHead head, boolean last) {}
 

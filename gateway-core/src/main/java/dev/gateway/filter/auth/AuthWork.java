@@ -1,6 +1,5 @@
 package dev.gateway.filter.auth;
 
-import dev.gateway.stream.ClientNetwork;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -11,9 +10,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
- * Worker threads of authentication. Where what would hold up an event loop is done: hashing passwords, and looking after
- * files. One for the process. What comes when too much waits is rejected. Its threads end when there is nothing to do, so
- * nobody has to close it.
+ * Worker threads of authentication. Where what would hold up an event loop is done: hashing passwords, verifying signatures,
+ * and looking after files. One for the process. What comes when too much waits is rejected. Its threads end when there is
+ * nothing to do, so nobody has to close it.
  */
 public final class AuthWork {
     private static final int WAITING_PER_THREAD = 64;
@@ -27,25 +26,39 @@ public final class AuthWork {
     private final Executor files;
     private final HashingQueue queue = new HashingQueue();
     private final FailureCounts failures;
+    private final Suspects suspects;
+    private final SignatureWork signatures;
     private final ConcurrentHashMap<Object, Integer> hashingOf = new ConcurrentHashMap<>(); // by client
 
-    /** Makes it with as many threads for hashing; they never keep more processors busy than that. */
+    /** Makes it with as many threads for hashing, and as many for signatures. */
     public AuthWork(int threads) {
         hashing = pool("auth-hash-", threads, threads * WAITING_PER_THREAD);
         // Apart, so that password guessing does not keep a change of the files from being noticed.
         files = pool("auth-file-", 1, WAITING_FILES);
         failures = new FailureCounts(System::nanoTime);
+        suspects = new Suspects(failures);
+        // Apart, since a signature takes a hundredth of the time of a password.
+        int signaturesWaiting = threads * SignatureWork.WAITING_PER_THREAD;
+        signatures =
+                new SignatureWork(pool("auth-jwt-", threads, signaturesWaiting), signaturesWaiting, System::nanoTime);
     }
 
     AuthWork(Executor hashing, Executor files, LongSupplier nanoClock) {
         this.hashing = hashing;
         this.files = files;
         this.failures = new FailureCounts(nanoClock);
+        this.suspects = new Suspects(failures);
+        this.signatures = new SignatureWork(hashing, SignatureWork.WAITING_PER_THREAD, nanoClock);
     }
 
     /** Returns how often logins have failed. */
     FailureCounts failures() {
         return failures;
+    }
+
+    /** Returns what verifies signatures. */
+    SignatureWork signatures() {
+        return signatures;
     }
 
     private static Executor pool(String name, int threads, int waiting) {
@@ -72,7 +85,7 @@ public final class AuthWork {
             hashed(client);
             return false;
         }
-        boolean suspected = isSuspected(client);
+        boolean suspected = suspects.has(client);
         queue.add(client, suspected, new Counted(client, task));
         try {
             hashing.execute(this::next);
@@ -89,13 +102,6 @@ public final class AuthWork {
         }
     }
 
-    private boolean isSuspected(Object client) {
-        return failures.any(client)
-                || (client instanceof ClientNetwork network
-                        && network.kind() == ClientNetwork.Kind.IPV6
-                        && failures.any(Site.of(network)));
-    }
-
     private void next() {
         HashingTask task = queue.next();
         if (task != null) {
@@ -105,18 +111,8 @@ public final class AuthWork {
 
     /** Notes that a client has shown a wrong password. */
     void failed(Object client, Object user) {
-        failures.add(client);
+        suspects.add(client);
         failures.add(user);
-        if (client instanceof ClientNetwork network && network.kind() == ClientNetwork.Kind.IPV6) {
-            failures.add(Site.of(network));
-        }
-    }
-
-    /** What one customer of a provider has: an IPv6 network of 48 bits. */
-    private record Site(long high) {
-        static Site of(ClientNetwork network) {
-            return new Site(network.high() >> 16);
-        }
     }
 
     /** A task that counts for its client until it is over. */

@@ -67,12 +67,31 @@ final class Challenges {
         return new Challenges("ApiKey " + quoted(realm));
     }
 
+    /** Returns the challenge of a server that asks for a token (RFC 6750). */
+    static Challenges bearer(String realm) {
+        return new Challenges("Bearer " + quoted(realm));
+    }
+
+    /**
+     * Returns the challenge of a server that says what is wrong with a token (RFC 6750, section 3.1).
+     *
+     * @param error such as {@code invalid_token}
+     */
+    static Challenges bearer(String realm, String error) {
+        return new Challenges("Bearer " + quoted(realm) + ", error=\"" + error + '"');
+    }
+
     private static String quoted(String realm) {
         return "realm=\"" + realm.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
     /** Refuses a request, and asks for credentials. */
     Verdict refuse(String why) {
+        return refuse(asker.status, why);
+    }
+
+    /** Refuses a request with another status than the usual one, and asks for credentials. */
+    Verdict refuse(int status, String why) {
         if (challenges.isEmpty()) {
             // Nothing to ask for: a 407 has to name a scheme (RFC 9110, section 15.5.8).
             return new Verdict.Refuse(Failure.of(Cause.PROXY_AUTH, 403, "no client certificate"));
@@ -81,6 +100,6 @@ final class Challenges {
         for (AsciiString challenge : challenges) {
             fields.add(asker.field, challenge);
         }
-        return new Verdict.Refuse(Failure.of(asker.cause, asker.status, why), fields);
+        return new Verdict.Refuse(Failure.of(asker.cause, status, why), fields);
     }
 }

@@ -7,8 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passwords that wait to be hashed. Clients take turns, whatever number of passwords each has shown; those with failed logins
- * of late come after all others. The adding code bounds it. Safe from any thread, none of which it holds up.
+ * Passwords that wait to be hashed, or signatures that wait to be verified. Clients take turns, whatever number each has shown;
+ * those that have failed of late come after all others. The adding code bounds it. Safe from any thread, none of which it
+ * holds up.
  */
 final class HashingQueue {
     private final Map<Object, Deque<HashingTask>> waiting = new LinkedHashMap<>(); // in order of their turns
@@ -41,7 +42,7 @@ final class HashingQueue {
         return task;
     }
 
-    /** Takes away the last task of the client with failed logins that has most waiting; null if none of those waits. */
+    /** Takes away the last task of the client that has failed and has most waiting; null if none of those waits. */
     synchronized @Nullable HashingTask evict() {
         Object most = null;
         int length = 0;

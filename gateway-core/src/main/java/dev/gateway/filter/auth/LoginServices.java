@@ -1,5 +1,7 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.stream.Identity;
+
 /**
  * What the logins of one authentication filter share. Safe from any thread.
  *
@@ -10,7 +12,7 @@ package dev.gateway.filter.auth;
 record LoginServices(
         AccountFiles files,
         AuthWork work,
-        VerifiedCredentials verified,
-        VerifiedCredentials wrong,
+        VerifiedCredentials<Identity> verified,
+        VerifiedCredentials<Identity> wrong,
         PasswordChecks checks,
         Challenges challenges) {}

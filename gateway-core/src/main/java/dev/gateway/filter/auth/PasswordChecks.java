@@ -21,8 +21,8 @@ final class PasswordChecks {
     /** Also the lock of all entries: one entry's check may push another entry's out of the queue. */
     private final AuthWork work;
 
-    private final VerifiedCredentials verified;
-    private final VerifiedCredentials wrong;
+    private final VerifiedCredentials<Identity> verified;
+    private final VerifiedCredentials<Identity> wrong;
     private final Map<Digest, Check> checks = new HashMap<>(); // guarded by work
 
     /**
@@ -31,7 +31,7 @@ final class PasswordChecks {
      * @param verified receives passwords that are right
      * @param wrong receives those that are wrong
      */
-    PasswordChecks(AuthWork work, VerifiedCredentials verified, VerifiedCredentials wrong) {
+    PasswordChecks(AuthWork work, VerifiedCredentials<Identity> verified, VerifiedCredentials<Identity> wrong) {
         this.work = work;
         this.verified = verified;
         this.wrong = wrong;

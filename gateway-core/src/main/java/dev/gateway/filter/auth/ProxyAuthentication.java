@@ -7,6 +7,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
 import java.nio.file.Path;
 import java.util.List;
@@ -52,8 +53,8 @@ public final class ProxyAuthentication implements Filter {
     ProxyAuthentication(Settings settings, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
         this.settings = settings;
         AccountFiles files = new AccountFiles(settings.usersFile, settings.groupsFile, settings.tokensFile, nanoClock);
-        VerifiedCredentials verified = new VerifiedCredentials(nanoClock);
-        VerifiedCredentials wrong = new VerifiedCredentials(nanoClock, MOST_WRONG);
+        VerifiedCredentials<Identity> verified = new VerifiedCredentials<>(nanoClock);
+        VerifiedCredentials<Identity> wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
         this.services = new LoginServices(
                 files,
                 work,
@@ -105,7 +106,7 @@ public final class ProxyAuthentication implements Filter {
         return services.files().problems();
     }
 
-    VerifiedCredentials verified() {
+    VerifiedCredentials<Identity> verified() {
         return services.verified();
     }
 }

@@ -1,5 +1,6 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.stream.Identity;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -13,8 +14,8 @@ public final class UserAccounts {
 
     private final AccountFiles files;
     private final AuthWork work;
-    private final VerifiedCredentials verified;
-    private final VerifiedCredentials wrong;
+    private final VerifiedCredentials<Identity> verified;
+    private final VerifiedCredentials<Identity> wrong;
     private final PasswordChecks checks;
 
     /**
@@ -30,8 +31,8 @@ public final class UserAccounts {
     UserAccounts(Path usersFile, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
         this.files = new AccountFiles(usersFile, null, null, nanoClock);
         this.work = work;
-        this.verified = new VerifiedCredentials(nanoClock);
-        this.wrong = new VerifiedCredentials(nanoClock, MOST_WRONG);
+        this.verified = new VerifiedCredentials<>(nanoClock);
+        this.wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
         this.checks = new PasswordChecks(work, verified, wrong);
     }
 

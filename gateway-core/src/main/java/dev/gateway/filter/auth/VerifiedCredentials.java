@@ -1,6 +1,5 @@
 package dev.gateway.filter.auth;
 
-import dev.gateway.stream.Identity;
 import io.netty.util.concurrent.FastThreadLocal;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
@@ -13,10 +12,13 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers which passwords were right, so that not every request pays for a slow hash: by a digest under a key that
- * only this process has, for a while, within bounds, and only as long as the files are the same. Safe from any thread.
+ * Remembers what became of credentials, so that not every request pays for a slow hash or a signature: by a digest under a
+ * key that only this process has, for a while, within bounds, and only as long as what they were checked against is the same.
+ * Safe from any thread.
+ *
+ * @param <T> what is remembered, such as whose credentials they are
  */
-final class VerifiedCredentials {
+final class VerifiedCredentials<T> {
     private static final String ALGORITHM = "HmacSHA256";
     private static final int MOST = 10_000;
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5); // since their last use
@@ -25,10 +27,10 @@ final class VerifiedCredentials {
 
     private final int most;
     private final LongSupplier nanoClock;
-    private final ConcurrentHashMap<Digest, Entry> entries = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Digest, Entry<T>> entries = new ConcurrentHashMap<>();
     private final FastThreadLocal<Mac> macs;
 
-    private record Entry(Identity identity, Object basis, long addedNanos, long usedNanos) {}
+    private record Entry<T>(T result, Object basis, long addedNanos, long usedNanos) {}
 
     VerifiedCredentials(LongSupplier nanoClock) {
         this(nanoClock, MOST);
@@ -56,14 +58,14 @@ final class VerifiedCredentials {
     }
 
     /**
-     * Returns whose credentials these are if it is known.
+     * Returns what became of these credentials if it is known.
      *
      * @param basis what they were checked against; if it is another object now, they have to be checked again
      */
     @SuppressWarnings("ReferenceEquality")
     @Nullable
-    Identity find(Digest digest, Object basis) {
-        Entry entry = entries.get(digest);
+    T find(Digest digest, Object basis) {
+        Entry<T> entry = entries.get(digest);
         if (entry == null) {
             return null;
         }
@@ -73,29 +75,30 @@ final class VerifiedCredentials {
             return null;
         }
         if (now - entry.usedNanos > RENEWED_NANOS) {
-            entries.replace(digest, entry, new Entry(entry.identity, basis, entry.addedNanos, now));
+            entries.replace(digest, entry, new Entry<>(entry.result, basis, entry.addedNanos, now));
         }
-        return entry.identity;
+        return entry.result;
     }
 
-    void add(Digest digest, Identity identity, Object basis) {
+    void add(Digest digest, T result, Object basis) {
         if (entries.size() >= most) {
             makeRoom();
         }
         long now = nanoClock.getAsLong();
-        entries.put(digest, new Entry(identity, basis, now, now));
+        entries.put(digest, new Entry<>(result, basis, now, now));
     }
 
-    private static boolean isOver(Entry entry, long now) {
+    private static boolean isOver(Entry<?> entry, long now) {
         return now - entry.usedNanos > KEPT_NANOS || now - entry.addedNanos > MOST_NANOS;
     }
 
-    /** Drops what is too old, or else whatever comes first. */
+    /** Drops what is too old, or else whatever comes first: so many that the next ones need not look through all again. */
     private void makeRoom() {
         long now = nanoClock.getAsLong();
         entries.values().removeIf(entry -> isOver(entry, now));
+        int left = most - Math.max(1, most / 16);
         Iterator<Digest> digests = entries.keySet().iterator();
-        while (entries.size() >= most && digests.hasNext()) {
+        while (entries.size() > left && digests.hasNext()) {
             digests.next();
             digests.remove();
         }

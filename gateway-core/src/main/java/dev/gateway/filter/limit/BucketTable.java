@@ -17,13 +17,14 @@ final class BucketTable {
     static final int BYTES = 3 * Long.BYTES;
 
     private static final long EMPTY = 0;
-    private static final long CHANGING = 1; // its owner is about to be another one
+    static final long CHANGING = 1; // its owner is about to be another one
 
-    private final AtomicLongArray tags;
+    final AtomicLongArray tags; // also for tests, which cannot stop a thread between two steps
     private final AtomicLongArray fullTicks;
     private final AtomicLongArray fullNanos; // the same by the loops' clocks: limits share the table, not a clock
     private final int sets;
     private final LongAdder evicted = new LongAdder();
+    private final LongAdder uncounted = new LongAdder();
 
     /** Makes an empty table of a power of two of buckets. */
     BucketTable(int buckets) {
@@ -49,6 +50,7 @@ final class BucketTable {
             if (place < 0) {
                 place = claim(tag, now, nanos);
                 if (place < 0) {
+                    uncounted.increment();
                     return Pace.REQUEST; // others are changing all places at this moment: as a new key's first
                 }
             }
@@ -75,6 +77,11 @@ final class BucketTable {
     /** Returns how many buckets have made room before they were full. */
     long evicted() {
         return evicted.sum();
+    }
+
+    /** Returns how many requests passed without a bucket, as others were changing all places. */
+    long uncounted() {
+        return uncounted.sum();
     }
 
     private static long tag(long key) {

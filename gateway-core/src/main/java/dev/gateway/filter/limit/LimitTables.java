@@ -64,6 +64,6 @@ public final class LimitTables {
     public long untracked() {
         BucketTable table = buckets;
         PermitTable others = permits;
-        return (table == null ? 0 : table.evicted()) + (others == null ? 0 : others.uncounted());
+        return (table == null ? 0 : table.evicted() + table.uncounted()) + (others == null ? 0 : others.uncounted());
     }
 }

@@ -15,19 +15,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One question for the addresses of a name, which has an answer for each family. An answer that DNS has given before, and
- * that may still be used, stands in for one that fails or takes long; but not if DNS has answered for the other family:
- * then the name has no addresses of this one any more. Confined to its event loop.
+ * One lookup of the addresses of a name, with an answer for each family. If a query fails or takes long, an earlier answer
+ * replaces its answer, if it is not too old. Not if DNS has answered for the other family: then the name has no addresses
+ * of this family any more. Confined to its event loop.
  */
 final class Lookup {
     private static final Logger log = LoggerFactory.getLogger(Lookup.class);
     private static final long MIN_TTL_SECONDS = 1;
     private static final long MAX_TTL_SECONDS = 300;
 
-    /** A name that does not exist is not asked for again by every request. */
+    /** How long a failure is cached, so that not every request asks DNS for a name that does not exist. */
     private static final long NEGATIVE_TTL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** How long a question may take where there is an earlier answer. */
+    /** How long to wait for a query if there is an earlier answer. */
     private static final long PATIENCE_MILLIS = 500;
 
     private final EventLoop loop;
@@ -39,27 +39,27 @@ final class Lookup {
     private final Part ipv4;
 
     /**
-     * What is asked for.
+     * The name to look up.
      *
-     * @param host what it is called, and kept as
-     * @param asked the form in which it is asked for: with a dot at its end if it must not be completed
+     * @param host the name as the caller knows it, which is the key in the cache
+     * @param asked the name in the query: with a dot at its end if search domains must not be added
      */
     record Name(String host, String asked) {}
 
-    /** What is known of one family's answer. */
+    /** The state of one family's query. */
     private enum State {
         AWAITED,
-        /** There are no addresses, or DNS has not said. */
+        /** There are no addresses, or the query failed. */
         FAILED,
         GOOD
     }
 
-    /** The question for one family. */
+    /** The query for one family. */
     private final class Part {
         final Family family;
         final Promise<List<InetAddress>> promise = loop.newPromise();
         final @Nullable Answer before;
-        final boolean usable; // the addresses of before
+        final boolean usable; // whether the addresses of before may still be used
         State state = State.AWAITED;
 
         @Nullable
@@ -91,7 +91,7 @@ final class Lookup {
             }
         }
 
-        /** All families are known, and this one has failed. */
+        /** This family has failed, and the other one's result is known. */
         void settle(Throwable why, boolean otherIsGood) {
             if (usable && before != null && !otherIsGood) {
                 if (!before.isStale()) {
@@ -107,16 +107,16 @@ final class Lookup {
             if (!DnsNameResolver.isTransportOrTimeoutError(why)) {
                 put(List.of(), why, NEGATIVE_TTL_NANOS, 0);
             } else if (before != null && !before.addresses().isEmpty()) {
-                put(List.of(), why, 0, 0); // too old to be used
+                put(List.of(), why, 0, 0); // the earlier answer is too old
             }
             promise.tryFailure(why);
         }
     }
 
     /**
-     * Prepares it.
+     * Prepares the lookup.
      *
-     * @param maxStaleNanos how old an answer may be that stands in for one that fails, 0 for none
+     * @param maxStaleNanos how old an earlier answer may be that replaces a failed one, 0 for no replacement
      */
     Lookup(EventLoop loop, Name name, NameCache cache, long maxStaleNanos) {
         this.loop = loop;
@@ -133,21 +133,21 @@ final class Lookup {
     record Source(NameResolver<InetAddress> resolver, TimesToLive times) {}
 
     /**
-     * Asks for what is not known.
+     * Sends queries for families that are not in the cache.
      *
-     * @param forIpv6 null if nobody is to be asked for it
+     * @param forIpv6 null to send no query for IPv6
      */
     void start(@Nullable Source forIpv6, Source forIpv4) {
         ask(ipv6, forIpv6);
         ask(ipv4, forIpv4);
     }
 
-    /** Returns the answer of addresses that are all IPv6. */
+    /** Returns the IPv6 addresses. */
     Future<List<InetAddress>> ipv6() {
         return ipv6.promise;
     }
 
-    /** Returns the answer of addresses that are all IPv4. */
+    /** Returns the IPv4 addresses. */
     Future<List<InetAddress>> ipv4() {
         return ipv4.promise;
     }
@@ -155,7 +155,7 @@ final class Lookup {
     private void ask(Part part, @Nullable Source source) {
         Answer before = part.before;
         if (source == null) {
-            part.state = State.FAILED; // nobody is asked
+            part.state = State.FAILED; // there is no query
             part.promise.setSuccess(List.of());
         } else if (before != null && System.nanoTime() - before.untilNanos() < 0) {
             part.state = before.isGood() ? State.GOOD : State.FAILED;

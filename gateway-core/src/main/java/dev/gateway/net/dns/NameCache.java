@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What DNS has said of names, for all event loops together. Holds a limited number of names, those asked for last, and a
- * limited number of addresses for each.
+ * Cache of DNS answers, which all event loops share. Holds a limited number of names, the last used ones, and a limited
+ * number of addresses for each.
  */
 final class NameCache {
     private final int maxAddresses;
@@ -20,18 +20,18 @@ final class NameCache {
     /**
      * The last answer of one family for a name.
      *
-     * @param addresses none if there are none; with a failure, those that were given before it
-     * @param failure of the last query, null if it was answered
+     * @param addresses the addresses, may be empty; after a failure, those of the last good answer
+     * @param failure the failure of the last query, null if it was answered
      * @param untilNanos when to ask again, by {@link System#nanoTime}
-     * @param goodNanos when the addresses were given
+     * @param goodNanos when DNS gave the addresses
      */
     record Answer(List<InetAddress> addresses, @Nullable Throwable failure, long untilNanos, long goodNanos) {
-        /** Whether a name server has said so, and not long ago. */
+        /** Whether the last query was answered with addresses. */
         boolean isGood() {
             return failure == null && !addresses.isEmpty();
         }
 
-        /** Whether addresses stay in use though DNS fails. */
+        /** Whether addresses stay in use although the last query failed. */
         boolean isStale() {
             return failure != null && !addresses.isEmpty();
         }
@@ -63,8 +63,8 @@ final class NameCache {
     }
 
     /**
-     * Whether the last answer says that a name has addresses of this one's family, and not this one. Not so if DNS has failed
-     * since, nor if there were more addresses than are kept.
+     * Whether a name no longer has an address: its last answer has other addresses of the same family. False if DNS has
+     * failed since, or if there were more addresses than the cache keeps.
      */
     synchronized boolean isFormer(String name, InetAddress address) {
         Answer answer = get(name, address instanceof Inet6Address ? Family.IPV6 : Family.IPV4);
@@ -74,7 +74,7 @@ final class NameCache {
                 && !answer.addresses.contains(address);
     }
 
-    /** Returns when a good answer for a name has to be asked for again first; {@code otherwise} if there is none. */
+    /** Returns when the first good answer for a name expires; {@code otherwise} if there is none. */
     synchronized long goodUntilNanos(String name, long otherwise) {
         Map<Family, Answer> answers = names.getOrDefault(name, Map.of());
         long first = otherwise;
@@ -92,7 +92,7 @@ final class NameCache {
         names.keySet().retainAll(wanted);
     }
 
-    /** Counts names whose addresses stay in use though DNS fails. */
+    /** Counts names whose addresses stay in use although DNS fails. */
     synchronized int stale() {
         return (int) names.values().stream()
                 .filter(answers -> answers.values().stream().anyMatch(Answer::isStale))

@@ -28,14 +28,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * DNS resolver. Resolves host names without blocking: the hosts file, then DNS, whose answers are kept for as long as they
- * say, within bounds, by all event loops together. The last answer for a name of the configuration is used for up to an
- * hour while DNS fails; names that only clients have named are kept apart, so that they cannot displace any of those.
+ * DNS resolver: resolves host names without blocking, from the hosts file, then from DNS. All event loops share a cache,
+ * which keeps answers for their TTL, within bounds. While DNS fails, the last answer for a name of the configuration is
+ * used for up to an hour. Names from clients have a cache of their own, so that they cannot displace names of the
+ * configuration.
  */
 public final class Resolver implements AutoCloseable {
     private static final int QUERY_TIMEOUT_MILLIS = 2000;
     private static final int MAX_QUERIES_IN_COMMON = 1024;
-    private static final int MAX_CONFIGURED = 100_000; // names, of which there are as many as the configuration has
+    private static final int MAX_CONFIGURED = 100_000; // more names than a configuration has
     private static final int MAX_CONFIGURED_ADDRESSES = 1000;
     private static final int MAX_REQUESTED = 1024;
     private static final int MAX_REQUESTED_ADDRESSES = 16;
@@ -53,17 +54,18 @@ public final class Resolver implements AutoCloseable {
     private volatile Set<String> configured = Set.of();
 
     /**
-     * The answers for one name, which come separately. A family that the name has no address of fails, or is empty.
+     * The answers for one name, which arrive separately. If the name has no address of a family, its future fails or is
+     * empty.
      *
-     * @param ipv6 done with addresses that are all IPv6
-     * @param ipv4 done with addresses that are all IPv4
+     * @param ipv6 the IPv6 addresses
+     * @param ipv4 the IPv4 addresses
      */
     public record Answers(Future<List<InetAddress>> ipv6, Future<List<InetAddress>> ipv4) {}
 
     /**
      * Makes the resolvers of all event loops of a transport.
      *
-     * @param nameServers whom to ask; empty for those this machine is configured with
+     * @param nameServers the DNS servers to ask; empty for those of this machine
      */
     public Resolver(Transport transport, List<InetSocketAddress> nameServers) {
         DnsServerAddressStreamProvider servers = nameServers.isEmpty()
@@ -75,7 +77,7 @@ public final class Resolver implements AutoCloseable {
                     .socketChannelFactory(transport.socketFactory()) // for answers too long for a datagram
                     .nameServerProvider(servers)
                     .queryTimeoutMillis(QUERY_TIMEOUT_MILLIS)
-                    .cnameCache(NoopDnsCnameCache.INSTANCE) // Netty's others have no bounds
+                    .cnameCache(NoopDnsCnameCache.INSTANCE) // Netty's other caches have no bounds
                     .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
                     .consolidateCacheSize(MAX_QUERIES_IN_COMMON);
             ipv4.put(loop, source(builder, ResolvedAddressTypes.IPV4_ONLY));
@@ -91,7 +93,7 @@ public final class Resolver implements AutoCloseable {
                 builder.resolvedAddressTypes(types).resolveCache(times).build(), times);
     }
 
-    /** Whether a family leads anywhere from here; if IPv6 does not, name servers are not asked for it. */
+    /** Whether this machine has a usable address of a family. Without one of IPv6, there are no queries for IPv6. */
     private static boolean isConnected(Class<? extends InetAddress> family) {
         return NetUtil.NETWORK_INTERFACES.stream()
                 .flatMap(NetworkInterface::inetAddresses)
@@ -99,14 +101,14 @@ public final class Resolver implements AutoCloseable {
                         family.isInstance(address) && !address.isLoopbackAddress() && !address.isLinkLocalAddress());
     }
 
-    /** Whether only IPv6 addresses can be reached from here. */
+    /** Whether this machine can reach IPv6 addresses only. */
     public boolean needsIpv6() {
         return needsIpv6;
     }
 
     /**
-     * Resolves a name of the configuration, or an IP literal, to all its addresses. As this machine does, which may
-     * complete a name by the domains that {@code resolv.conf} lists.
+     * Resolves a name of the configuration, or an IP literal, to all its addresses. Uses the search domains of {@code
+     * resolv.conf}, as other programs on this machine do.
      *
      * @param loop the caller's event loop, on which the futures are completed
      */
@@ -118,8 +120,8 @@ public final class Resolver implements AutoCloseable {
     }
 
     /**
-     * Resolves a name that a client has named, or an IP literal, to all its addresses. The name is taken as it is and
-     * never completed: rules have judged it, and no other.
+     * Resolves a name from a client, or an IP literal, to all its addresses. Never uses search domains: the policy has
+     * allowed this name, not a completed one.
      *
      * @param loop the caller's event loop, on which the futures are completed
      */
@@ -129,7 +131,7 @@ public final class Resolver implements AutoCloseable {
         return known != null ? known : resolve(loop, name, name + ".", requestedNames, 0);
     }
 
-    /** Returns what the hosts file has, which knows no names with a dot at their end; null if it has nothing. */
+    /** Returns the addresses in the hosts file, where names have no dot at their end; null if it does not have the name. */
     private static @Nullable Answers known(EventLoop loop, String name) {
         List<InetAddress> v6 = HOSTS.addresses(name, ResolvedAddressTypes.IPV6_ONLY);
         List<InetAddress> v4 = HOSTS.addresses(name, ResolvedAddressTypes.IPV4_ONLY);
@@ -140,7 +142,7 @@ public final class Resolver implements AutoCloseable {
                         loop.newSucceededFuture(v4 == null ? List.of() : v4));
     }
 
-    /** Resolves an IP literal, or a name that is asked for in another form. */
+    /** Resolves an IP literal, or looks up a name; {@code asked} is the name in the query. */
     private Answers resolve(EventLoop loop, String name, String asked, NameCache cache, long maxStaleNanos) {
         InetAddress literal = literal(name);
         Future<List<InetAddress>> none = loop.newSucceededFuture(List.of());
@@ -157,7 +159,7 @@ public final class Resolver implements AutoCloseable {
         return new Answers(lookup.ipv6(), lookup.ipv4());
     }
 
-    /** Says which names the configuration has; any thread but event loops may. What is known of others is forgotten. */
+    /** Sets the names of the configuration, and forgets the answers of all others. Not called on event loops. */
     public void configure(Collection<String> hosts) {
         Set<String> names = new HashSet<>();
         for (String host : hosts) {
@@ -168,9 +170,9 @@ public final class Resolver implements AutoCloseable {
     }
 
     /**
-     * Whether the last that DNS has said of a name is that it has addresses of this one's family, but no longer this one.
+     * Whether a name no longer has an address: the last answer of DNS has other addresses of the same family.
      *
-     * @param exact whether the name is asked for by {@link #resolveExactly}
+     * @param exact whether the caller resolves the name by {@link #resolveExactly}
      */
     public boolean isFormer(String host, boolean exact, InetAddress address) {
         String name = host.toLowerCase(Locale.ROOT);
@@ -178,9 +180,9 @@ public final class Resolver implements AutoCloseable {
     }
 
     /**
-     * Returns for how long what DNS has said of a name holds, in milliseconds. A moment if it has failed.
+     * Returns how long the answer for a name is valid, in milliseconds; a short time if DNS has failed.
      *
-     * @param exact whether the name is asked for by {@link #resolveExactly}
+     * @param exact whether the caller resolves the name by {@link #resolveExactly}
      */
     public long holdsMillis(String host, boolean exact) {
         String name = host.toLowerCase(Locale.ROOT);
@@ -198,7 +200,7 @@ public final class Resolver implements AutoCloseable {
         return configuredNames.stale();
     }
 
-    /** Returns the address that an IP literal is, null for a name. */
+    /** Returns the address of an IP literal, null for a name. */
     public static @Nullable InetAddress literal(String host) {
         return IpLiteral.parse(host);
     }

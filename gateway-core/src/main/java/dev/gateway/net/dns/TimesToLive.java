@@ -10,15 +10,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hears from Netty's resolver for how long addresses hold, which its answers do not say. It caches nothing: Netty's own
- * cache has no bound, and forgets what was known when DNS fails. Confined to one event loop.
+ * Gets the TTL of addresses from Netty's resolver, whose answers do not have it. It is a cache for Netty that caches
+ * nothing: Netty's own cache has no bound, and loses answers when DNS fails. Confined to one event loop.
  */
 final class TimesToLive implements DnsCache {
-    private static final int MAX_NOTES = 8192; // more than answers that come at the same time have
+    private static final int MAX_NOTES = 8192; // more addresses than concurrent answers have
 
     private final IdentityHashMap<InetAddress, Long> seconds = new IdentityHashMap<>();
 
-    /** Returns how long an answer holds and forgets it, or -1 if that was not said. */
+    /** Returns the shortest TTL of an answer's addresses and forgets it, or -1 if it is unknown. */
     long take(List<InetAddress> answer) {
         long least = -1;
         for (InetAddress address : answer) {
@@ -34,7 +34,7 @@ final class TimesToLive implements DnsCache {
     public @Nullable DnsCacheEntry cache(
             String hostname, DnsRecord[] additionals, InetAddress address, long ttl, EventLoop loop) {
         if (seconds.size() >= MAX_NOTES) {
-            seconds.clear(); // of queries that were given up; what is being asked for holds for the least time then
+            seconds.clear(); // most are of abandoned queries; current answers then get the minimum TTL
         }
         seconds.put(address, ttl);
         return null;

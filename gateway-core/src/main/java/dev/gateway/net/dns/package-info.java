@@ -1,4 +1,4 @@
-/** Name resolution, its cache, and how long answers hold. */
+/** Name resolution, its cache, and the time to live of answers. */
 @NullMarked
 package dev.gateway.net.dns;
 

@@ -92,7 +92,7 @@ final class ProcessMeters implements Exposition.Source {
         out.gauge("gateway_direct_memory_max_bytes", "Direct memory that buffers may take.", directMemoryMax());
         out.gauge(
                 "gateway_auth_files_stale",
-                "Files of users, tokens, groups or filters that cannot be read, or have lines that cannot.",
+                "Files of users, tokens, groups, filters or session keys that cannot be read, or have invalid lines.",
                 faultyAccountFiles.getAsInt());
         out.gauge(
                 "gateway_dns_stale_names",

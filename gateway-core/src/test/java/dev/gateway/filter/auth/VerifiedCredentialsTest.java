@@ -14,7 +14,7 @@ class VerifiedCredentialsTest {
     private final Object basis = new Object();
     private long now;
 
-    private final VerifiedCredentials verified = new VerifiedCredentials(() -> now, 3);
+    private final VerifiedCredentials<Identity> verified = new VerifiedCredentials<>(() -> now, 3);
 
     private Digest digest(String text) {
         return verified.digest(text.getBytes(StandardCharsets.UTF_8));
@@ -70,8 +70,19 @@ class VerifiedCredentialsTest {
     }
 
     @Test
+    void aFullOneForgetsSeveralAtATime() {
+        VerifiedCredentials<Identity> many = new VerifiedCredentials<>(() -> now, 32);
+        for (int i = 0; i < 32; i++) {
+            many.add(digest("x" + i), ANN, basis);
+        }
+        many.add(digest("y"), ANN, basis);
+        assertThat(many.size()).isEqualTo(31);
+        assertThat(many.find(digest("y"), basis)).isSameAs(ANN);
+    }
+
+    @Test
     void eachHasAKeyOfItsOwn() {
-        VerifiedCredentials other = new VerifiedCredentials(() -> now);
+        VerifiedCredentials<Identity> other = new VerifiedCredentials<>(() -> now);
 
         assertThat(other.digest(new byte[] {1})).isNotEqualTo(verified.digest(new byte[] {1}));
         assertThat(verified.digest(new byte[] {1})).isEqualTo(verified.digest(new byte[] {1}));

@@ -203,6 +203,25 @@ class BucketTableTest {
     }
 
     @Test
+    void aRequestThatPassesWhileAllPlacesChangeIsToldToBeUncounted() {
+        LimitTables tables = new LimitTables(() -> 0, 0);
+        BucketTable shared = tables.buckets();
+        Pace pace = perSecond(1, 1);
+        for (int place = 0; place < BucketTable.WAYS; place++) {
+            shared.tags.set(place, BucketTable.CHANGING);
+        }
+        assertThat(shared.take(7, pace, 0)).isEqualTo(Pace.REQUEST);
+        assertThat(shared.take(7, pace, 0)).isEqualTo(Pace.REQUEST);
+        assertThat(shared.uncounted()).isEqualTo(2);
+        assertThat(tables.untracked()).isEqualTo(2);
+
+        shared.tags.set(0, 0);
+        assertThat(shared.take(7, pace, 0)).isEqualTo(Pace.REQUEST);
+        assertThat(shared.take(7, pace, 0)).isNegative();
+        assertThat(tables.untracked()).isEqualTo(2);
+    }
+
+    @Test
     void aLimitThatChangesKeepsItsCount() {
         Pace before = perSecond(10, 10);
         for (int i = 0; i < 6; i++) {

@@ -219,7 +219,7 @@ class EmbeddedIT {
                 .toList();
         assertThat(bare)
                 .extracting(each -> each.getFileName().toString())
-                .noneMatch(name -> name.matches("(logback|picocli|chart\\.js).*"))
+                .noneMatch(name -> name.matches("(logback|picocli|chart\\.js|jose4j).*"))
                 .hasSizeLessThan(64); // with what Netty and OpenTelemetry are split into
         String classPath =
                 Stream.concat(Stream.of(jar), bare.stream()).map(Path::toString).collect(Collectors.joining(":"));
@@ -237,6 +237,30 @@ class EmbeddedIT {
             application.closeGateway();
         }
         assertThat(Files.readString(errors())).contains("No SLF4J providers").doesNotContain("Error", "Exception");
+    }
+
+    @Test
+    void aFilterWhoseLibraryIsMissingNamesIt() throws Exception {
+        Files.writeString(directory.resolve("jwks.json"), "{\"keys\":[]}");
+        Files.writeString(
+                directory.resolve("jwt.yaml"),
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes:
+                  - rules:
+                      - filters:
+                          - {type: JWT, jwt: {providers: [{issuer: "https://id.example", jwksFile: jwks.json}]}}
+                          - {type: DirectResponse, directResponse: {body: hello}}
+                """);
+        Process process = new ProcessBuilder(
+                        System.getProperty("java.home") + "/bin/java", "-jar", jar.toString(), "jwt.yaml")
+                .directory(directory.toFile())
+                .redirectError(errors().toFile())
+                .redirectOutput(directory.resolve("output").toFile())
+                .start();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(Files.readString(errors()))
+                .contains("jwksFile: JWT needs the library jose4j: add org.bitbucket.b_c:jose4j to the class path");
     }
 
     @Test

@@ -19,6 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -160,9 +162,8 @@ class StickySessionIT {
                 Rig rig = Rig.start(yaml(pairing, List.of(one, two)));
                 Peer client = rig.connect(pairing)) {
             Answer first = ask(client, "a=b");
-            keys(NEXT_KEY, KEY);
-            rig.reload(yaml(pairing, List.of(one, two)));
-            Answer renewed = ask(client, first.cookie());
+            keys(NEXT_KEY, KEY); // the gateway watches the file: no reload is needed
+            Answer renewed = awaitNewCookie(client, first.cookie());
             assertThat(renewed.by()).isEqualTo(first.by());
             assertThat(renewed.cookie()).startsWith("sid=").isNotEqualTo(first.cookie());
             keys(NEXT_KEY);
@@ -174,6 +175,17 @@ class StickySessionIT {
                     .as("its key is gone")
                     .isNotEmpty();
         }
+    }
+
+    private static Answer awaitNewCookie(Peer client, String cookie) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        Answer answer = ask(client, cookie);
+        while (answer.setCookie().isEmpty()) {
+            assertThat(System.nanoTime()).as("no cookie of the new key").isLessThan(deadline);
+            LockSupport.parkNanos(50_000_000);
+            answer = ask(client, cookie);
+        }
+        return answer;
     }
 
     @ParameterizedTest
@@ -220,6 +232,10 @@ class StickySessionIT {
             keys("short");
             assertThatThrownBy(() -> rig.reload(yaml(Pairing.H1_TO_H1, List.of(one, two))))
                     .hasMessageContaining("key 1 has fewer than 32 characters");
+            rig.awaitMetric(1, "gateway_auth_files_stale");
+            assertThat(rig.admin("/ready"))
+                    .contains("sessionPersistence of upstream app: keeping the previous keys: ")
+                    .doesNotContain(KEY);
             assertThat(ask(client, first.cookie())).isEqualTo(new Answer(first.by(), "", "none"));
         }
     }

@@ -15,6 +15,7 @@ public final class LoadedClasses {
             "io.opentelemetry.",
             "org.bouncycastle.",
             "org.apache.commons.codec.",
+            "org.jose4j.",
             "io.micrometer.",
             "io.prometheus.",
             "org.HdrHistogram.",

@@ -1,15 +1,16 @@
 package dev.gateway.config.yaml.check;
 
-import dev.gateway.config.AccessConfig;
 import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
+import dev.gateway.config.AccessConfig.KeyPlace;
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.JwtConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.MatchConfig.PathType;
@@ -102,8 +103,11 @@ final class RouteChecks {
             prefixes(rule, filter);
             if (filter instanceof Cors) {
                 preflights(rule, filter);
-            } else if (filter instanceof ApiKey key) {
-                logged(key);
+            }
+            Shown shown = shown(filter);
+            if (shown != null) {
+                logged(filter, shown);
+                apart(rule, filter, shown);
             }
             if (filter instanceof RateLimitConfig limits) {
                 identities(rule, limits);
@@ -131,13 +135,56 @@ final class RouteChecks {
         }
     }
 
-    /** The gateway hides keys in its own log, as far as it knows their names. */
-    private void logged(ApiKey key) {
-        if (key.place() == AccessConfig.KeyPlace.QUERY_PARAMETER
-                && !redact.queryKeys().contains(key.name())) {
+    /**
+     * Where a filter finds credentials.
+     *
+     * @param name of the header field, query parameter or cookie
+     * @param removed whether the request continues without them
+     */
+    private record Shown(KeyPlace place, String name, boolean removed) {
+        boolean isAt(KeyPlace otherPlace, @Nullable String otherName) {
+            return place == otherPlace
+                    && (place == KeyPlace.HEADER ? name.equalsIgnoreCase(otherName) : name.equals(otherName));
+        }
+
+        boolean isAt(RateLimitConfig.KeyPart part) {
+            return isAt(KeyPlace.HEADER, part.header())
+                    || isAt(KeyPlace.QUERY_PARAMETER, part.queryParameter())
+                    || isAt(KeyPlace.COOKIE, part.cookie());
+        }
+    }
+
+    private static @Nullable Shown shown(FilterConfig filter) {
+        if (filter instanceof ApiKey key) {
+            return new Shown(key.place(), key.name(), !key.forwardKey());
+        } else if (filter instanceof JwtConfig jwt) {
+            return new Shown(jwt.place(), jwt.name(), !jwt.forwardToken());
+        }
+        return filter instanceof BasicAuth users
+                ? new Shown(KeyPlace.HEADER, "Authorization", !users.forwardAuthorization())
+                : null;
+    }
+
+    /** The gateway hides keys and tokens in its own log, as far as it knows their names. */
+    private void logged(FilterConfig filter, Shown shown) {
+        if (shown.place == KeyPlace.QUERY_PARAMETER && !redact.queryKeys().contains(shown.name)) {
             scope.problems.warning(
-                    key.position(),
-                    "the access log shows the keys: add '" + key.name() + "' to accessLog.redact.queryKeys");
+                    filter.position(),
+                    "the access log shows the " + (filter instanceof JwtConfig ? "tokens" : "keys") + ": add '"
+                            + shown.name + "' to accessLog.redact.queryKeys");
+        }
+    }
+
+    /** No request can show two kinds of credentials in one place. */
+    private void apart(RuleConfig rule, FilterConfig filter, Shown shown) {
+        for (FilterConfig other : rule.filters()) {
+            Shown taken = filter instanceof JwtConfig && !(other instanceof JwtConfig) ? shown(other) : null;
+            if (taken != null && taken.isAt(shown.place, shown.name)) {
+                scope.problems.error(
+                        filter.position(),
+                        other.type() + " expects other credentials in the same place, " + shown.name
+                                + ": write another header, queryParameter or cookie");
+            }
         }
     }
 
@@ -173,25 +220,13 @@ final class RouteChecks {
     /** A part of a key that an earlier filter takes out of the request is missing in every request. */
     private void taken(RuleConfig rule, RateLimitConfig.KeyPart part) {
         for (FilterConfig filter : rule.filters()) {
-            boolean takes = filter instanceof ApiKey key
-                    ? !key.forwardKey() && isAt(part, key)
-                    : filter instanceof BasicAuth users
-                            && !users.forwardAuthorization()
-                            && "authorization".equalsIgnoreCase(part.header());
-            if (takes) {
+            Shown shown = shown(filter);
+            if (shown != null && shown.removed && shown.isAt(part)) {
                 scope.problems.error(
                         part.position(),
                         filter.type() + " removes the " + part.summary() + " before: write 'identity: true'");
             }
         }
-    }
-
-    private static boolean isAt(RateLimitConfig.KeyPart part, ApiKey key) {
-        return switch (key.place()) {
-            case HEADER -> key.name().equalsIgnoreCase(part.header());
-            case QUERY_PARAMETER -> key.name().equals(part.queryParameter());
-            case COOKIE -> key.name().equals(part.cookie());
-        };
     }
 
     private void prefixes(RuleConfig rule, FilterConfig filter) {

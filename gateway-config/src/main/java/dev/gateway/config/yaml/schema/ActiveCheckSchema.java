@@ -8,9 +8,7 @@ import dev.gateway.config.UpstreamConfig.GrpcCheck;
 import dev.gateway.config.UpstreamConfig.HttpCheck;
 import dev.gateway.config.UpstreamConfig.StatusRange;
 import dev.gateway.config.UpstreamConfig.TcpCheck;
-import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
-import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
@@ -18,8 +16,6 @@ import dev.gateway.config.yaml.type.Values;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** How the gateway asks endpoints of an upstream whether they are well, key by key. */
@@ -32,23 +28,10 @@ final class ActiveCheckSchema {
     }
 
     private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
-    private static final Pattern STATUSES = Pattern.compile("([2-5][0-9]{2})(-([2-5][0-9]{2}))?");
     private static final List<StatusRange> GOOD = List.of(new StatusRange(200, 399));
 
     private static final ScalarType<CheckType> TYPE =
             Types.words(entry("HTTP", CheckType.HTTP), entry("GRPC", CheckType.GRPC), entry("TCP", CheckType.TCP));
-
-    private static final ScalarType<StatusRange> STATUS_RANGE = new ScalarType<>(
-                    ScalarType.Form.TEXT,
-                    Map.of(
-                            "anyOf",
-                            List.of(
-                                    Map.of("type", "integer", "minimum", 200, "maximum", 599),
-                                    Map.of("type", "string", "pattern", "^" + STATUSES.pattern() + "$"))),
-                    new StatusRange(200, 200),
-                    (text, site) -> statuses(text),
-                    range -> range.first() == range.last() ? range.first() : range.toString())
-            .named("status range", "A status such as 200, or the first and the last of several, such as 200-299.");
 
     /** The section of {@code healthChecks}. */
     static final ObjectType<ActiveCheck> ACTIVE =
@@ -72,7 +55,7 @@ final class ActiveCheckSchema {
                         "Host header of the request, instead of the endpoint's host. Only for type HTTP.");
                 var expected = o.optional(
                         "expectedStatuses",
-                        new ListType<>(STATUS_RANGE, 1),
+                        new ListType<>(StatusRanges.ANY, 1),
                         check -> check.request() instanceof HttpCheck http ? http.expectedStatuses() : null,
                         "Statuses of a success. The default is 200-399. Only for type HTTP.");
                 var service = o.optional(
@@ -202,20 +185,5 @@ final class ActiveCheckSchema {
         return Map.of(
                 "not",
                 Map.of("anyOf", List.of(keys).stream().map(ObjectType::requires).toList()));
-    }
-
-    private static StatusRange statuses(String text) throws InvalidException {
-        Matcher statuses = STATUSES.matcher(text);
-        if (statuses.matches()) {
-            int first = Integer.parseInt(statuses.group(1));
-            int last = statuses.group(3) == null ? first : Integer.parseInt(statuses.group(3));
-            if (first <= last) {
-                return new StatusRange(first, last);
-            }
-            throw new InvalidException(
-                    "the last status comes before the first: did you mean '" + last + "-" + first + "'?");
-        }
-        throw new InvalidException(
-                "expected a status such as 200, or two with a dash such as 200-299, not " + MessageText.quote(text));
     }
 }

@@ -5,6 +5,7 @@ import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.KeyPlace;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.TextFiles;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
@@ -19,13 +20,24 @@ import org.jspecify.annotations.Nullable;
 
 /** Filters that ask who the client is, key by key. */
 final class AuthFilterSchema {
-    private static final String REALM = "gateway";
+    static final String REALM = "gateway";
+    static final ScalarType<String> QUERY_PARAMETER =
+            Types.word("[A-Za-z0-9._~-]+", "letters, digits and - . _ ~ only");
+    static final ScalarType<String> COOKIE = Types.word(Types.TOKEN, "letters, digits and !#$%&'*+-.^_`|~ only");
     private static final String DEFAULT_HEADER = "X-API-Key";
+
+    /**
+     * Where requests show a key or a token.
+     *
+     * @param name of the header field, query parameter or cookie
+     */
+    record Place(KeyPlace place, String name) {}
 
     /** Settings of names and passwords. */
     static final ObjectType<BasicAuth> BASIC = ObjectType.of(
             "basicAuth section",
-            "Lets only users of a file use the route, by name and password (Basic). The gateway answers others with 401.",
+            "Lets only users of a file use the route, by name and password (Basic). The gateway answers others with"
+                    + " 401.",
             o -> {
                 var realm = o.defaulted(
                         "realm",
@@ -64,44 +76,30 @@ final class AuthFilterSchema {
                         "Header field that has the key. Without this key, queryParameter and cookie it is X-API-Key.");
                 var query = o.optional(
                         "queryParameter",
-                        Types.word("[A-Za-z0-9._~-]+", "letters, digits and - . _ ~ only"),
+                        QUERY_PARAMETER,
                         key -> nameIn(key, KeyPlace.QUERY_PARAMETER),
                         "Query parameter that has the key.");
-                var cookie = o.optional(
-                        "cookie",
-                        Types.word(Types.TOKEN, "letters, digits and !#$%&'*+-.^_`|~ only"),
-                        key -> nameIn(key, KeyPlace.COOKIE),
-                        "Cookie that has the key.");
+                var cookie =
+                        o.optional("cookie", COOKIE, key -> nameIn(key, KeyPlace.COOKIE), "Cookie that has the key.");
                 var file = o.required(
                         "keysFile",
                         Types.PATH,
                         ApiKey::keysFile,
-                        "File of lines with a name, ':' and the SHA-256 of its key in hexadecimal. The gateway reads it "
-                                + "again when it changes.");
+                        "File of lines with a name, ':' and the SHA-256 of its key in hexadecimal. The gateway reads"
+                                + " it again when it changes.");
                 var realm = o.defaulted(
                         "realm", ConnectAuthSchema.REALM, REALM, ApiKey::realm, "Realm in WWW-Authenticate.");
                 var forward = o.defaulted(
                         "forwardKey", Types.BOOLEAN, false, ApiKey::forwardKey, "Whether the upstream gets the key.");
-                o.constraint(AuthFilterSchema::severalPlaces, severalPlacesSchema());
+                inOnePlace(o, "a key");
                 return v -> {
                     if (v.has("keysFile")) {
                         check(v, "keysFile", v.get(file), (path, text) -> AccountFile.keys(path, text)
                                 .faults());
                     }
-                    String inQuery = v.find(query);
-                    String inCookie = v.find(cookie);
-                    String inHeader = v.find(header);
+                    Place place = place(v.find(header), v.find(query), v.find(cookie), DEFAULT_HEADER);
                     return new ApiKey(
-                            v.position(),
-                            inQuery != null
-                                    ? KeyPlace.QUERY_PARAMETER
-                                    : inCookie != null ? KeyPlace.COOKIE : KeyPlace.HEADER,
-                            inQuery != null
-                                    ? inQuery
-                                    : inCookie != null ? inCookie : inHeader != null ? inHeader : DEFAULT_HEADER,
-                            v.get(file),
-                            v.get(realm),
-                            v.get(forward));
+                            v.position(), place.place(), place.name(), v.get(file), v.get(realm), v.get(forward));
                 };
             });
 
@@ -111,26 +109,42 @@ final class AuthFilterSchema {
         return key.place() == place ? key.name() : null;
     }
 
-    private static ObjectType.@Nullable Finding severalPlaces(Values values) {
-        List<String> written = Stream.of("header", "queryParameter", "cookie")
-                .filter(values::has)
-                .toList();
-        return written.size() < 2
-                ? null
-                : new ObjectType.Finding(
-                        written.get(1),
-                        "a key is in one place: write '" + written.get(0) + "' or '" + written.get(1) + "'");
+    /**
+     * Requires that at most one place is written.
+     *
+     * @param what is there, as "a key"
+     */
+    static void inOnePlace(ObjectType.Declaration<?> o, String what) {
+        o.constraint(
+                values -> {
+                    List<String> written = Stream.of("header", "queryParameter", "cookie")
+                            .filter(values::has)
+                            .toList();
+                    return written.size() < 2
+                            ? null
+                            : new ObjectType.Finding(
+                                    written.get(1),
+                                    what + " is in one place: write '" + written.get(0) + "' or '" + written.get(1)
+                                            + "'");
+                },
+                Map.of(
+                        "not",
+                        Map.of(
+                                "anyOf",
+                                List.of(
+                                        Map.of("required", List.of("header", "queryParameter")),
+                                        Map.of("required", List.of("header", "cookie")),
+                                        Map.of("required", List.of("queryParameter", "cookie"))))));
     }
 
-    private static Map<String, Object> severalPlacesSchema() {
-        return Map.of(
-                "not",
-                Map.of(
-                        "anyOf",
-                        List.of(
-                                Map.of("required", List.of("header", "queryParameter")),
-                                Map.of("required", List.of("header", "cookie")),
-                                Map.of("required", List.of("queryParameter", "cookie")))));
+    /** Returns the place that is written, or the header field of that name. */
+    static Place place(@Nullable String header, @Nullable String query, @Nullable String cookie, String defaultHeader) {
+        if (query != null) {
+            return new Place(KeyPlace.QUERY_PARAMETER, query);
+        } else if (cookie != null) {
+            return new Place(KeyPlace.COOKIE, cookie);
+        }
+        return new Place(KeyPlace.HEADER, header != null ? header : defaultHeader);
     }
 
     private static void check(Values v, String key, Path file, BiFunction<Path, String, List<String>> faults) {

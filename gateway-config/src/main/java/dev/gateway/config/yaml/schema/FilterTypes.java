@@ -4,11 +4,13 @@ import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.IpAccess;
+import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig.DirectResponse;
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
 import dev.gateway.config.FilterConfig.UrlRewrite;
+import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
 import java.util.List;
 import java.util.Map;
@@ -20,10 +22,12 @@ import java.util.stream.Collectors;
  */
 public final class FilterTypes {
     static final List<FilterType<?, ?>> ALL = List.of(
+            FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES),
             FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS),
             FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS),
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC),
             FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY),
+            FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT),
             FilterType.of("RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT),
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
             FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),

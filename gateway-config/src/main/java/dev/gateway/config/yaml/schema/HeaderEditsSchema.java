@@ -116,7 +116,8 @@ final class HeaderEditsSchema {
         return header.file() != null ? null : header.secret() ? Secrets.MASK : header.value();
     }
 
-    private static void refuseFraming(Values v, String key, String name) {
+    /** Says that a field of that name cannot be written, if it cannot. */
+    static void refuseFraming(Values v, String key, String name) {
         String lower = name.toLowerCase(Locale.ROOT);
         if (FRAMING.contains(lower)) {
             v.error(

@@ -296,11 +296,19 @@ final class ListenerSchema {
                                 "What to do with header names that have other characters than letters, digits and "
                                         + "hyphens, or do not begin with a letter. Many servers take X_User for X-User. "
                                         + "'reject' refuses the request, 'drop' removes the fields, 'allow' forwards them.");
+                var pages = o.onReload(ReloadEffect.AT_ONCE)
+                        .optional(
+                                "errorPages",
+                                ErrorPagesSchema.ERROR_PAGES,
+                                l -> l.http().errorPages(),
+                                "Pages for errors before a rule is found, such as 404, and for errors that the rule's "
+                                        + "ErrorPages filter has no page for.");
                 o.exactlyOneOf("port", "unix");
                 o.constraint(ListenerTlsSchema::problem, ListenerTlsSchema.problemSchema());
                 o.constraint(
                         values -> null,
-                        ofRequestsSchema(h2cUpgrade, halfClose, trusted, forwarded, underscores)); // see onlyHttp
+                        ofRequestsSchema(
+                                h2cUpgrade, halfClose, trusted, forwarded, underscores, pages)); // see onlyHttp
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");
@@ -309,7 +317,7 @@ final class ListenerSchema {
                     if (!v.get(protocol).isHttp()) {
                         limitsOfRequests(v, v.get(limits));
                         timeoutsOfRequests(v, v.get(timeouts));
-                        List.of(h2cUpgrade, halfClose, trusted, forwarded, underscores)
+                        List.of(h2cUpgrade, halfClose, trusted, forwarded, underscores, pages)
                                 .forEach(key -> onlyHttp(v, key, v.get(protocol)));
                     }
                     if (v.has("unix") && v.has("address")) {
@@ -326,7 +334,8 @@ final class ListenerSchema {
                                     v.get(halfClose),
                                     v.get(trusted),
                                     v.get(forwarded),
-                                    v.get(underscores)),
+                                    v.get(underscores),
+                                    v.find(pages)),
                             v.get(limits),
                             v.get(timeouts));
                 };

@@ -101,8 +101,8 @@ final class RouteSchema {
                         new ListType<FilterConfig>(FilterSchema.FILTER, 0),
                         List.of(),
                         rule -> ifRequests(rule.timeouts(), rule.filters()),
-                        "Changes and answers to requests. Whatever the order in the file, requests pass filters in the "
-                                + "order of their types: " + String.join(", ", FilterTypes.names())
+                        "Changes and answers to requests. Requests pass filters in the order of their types, whatever"
+                                + " the order in the file. The order is " + String.join(", ", FilterTypes.names())
                                 + ". Responses pass them in reverse. Filters of one type keep the order of the file.");
                 var refs = o.defaulted(
                         "backendRefs",

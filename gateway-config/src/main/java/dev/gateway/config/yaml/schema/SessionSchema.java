@@ -36,7 +36,8 @@ final class SessionSchema {
                         Types.PATH,
                         SessionPersistenceConfig::keyFile,
                         "File of the signing keys, one a line, of 32 characters or more. The first signs, all are "
-                                + "accepted. The same for all replicas. Read at each reload.");
+                                + "accepted. The same for all replicas. The gateway "
+                                + "reads it again when it changes.");
                 return v -> {
                     Duration age = v.find(timeout);
                     if (age != null && age.toSeconds() == 0) {

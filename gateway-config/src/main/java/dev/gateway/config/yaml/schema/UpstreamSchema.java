@@ -170,7 +170,8 @@ final class UpstreamSchema {
                         "endpoints",
                         new ListType<>(EndpointSchema.ENDPOINT, 1),
                         UpstreamConfig::endpoints,
-                        "The addresses of the upstream.");
+                        "The addresses of the upstream. If a reload changes only these, endpoints that stay keep "
+                                + "their connections and health.");
                 var protocol = o.defaulted(
                         "protocol",
                         PROTOCOL,

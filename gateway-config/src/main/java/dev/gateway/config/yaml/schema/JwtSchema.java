@@ -1,0 +1,247 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.AccessConfig.KeyPlace;
+import dev.gateway.config.JwkSetFile;
+import dev.gateway.config.JwtConfig;
+import dev.gateway.config.JwtConfig.ClaimHeader;
+import dev.gateway.config.JwtConfig.RequiredClaim;
+import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Types;
+import dev.gateway.config.yaml.type.Values;
+import dev.gateway.format.JwkSet;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Filter that asks for signed tokens, key by key. */
+final class JwtSchema {
+    private static final Duration MOST_LEEWAY = Duration.ofHours(1);
+    private static final long LEAST_SIZE = 256;
+    private static final long MOST_SIZE = 64 << 10;
+    private static final String DEFAULT_HEADER = "Authorization";
+
+    private static final ScalarType<String> WORD = Types.word("\\S+", "text without spaces");
+    private static final ScalarType<String> LINE =
+            Types.word("[^\\x00-\\x1f\\x7f]+", "text without control characters");
+
+    private static final ObjectType<JwtConfig.Provider> PROVIDER = ObjectType.of(
+            "token provider", "An issuer of tokens. The issuer that a token names decides which keys verify it.", o -> {
+                var issuer = o.required(
+                        "issuer",
+                        WORD,
+                        JwtConfig.Provider::issuer,
+                        "Issuer, exactly what tokens have in their claim iss.");
+                var audiences = o.defaulted(
+                        "audiences",
+                        new ListType<>(LINE, 0),
+                        List.of(),
+                        JwtConfig.Provider::audiences,
+                        "Audiences, one of which the claim aud of a token must have. Without this key, the gateway"
+                                + " does not check whom a token is for.");
+                var file = o.required(
+                        "jwksFile",
+                        Types.PATH,
+                        JwtConfig.Provider::jwksFile,
+                        "File with the public keys of the issuer, a JSON Web Key Set. The gateway reads it again when"
+                                + " it changes.");
+                var algorithms = o.defaulted(
+                        "algorithms",
+                        new ListType<>(Types.words(algorithms(), Map.of()), 1),
+                        JwkSet.ALGORITHMS,
+                        JwtConfig.Provider::algorithms,
+                        "Algorithms of signatures that are accepted. A key verifies only those of its own kind.");
+                return v -> {
+                    if (v.has("jwksFile")) {
+                        check(v, v.get(file));
+                    }
+                    return new JwtConfig.Provider(
+                            v.position(), v.get(issuer), v.get(audiences), v.get(file), v.get(algorithms));
+                };
+            });
+
+    private static final ObjectType<RequiredClaim> REQUIRED_CLAIM = ObjectType.of(
+            "required claim", "A claim that tokens must have. The gateway answers others with 403.", o -> {
+                var name = o.required(
+                        "name",
+                        LINE,
+                        RequiredClaim::name,
+                        "Name of the claim. A dot leads into an object, as in realm_access.roles.");
+                var values = o.defaulted(
+                        "values",
+                        new ListType<>(LINE, 0),
+                        List.of(),
+                        RequiredClaim::values,
+                        "Values, one of which the claim must have. The claims scope and scp may have several values, "
+                                + "with spaces between them. Without this key, every value is right.");
+                return v -> new RequiredClaim(v.position(), v.get(name), v.get(values));
+            });
+
+    private static final ObjectType<ClaimHeader> CLAIM_HEADER = ObjectType.of(
+            "claim header",
+            "A claim that the upstream gets as a header field. The gateway removes fields of that name which the"
+                    + " client sends.",
+            o -> {
+                var claim = o.required(
+                        "claim",
+                        LINE,
+                        ClaimHeader::claim,
+                        "Name of the claim. A dot leads into an object, as in realm_access.roles.");
+                var header = o.required("header", Types.HEADER_NAME, ClaimHeader::header, "Name of the header field.");
+                return v -> {
+                    HeaderEditsSchema.refuseFraming(v, "header", v.get(header));
+                    return new ClaimHeader(v.position(), v.get(claim), v.get(header));
+                };
+            });
+
+    /** Settings. */
+    static final ObjectType<JwtConfig> JWT = ObjectType.of(
+            "jwt section",
+            "Lets only holders of a signed token (JSON Web Token) use the route. The gateway answers others with 401.",
+            o -> {
+                var providers = o.required(
+                        "providers",
+                        new ListType<>(PROVIDER, 1),
+                        JwtConfig::providers,
+                        "Issuers of tokens, each with its keys.");
+                var required = o.defaulted(
+                        "requiredClaims",
+                        new ListType<>(REQUIRED_CLAIM, 0),
+                        List.of(),
+                        JwtConfig::requiredClaims,
+                        "Claims that a token must have, all of them.");
+                var headers = o.defaulted(
+                        "claimsToHeaders",
+                        new ListType<>(CLAIM_HEADER, 0),
+                        List.of(),
+                        JwtConfig::claimsToHeaders,
+                        "Claims that the upstream gets as header fields.");
+                var identity = o.defaulted(
+                        "identityClaim",
+                        LINE,
+                        "sub",
+                        JwtConfig::identityClaim,
+                        "Claim that says who the client is, for the access log and for RateLimit.");
+                var header = o.optional(
+                        "header",
+                        Types.HEADER_NAME,
+                        jwt -> nameIn(jwt, KeyPlace.HEADER),
+                        "Header field that has the token, after 'Bearer ' or alone. Without this key, queryParameter"
+                                + " and cookie it is Authorization, where 'Bearer ' is required.");
+                var query = o.optional(
+                        "queryParameter",
+                        AuthFilterSchema.QUERY_PARAMETER,
+                        jwt -> nameIn(jwt, KeyPlace.QUERY_PARAMETER),
+                        "Query parameter that has the token.");
+                var cookie = o.optional(
+                        "cookie",
+                        AuthFilterSchema.COOKIE,
+                        jwt -> nameIn(jwt, KeyPlace.COOKIE),
+                        "Cookie that has the token.");
+                var forward = o.defaulted(
+                        "forwardToken",
+                        Types.BOOLEAN,
+                        false,
+                        JwtConfig::forwardToken,
+                        "Whether the upstream gets the token.");
+                var leeway = o.defaulted(
+                        "leeway",
+                        Types.DURATION,
+                        Duration.ofMinutes(1),
+                        JwtConfig::leeway,
+                        "How much the clocks of issuer and gateway may differ. At most 1h.");
+                var expiration = o.defaulted(
+                        "requireExpiration",
+                        Types.BOOLEAN,
+                        true,
+                        JwtConfig::requireExpiration,
+                        "Whether a token must say when it ends (claim exp).");
+                var size = o.defaulted(
+                        "maxTokenSize",
+                        Types.SIZE,
+                        8L << 10,
+                        JwtConfig::maxTokenSize,
+                        "Maximum size of a token. At most 64KiB; limits.maxHeaderBytes of the listener counts as"
+                                + " well.");
+                var realm = o.defaulted(
+                        "realm",
+                        ConnectAuthSchema.REALM,
+                        AuthFilterSchema.REALM,
+                        JwtConfig::realm,
+                        "Realm in WWW-Authenticate.");
+                AuthFilterSchema.inOnePlace(o, "a token");
+                return v -> {
+                    differ(v, v.get(providers), "issuer", JwtConfig.Provider::issuer);
+                    differ(v, v.get(headers), "header", each -> each.header().toLowerCase(Locale.ROOT));
+                    if (v.get(leeway).compareTo(MOST_LEEWAY) > 0) {
+                        v.error(v.at("leeway"), "leeway: expected at most 1h");
+                    }
+                    if (v.get(size) < LEAST_SIZE || v.get(size) > MOST_SIZE) {
+                        v.error(v.at("maxTokenSize"), "maxTokenSize: expected 256 to 64KiB");
+                    }
+                    AuthFilterSchema.Place place =
+                            AuthFilterSchema.place(v.find(header), v.find(query), v.find(cookie), DEFAULT_HEADER);
+                    for (ClaimHeader each : v.get(headers)) {
+                        if (place.place() == KeyPlace.HEADER && place.name().equalsIgnoreCase(each.header())) {
+                            v.error(
+                                    each.position(),
+                                    "the header " + each.header() + " has the token: write another one");
+                        }
+                    }
+                    return new JwtConfig(
+                            v.position(),
+                            v.get(providers),
+                            v.get(required),
+                            v.get(headers),
+                            v.get(identity),
+                            place.place(),
+                            place.name(),
+                            v.get(forward),
+                            v.get(leeway),
+                            v.get(expiration),
+                            v.get(size),
+                            v.get(realm));
+                };
+            });
+
+    private JwtSchema() {}
+
+    private static Map<String, String> algorithms() {
+        Map<String, String> words = new LinkedHashMap<>();
+        JwkSet.ALGORITHMS.forEach(each -> words.put(each, each));
+        return words;
+    }
+
+    private static @Nullable String nameIn(JwtConfig jwt, KeyPlace place) {
+        return jwt.place() == place ? jwt.name() : null;
+    }
+
+    private static void check(Values v, Path file) {
+        try {
+            JwkSetFile.read(file);
+        } catch (IOException e) {
+            v.error(v.at("jwksFile"), "jwksFile: " + e.getMessage());
+        }
+    }
+
+    private static <T extends Record> void differ(Values v, List<T> elements, String key, Function<T, String> getter) {
+        Map<String, T> first = new HashMap<>();
+        for (T each : elements) {
+            T other = first.putIfAbsent(getter.apply(each), each);
+            if (other != null) {
+                v.error(
+                        v.at(each, key),
+                        "duplicate " + key + ": first written in line "
+                                + v.at(other, key).line());
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package dev.gateway.format;
+
+import java.math.BigInteger;
+import java.security.PublicKey;
+import java.security.interfaces.ECPublicKey;
+import java.security.interfaces.EdECPublicKey;
+import java.security.interfaces.RSAPublicKey;
+import java.security.spec.ECFieldFp;
+import java.security.spec.EllipticCurve;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jose4j.json.JsonUtil;
+import org.jose4j.jwk.PublicJsonWebKey;
+import org.jose4j.lang.JoseException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads JSON Web Key Sets, with jose4j. Keys for other purposes and of other kinds are left out, as RFC 7517, section 5, asks
+ * for; what is damaged is an error. No message shows what may be a secret.
+ */
+final class JwkParser {
+    private static final int MOST_KEYS = 100;
+    private static final int LEAST_RSA_BITS = 2048;
+    private static final int MOST_RSA_BITS = 8192; // a signature of longer keys takes too much time
+    private static final int MAX_SHOWN = 60;
+
+    /** The members that the public keys of all kinds are made of. */
+    private static final List<String> PUBLIC = List.of("kty", "n", "e", "crv", "x", "y");
+
+    private JwkParser() {}
+
+    /**
+     * Returns the keys, at least one.
+     *
+     * @throws IllegalArgumentException that says what is wrong
+     */
+    static List<VerificationKey> keys(String text) {
+        List<VerificationKey> keys = new ArrayList<>();
+        List<?> written = list(text);
+        for (int i = 0; i < written.size(); i++) {
+            if (!(written.get(i) instanceof Map<?, ?> jwk)) {
+                throw new IllegalArgumentException("element " + (i + 1) + " of 'keys' is not an object");
+            }
+            VerificationKey key = key(name(i + 1, jwk), jwk);
+            if (key != null) {
+                keys.add(key);
+            }
+        }
+        if (keys.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "it has no key that verifies signatures: expected keys of the kinds RSA, EC or"
+                            + " OKP, not for encryption");
+        }
+        return keys;
+    }
+
+    private static List<?> list(String text) {
+        Map<String, Object> set;
+        try {
+            set = JsonUtil.parseJson(text);
+        } catch (JoseException | RuntimeException e) {
+            throw new IllegalArgumentException(
+                    "not a JSON Web Key Set: it is not a JSON object, or has a name twice", e);
+        }
+        if (!(set.get("keys") instanceof List<?> keys)) {
+            throw new IllegalArgumentException("not a JSON Web Key Set: expected an object with the list 'keys'");
+        }
+        if (keys.size() > MOST_KEYS) {
+            throw new IllegalArgumentException("it has " + keys.size() + " keys: expected at most " + MOST_KEYS);
+        }
+        return keys;
+    }
+
+    private static String name(int number, Map<?, ?> jwk) {
+        return jwk.get("kid") instanceof String id ? "key " + number + " (" + shorten(id) + ")" : "key " + number;
+    }
+
+    private static String shorten(String text) {
+        String shown = text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN - 3) + "...";
+        return shown.replaceAll("\\p{Cntrl}", "?");
+    }
+
+    /** Returns a key, null if it is not one for signatures, or of a kind that is not known. */
+    private static @Nullable VerificationKey key(String name, Map<?, ?> jwk) {
+        Set<String> algorithms = algorithms(jwk);
+        if (jwk.containsKey("alg")) {
+            algorithms.removeIf(each -> !each.equals(jwk.get("alg")));
+        }
+        if (algorithms.isEmpty() || !isForSignatures(jwk)) {
+            return null;
+        }
+        if (jwk.containsKey("d")) {
+            throw new IllegalArgumentException(name + " is a private key: write public keys only");
+        }
+        if (jwk.containsKey("kid") && !(jwk.get("kid") instanceof String)) {
+            throw new IllegalArgumentException(name + ": its kid is not a string");
+        }
+        PublicKey key = publicKey(name, jwk);
+        if (key instanceof RSAPublicKey rsa) {
+            int bits = rsa.getModulus().bitLength();
+            if (bits < LEAST_RSA_BITS || bits > MOST_RSA_BITS) {
+                throw new IllegalArgumentException(
+                        name + " has " + bits + " bits: expected " + LEAST_RSA_BITS + " to " + MOST_RSA_BITS);
+            }
+        }
+        return new VerificationKey(jwk.get("kid") instanceof String id ? id : null, algorithms, key);
+    }
+
+    private static Set<String> algorithms(Map<?, ?> jwk) {
+        String kind = jwk.get("kty") + " " + jwk.get("crv");
+        List<String> found =
+                switch (kind) {
+                    case "EC P-256" -> List.of("ES256");
+                    case "EC P-384" -> List.of("ES384");
+                    case "EC P-521" -> List.of("ES512");
+                    case "OKP Ed25519", "OKP Ed448" -> List.of("EdDSA");
+                    default ->
+                        "RSA".equals(jwk.get("kty"))
+                                ? List.of("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
+                                : List.of();
+                };
+        return new LinkedHashSet<>(found);
+    }
+
+    private static boolean isForSignatures(Map<?, ?> jwk) {
+        boolean use = !jwk.containsKey("use") || "sig".equals(jwk.get("use"));
+        boolean operations =
+                !jwk.containsKey("key_ops") || (jwk.get("key_ops") instanceof List<?> list && list.contains("verify"));
+        return use && operations;
+    }
+
+    private static PublicKey publicKey(String name, Map<?, ?> jwk) {
+        Map<String, Object> members = new HashMap<>();
+        for (String member : PUBLIC) {
+            Object value = jwk.get(member);
+            if (value != null) {
+                members.put(member, value);
+            }
+        }
+        String damaged = name + " is damaged, or not of the kind that kty and crv name";
+        try {
+            PublicKey key = PublicJsonWebKey.Factory.newPublicJwk(members).getPublicKey();
+            if (key instanceof ECPublicKey ec ? isOnCurve(ec) : !(key instanceof EdECPublicKey) || isWhole(jwk)) {
+                return key;
+            }
+        } catch (JoseException | RuntimeException e) { // of values that are not what they should be
+            throw new IllegalArgumentException(damaged, e);
+        }
+        throw new IllegalArgumentException(damaged);
+    }
+
+    /** Whether y² = x³ + ax + b, which the JDK does not look at. */
+    private static boolean isOnCurve(ECPublicKey key) {
+        EllipticCurve curve = key.getParams().getCurve();
+        BigInteger prime = ((ECFieldFp) curve.getField()).getP();
+        BigInteger x = key.getW().getAffineX();
+        BigInteger y = key.getW().getAffineY();
+        BigInteger right = x.pow(2).add(curve.getA()).multiply(x).add(curve.getB());
+        return x.compareTo(prime) < 0
+                && y.compareTo(prime) < 0
+                && y.pow(2).subtract(right).mod(prime).signum() == 0;
+    }
+
+    /** Whether a key of RFC 8037 has the length that its curve asks for. */
+    private static boolean isWhole(Map<?, ?> jwk) {
+        int length = Base64.getUrlDecoder().decode(String.valueOf(jwk.get("x"))).length;
+        return length == ("Ed448".equals(jwk.get("crv")) ? 57 : 32);
+    }
+}

@@ -1,0 +1,65 @@
+package dev.gateway.format;
+
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * JSON Web Key Set (RFC 7517): public keys that verify signatures of tokens. Two sets are equal if their texts are.
+ * Immutable.
+ */
+public final class JwkSet {
+    /** Signatures that are verified: those of private keys, whose public keys may be known to anybody. */
+    public static final List<String> ALGORITHMS =
+            List.of("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA");
+
+    private final String text;
+    private final List<VerificationKey> keys;
+
+    private JwkSet(String text, List<VerificationKey> keys) {
+        this.text = text;
+        this.keys = List.copyOf(keys);
+    }
+
+    /**
+     * Reads a text.
+     *
+     * @param where it comes from, for messages
+     * @throws IOException if it has no keys that can be used
+     */
+    public static JwkSet parse(String where, String text) throws IOException {
+        try {
+            return new JwkSet(text, JwkParser.keys(text));
+        } catch (IllegalArgumentException e) {
+            throw new IOException(where + ": " + e.getMessage(), e);
+        } catch (NoClassDefFoundError e) { // for programs that embed the gateway it is optional
+            throw new IOException("JWT needs the library jose4j: add org.bitbucket.b_c:jose4j to the class path", e);
+        }
+    }
+
+    /**
+     * Returns the keys that a signature may be of: those with the id that the token names, and those without any. If the
+     * token names none, it may be of all keys.
+     */
+    public List<VerificationKey> find(@Nullable String id, String algorithm) {
+        return keys.stream()
+                .filter(key -> key.algorithms().contains(algorithm))
+                .filter(key -> id == null || key.id() == null || key.id().equals(id))
+                .toList();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof JwkSet set && text.equals(set.text);
+    }
+
+    @Override
+    public int hashCode() {
+        return text.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return keys.size() + " keys";
+    }
+}

@@ -1,0 +1,69 @@
+package dev.gateway.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.config.AccessConfig.KeyPlace;
+import dev.gateway.config.JwtConfig.ClaimHeader;
+import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.config.yaml.ConfigPrinter;
+import dev.gateway.format.JwkSet;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What the settings of a token filter are, written and not. */
+class JwtConfigTest {
+    private static final Path DIRECTORY = Path.of("src/test/resources/broken").toAbsolutePath();
+
+    private static JwtConfig load(String jwt) {
+        String yaml =
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes:
+                  - rules:
+                      - backendRefs: [{name: app}]
+                        filters: [{type: JWT, jwt: {%s}}]
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]
+                """
+                        .formatted(jwt);
+        LoadResult result = ConfigLoader.parse("test.yaml", yaml.getBytes(StandardCharsets.UTF_8), DIRECTORY, Map.of());
+        assertThat(result.problems()).isEmpty();
+        GatewayConfig config = ((LoadResult.Valid) result).config();
+        assertThat(ConfigPrinter.yaml(config)).contains("type: JWT");
+        return (JwtConfig) config.routes().get(0).rules().get(0).filters().get(0);
+    }
+
+    @Test
+    void defaultsAreSafe() {
+        JwtConfig jwt = load("providers: [{issuer: \"https://id.example\", jwksFile: jwks.json}]");
+        assertThat(jwt.place()).isEqualTo(KeyPlace.HEADER);
+        assertThat(jwt.name()).isEqualTo("Authorization");
+        assertThat(jwt.forwardToken()).isFalse();
+        assertThat(jwt.requireExpiration()).isTrue();
+        assertThat(jwt.leeway()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(jwt.maxTokenSize()).isEqualTo(8192);
+        assertThat(jwt.identityClaim()).isEqualTo("sub");
+        assertThat(jwt.guards()).isTrue();
+        assertThat(jwt.identifies()).isTrue();
+        assertThat(jwt.providers().get(0).algorithms())
+                .isEqualTo(JwkSet.ALGORITHMS)
+                .noneMatch(each -> each.startsWith("HS"))
+                .doesNotContain("none");
+        assertThat(jwt.summary()).isEqualTo("JWT: tokens of https://id.example");
+    }
+
+    @Test
+    void theSummaryTellsWhoseTokensAreForWhom() {
+        JwtConfig jwt = load("providers: [{issuer: a, audiences: [shop, web], jwksFile: jwks.json},"
+                + " {issuer: b, jwksFile: jwks.json, algorithms: [EdDSA]}],"
+                + " requiredClaims: [{name: scope, values: [read, write]}, {name: email}],"
+                + " claimsToHeaders: [{claim: sub, header: X-User}], cookie: session");
+        assertThat(jwt.summary())
+                .isEqualTo("JWT: tokens of a for shop or web or b, with scope read or write, with email");
+        assertThat(jwt.place()).isEqualTo(KeyPlace.COOKIE);
+        assertThat(jwt.name()).isEqualTo("session");
+        assertThat(jwt.claimsToHeaders()).extracting(ClaimHeader::header).containsExactly("X-User");
+    }
+}

@@ -1,0 +1,66 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.JwkSetFile;
+import dev.gateway.config.JwtConfig;
+import dev.gateway.config.JwtConfig.ClaimHeader;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.auth.Jwt;
+import dev.gateway.filter.auth.JwtRules;
+import dev.gateway.filter.auth.JwtTokens;
+import dev.gateway.format.JwkSet;
+import dev.gateway.message.FieldName;
+import dev.gateway.process.StartException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** Makes filters that ask for signed tokens. */
+final class JwtFilters {
+    private JwtFilters() {}
+
+    /** Key of the keys of a file. */
+    private record Keys(Path file) {}
+
+    /** Key of the tokens that were verified: what they were verified by. */
+    private record Tokens(JwtRules rules, List<Path> files) {}
+
+    static Filter jwt(JwtConfig config, FilterSite site) throws StartException {
+        JwtRules rules = rules(config);
+        FilterFile.Use use = new FilterFile.Use(config.position(), "JWT", "keys");
+        List<Supplier<JwkSet>> keys = new ArrayList<>();
+        for (JwtConfig.Provider provider : config.providers()) {
+            Path file = provider.jwksFile();
+            keys.add(FilterFile.of(new Keys(file), file, JwkSetFile::read, use, site.states()));
+        }
+        List<Path> files =
+                config.providers().stream().map(JwtConfig.Provider::jwksFile).toList();
+        JwtTokens tokens = site.states()
+                .get(new Tokens(rules, files), JwtTokens.class, () -> new JwtTokens(rules, keys, site.work()));
+        Jwt.Settings settings = new Jwt.Settings(
+                AccessFilters.place(config.place(), config.name()),
+                config.forwardToken(),
+                config.maxTokenSize(),
+                config.leeway().toSeconds(),
+                config.claimsToHeaders().stream()
+                        .map(each -> FieldName.of(each.header()))
+                        .toList(),
+                config.realm());
+        return new Jwt(settings, tokens, () -> System.currentTimeMillis() / 1000);
+    }
+
+    private static JwtRules rules(JwtConfig config) {
+        return new JwtRules(
+                config.providers().stream()
+                        .map(each -> new JwtRules.Provider(
+                                each.issuer(), Set.copyOf(each.audiences()), Set.copyOf(each.algorithms())))
+                        .toList(),
+                config.requiredClaims().stream()
+                        .map(each -> new JwtRules.Required(each.name(), Set.copyOf(each.values())))
+                        .toList(),
+                config.claimsToHeaders().stream().map(ClaimHeader::claim).toList(),
+                config.identityClaim(),
+                config.requireExpiration());
+    }
+}

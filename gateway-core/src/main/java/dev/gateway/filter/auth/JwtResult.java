@@ -1,0 +1,43 @@
+package dev.gateway.filter.auth;
+
+import dev.gateway.stream.Identity;
+import io.netty.util.AsciiString;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What became of a token: all that does not depend on the time. Immutable. */
+sealed interface JwtResult {
+    /**
+     * A token that the provider has signed, for this audience.
+     *
+     * @param identity who the client is, null if the token does not say
+     * @param headers values of header fields, in the order of the rules
+     * @param notBefore from when on it counts, in seconds since 1970
+     * @param expires when it ends, in seconds since 1970
+     * @param lacks what it lacks to be let pass, as a log says it; empty if nothing
+     */
+    record Valid(
+            @Nullable Identity identity,
+            List<Optional<AsciiString>> headers,
+            long notBefore,
+            long expires,
+            String lacks)
+            implements JwtResult {
+        public Valid {
+            headers = List.copyOf(headers);
+        }
+
+        /** Returns about how many bytes its texts take. */
+        int size() {
+            int size = identity == null ? 0 : 2 * identity.name().length();
+            for (Optional<AsciiString> header : headers) {
+                size += header.isPresent() ? header.get().length() : 0;
+            }
+            return size;
+        }
+    }
+
+    /** A token that is wrong, and why, as a log says it. */
+    record Invalid(String why) implements JwtResult {}
+}

@@ -1,0 +1,122 @@
+package dev.gateway.filter.rewrite;
+
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
+import dev.gateway.format.PageType;
+import dev.gateway.message.ReasonPhrase;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Error page: the body of an error, with places to fill in. No value comes from the request as it was sent, and each is
+ * written so that it stays text. Immutable.
+ */
+public final class PageTemplate {
+    private static final int VALUE_BYTES = 40;
+
+    private final PageType type;
+    private final AsciiString contentType;
+    private final List<byte[]> texts; // one more than values
+    private final List<Value> values;
+    private final int length;
+
+    /** What may be filled in. */
+    private enum Value {
+        REQUEST_ID("requestId") {
+            @Override
+            @Nullable
+            CharSequence of(ErrorAnswer answer) {
+                return answer.requestId();
+            }
+        },
+        STATUS("status") {
+            @Override
+            CharSequence of(ErrorAnswer answer) {
+                return Integer.toString(answer.status());
+            }
+        },
+        REASON("reason") {
+            @Override
+            CharSequence of(ErrorAnswer answer) {
+                return ReasonPhrase.ofError(answer.status());
+            }
+        },
+        CAUSE("cause") {
+            @Override
+            @Nullable
+            CharSequence of(ErrorAnswer answer) {
+                return answer.cause() == null ? null : answer.cause().label();
+            }
+        };
+
+        /** Braces twice: with one pair, CSS and scripts would have places by accident. */
+        static final Pattern PLACE = Pattern.compile("\\{\\{(requestId|status|reason|cause)}}");
+
+        private final String name;
+
+        Value(String name) {
+            this.name = name;
+        }
+
+        abstract @Nullable CharSequence of(ErrorAnswer answer);
+
+        static Value named(String name) {
+            for (Value value : values()) {
+                if (value.name.equals(name)) {
+                    return value;
+                }
+            }
+            throw new IllegalArgumentException(name);
+        }
+    }
+
+    /** Makes a page of its text. */
+    public PageTemplate(PageType type, String text) {
+        this.type = type;
+        this.contentType = new AsciiString(type.contentType());
+        List<byte[]> texts = new ArrayList<>();
+        List<Value> values = new ArrayList<>();
+        Matcher places = Value.PLACE.matcher(text);
+        int end = 0;
+        while (places.find()) {
+            texts.add(text.substring(end, places.start()).getBytes(StandardCharsets.UTF_8));
+            values.add(Value.named(places.group(1)));
+            end = places.end();
+        }
+        texts.add(text.substring(end).getBytes(StandardCharsets.UTF_8));
+        this.texts = List.copyOf(texts);
+        this.values = List.copyOf(values);
+        this.length = texts.stream().mapToInt(each -> each.length).sum();
+    }
+
+    /** Returns the media types that clients ask for who want this page. */
+    List<String> asked() {
+        return type.asked();
+    }
+
+    /** Fills the page in. */
+    ErrorBody.Page fill(ErrorAnswer answer) {
+        // A buffer of the heap, as for direct responses; what has no places is shared.
+        if (values.isEmpty()) {
+            return new ErrorBody.Page(contentType, Unpooled.wrappedBuffer(texts.get(0)));
+        }
+        ByteBuf filled = Unpooled.buffer(length + values.size() * VALUE_BYTES);
+        filled.writeBytes(texts.get(0));
+        for (int i = 0; i < values.size(); i++) {
+            CharSequence value = values.get(i).of(answer);
+            if (value != null) {
+                ByteBufUtil.writeUtf8(filled, type.escape(value.toString()));
+            }
+            filled.writeBytes(texts.get(i + 1));
+        }
+        return new ErrorBody.Page(contentType, filled);
+    }
+}
