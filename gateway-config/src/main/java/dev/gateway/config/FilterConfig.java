@@ -42,11 +42,6 @@ public interface FilterConfig {
         return false;
     }
 
-    /** Returns the upstreams that it calls. */
-    default List<UpstreamRef> upstreams() {
-        return List.of();
-    }
-
     /** Whether a rule may have more than one of its type. */
     default boolean isRepeatable() {
         return true;
@@ -56,9 +51,6 @@ public interface FilterConfig {
     default @Nullable PathRewrite rewrite() {
         return null;
     }
-
-    /** An upstream that a filter calls, by its name. */
-    record UpstreamRef(Position position, String name) {}
 
     /** Edits of the header of a request on its way upstream. */
     record RequestHeaderModifier(Position position, HeaderEdits edits) implements FilterConfig {}

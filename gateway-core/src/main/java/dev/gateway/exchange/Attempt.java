@@ -25,7 +25,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
 
     private final Owner owner;
-    private final Sink sink;
+    private final Response response;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
     private boolean answered; // the opening has got its answer, so there is nothing to cancel
@@ -56,23 +56,14 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         void onWritable();
     }
 
-    /** Takes the body of its response. */
-    interface Sink {
-        /** Bytes came, which are the sink's. */
-        void onData(ByteBuf data, boolean last);
-
-        /** What the socket had has been read. */
-        void flush();
-    }
-
     /**
      * Makes an attempt that has not begun.
      *
-     * @param sink takes the bytes of the response's body directly, not through the owner
+     * @param response takes the bytes of the body directly, not through the owner
      */
-    Attempt(Owner owner, Sink sink) {
+    Attempt(Owner owner, Response response) {
         this.owner = owner;
-        this.sink = sink;
+        this.response = response;
     }
 
     void open(
@@ -180,7 +171,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         } else if (over) {
             data.release();
         } else {
-            sink.onData(data, last);
+            response.onData(data, last);
         }
     }
 
@@ -202,7 +193,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public void onReadComplete() {
-        sink.flush();
+        response.flush();
     }
 
     @Override

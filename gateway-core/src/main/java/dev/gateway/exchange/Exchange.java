@@ -387,9 +387,9 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
-    public void answer(int status, @Nullable Failure refusal, IntSupplier sending) {
+    public void answer(int status, IntSupplier sending) {
         record.status = status;
-        Failure failure = refusal;
+        Failure failure = null;
         try {
             record.sentBytes = sending.getAsInt();
         } catch (RuntimeException | OutOfMemoryError e) {

@@ -172,10 +172,6 @@ final class LocalReply {
 
     /** Sends the reply of a filter. */
     int send(ServerStream stream, RequestHead request, Verdict.Reply reply, ExchangeSettings settings) {
-        Failure refusal = reply.refusal();
-        if (refusal != null) {
-            reply.head().fields().add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), refusal.cause(), null));
-        }
         return send(stream, request, reply.head(), reply.body(), settings);
     }
 
@@ -185,9 +181,6 @@ final class LocalReply {
         Fields fields = head.fields();
         for (FieldName name : OF_A_BODY) {
             fields.remove(name);
-        }
-        if (answer.cause() != null) {
-            fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), answer.cause(), null));
         }
         ByteBuf body = content(fields, answer, chosen);
         return send(stream, answer.request(), new ResponseHead(head.status(), null, fields, 0), body, settings);
@@ -328,7 +321,7 @@ final class LocalReply {
             case POLICY_ADDRESS -> "destination_ip_prohibited";
             case LOOP_DETECTED -> "proxy_loop_detected";
             case OVERLOAD, DRAIN, ADMIN_CLOSED -> "proxy_internal_response";
-            case AUTHZ_ERROR, UNKNOWN -> "proxy_internal_error";
+            case UNKNOWN -> "proxy_internal_error";
         };
     }
 

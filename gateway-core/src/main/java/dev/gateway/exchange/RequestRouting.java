@@ -50,12 +50,11 @@ final class RequestRouting implements FilterChain.Owner {
         void sendTo(Upstream upstream, Route route);
 
         /**
-         * The gateway answers the request.
+         * The gateway answers the request; nothing has failed.
          *
-         * @param refusal why the answer refuses the request, null if it does not
          * @param sending sends the answer with this status, and returns the number of bytes of its body
          */
-        void answer(int status, @Nullable Failure refusal, IntSupplier sending);
+        void answer(int status, IntSupplier sending);
 
         /** The request fails for this reason. */
         void fail(Failure failure);
@@ -92,7 +91,7 @@ final class RequestRouting implements FilterChain.Owner {
         Router.Match match = match(listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
-            owner.answer(200, null, () -> loop.replies.sendOptions(exchange.server, head, settings));
+            owner.answer(200, () -> loop.replies.sendOptions(exchange.server, head, settings));
             return;
         }
         if (match == null) {
@@ -192,15 +191,14 @@ final class RequestRouting implements FilterChain.Owner {
             reply.body().release();
             return;
         }
-        owner.answer(reply.head().status(), reply.refusal(), () -> send(reply));
+        owner.answer(reply.head().status(), () -> send(reply));
     }
 
     /** Sends the reply. An error without a body gets the body that filters or the listener choose. */
     private int send(Verdict.Reply reply) {
         LocalReply replies = exchange.loop.replies;
         int status = reply.head().status();
-        Failure refusal = reply.refusal();
-        ErrorAnswer answer = answer(status, refusal == null ? null : refusal.cause(), false);
+        ErrorAnswer answer = answer(status, false);
         ErrorBody chosen = status < 400 || reply.body().isReadable() ? ErrorBody.UNCHANGED : errorBody(answer);
         if (chosen instanceof ErrorBody.Unchanged) {
             return replies.send(exchange.server, exchange.head, reply, exchange.settings());

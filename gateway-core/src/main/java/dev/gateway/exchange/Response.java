@@ -16,7 +16,7 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** The upstream's response on its way to the client: passes heads and trailers through the filters, and relays the body. */
-final class Response implements Attempt.Sink {
+final class Response {
     /** Maximum number of interim heads to forward, besides the first 100 (Continue). */
     private static final int MAX_INTERIM = 8;
 
@@ -163,8 +163,7 @@ final class Response implements Attempt.Sink {
         return true;
     }
 
-    @Override
-    public void onData(ByteBuf data, boolean last) {
+    void onData(ByteBuf data, boolean last) {
         owner.deadlines().touch();
         WebSocketCloser closing = closer;
         if (closing == null) {
@@ -222,8 +221,7 @@ final class Response implements Attempt.Sink {
         relay.end();
     }
 
-    @Override
-    public void flush() {
+    void flush() {
         relay.flush();
     }
 }

@@ -232,9 +232,8 @@ abstract class PartRig {
         }
 
         @Override
-        public void answer(int status, @Nullable Failure refusal, IntSupplier sending) {
-            told.add("answered " + status + ", " + sending.getAsInt() + " bytes"
-                    + (refusal == null ? "" : ": " + refusal.cause().label()));
+        public void answer(int status, IntSupplier sending) {
+            told.add("answered " + status + ", " + sending.getAsInt() + " bytes");
         }
 
         @Override
