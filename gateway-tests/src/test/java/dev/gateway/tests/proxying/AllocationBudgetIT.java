@@ -13,16 +13,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A proxied request allocates little. Event loops of today allocate a tenth less than these budgets, and hardly more or less
- * from run to run. Whoever needs more raises a budget, and says in the commit what for.
+ * A proxied request allocates little. Event loops of today allocate a tenth less than these budgets, and the same in each
+ * run. What is done once for many requests, such as the write of a batch of log lines, does not count. Whoever needs more
+ * raises a budget, and says in the commit what for.
  */
 @Timeout(120)
 class AllocationBudgetIT {
     private static final Map<Pairing, Integer> BUDGET_BYTES = new EnumMap<>(Map.of(
-            Pairing.H1_TO_H1, 2_900,
-            Pairing.H1_TO_H2, 4_150,
-            Pairing.H2_TO_H1, 3_450,
-            Pairing.H2_TO_H2, 5_000));
+            Pairing.H1_TO_H1, 2_850,
+            Pairing.H1_TO_H2, 4_500,
+            Pairing.H2_TO_H1, 3_600,
+            Pairing.H2_TO_H2, 5_300));
 
     @Test
     void aSmallRequestStaysWithinItsBudget() throws Exception {
