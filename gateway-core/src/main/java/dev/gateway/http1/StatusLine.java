@@ -4,6 +4,7 @@ import dev.gateway.message.ReasonPhrase;
 import dev.gateway.message.ResponseHead;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** Status lines, encoded beforehand for the registered codes (RFC 9110, section 15). */
 final class StatusLine {
@@ -26,7 +27,16 @@ final class StatusLine {
     static byte[] of(ResponseHead head) {
         byte[] line = LINES[head.status()];
         AsciiString reason = head.reason();
-        return reason == null || isReason(line, reason) ? line : line(head.status(), reason.toString());
+        return reason == null || isReason(line, reason) ? line : with(line, reason);
+    }
+
+    private static byte[] with(byte[] line, AsciiString reason) {
+        int end = PREFIX + reason.length();
+        byte[] own = Arrays.copyOf(line, end + 2);
+        System.arraycopy(reason.array(), reason.arrayOffset(), own, PREFIX, reason.length());
+        own[end] = '\r';
+        own[end + 1] = '\n';
+        return own;
     }
 
     private static boolean isReason(byte[] line, AsciiString reason) {

@@ -230,6 +230,9 @@ final class Permits {
 
     /** Whether a waiter could use the permit of an idle connection to this endpoint. */
     boolean isWanted(Host host) {
+        if (waiting.isEmpty()) {
+            return false; // without an iterator: each response asks
+        }
         for (PermitWaiter each : waiting) {
             if (canUsePermit(host, each)) {
                 return true;

@@ -31,7 +31,7 @@ public record Endpoint(int index, String host, int port, int weight, String name
 
     /** Whether the other one is reached at the same place. */
     public boolean isSameAddress(Endpoint other) {
-        return address().equals(other.address());
+        return port == other.port && host.equals(other.host);
     }
 
     /** Returns {@code host:port} as logs and {@code Proxy-Status} show it. */
