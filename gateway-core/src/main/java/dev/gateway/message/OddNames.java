@@ -29,6 +29,31 @@ public final class OddNames {
         return found < 0 ? null : fields.name(found);
     }
 
+    /** Removes every field of a name, and of names that differ only in signs, which some servers cannot tell apart. */
+    public static void removeAlike(Fields fields, FieldName name) {
+        AsciiString lower = name.lower();
+        fields.remove(name);
+        fields.removeUnknown((bytes, start, length) -> isAlike(lower, bytes, start, length));
+    }
+
+    private static boolean isAlike(AsciiString name, byte[] bytes, int start, int length) {
+        if (length != name.length()) {
+            return false;
+        }
+        for (int i = 0; i < length; i++) {
+            byte wanted = name.byteAt(i);
+            byte found = bytes[start + i];
+            if (Ascii.lower(found) != wanted && !(isSign(wanted) && isSign(found))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isSign(byte b) {
+        return b == '-' || Ascii.isOdd(b);
+    }
+
     /** Removes all such fields. */
     public static void remove(Fields fields) {
         fields.removeUnknown(Ascii::isOddToken);

@@ -50,6 +50,17 @@ class OddNamesTest {
     }
 
     @Test
+    void namesThatAServerMayTakeForAnotherGoWithIt() {
+        Fields fields = Heads.fields(
+                "X-User: 1", "x_user: 2", "X.User: 3", "X-Users: 4", "XXUser: 5", "Date: 6", "X-Use: 7", "X+USER: 8");
+        OddNames.removeAlike(fields, FieldName.of("X-User"));
+        assertThat(fields.toString()).isEqualTo("X-Users: 4\nXXUser: 5\nDate: 6\nX-Use: 7\n");
+        OddNames.removeAlike(fields, FieldName.DATE);
+        OddNames.removeAlike(fields, FieldName.of("X_Use"));
+        assertThat(fields.toString()).isEqualTo("X-Users: 4\nXXUser: 5\n");
+    }
+
+    @Test
     void aNameThatDoesNotBeginWithALetterIsOdd() {
         for (String name : List.of("1Content-Length", "-Content-Length", "0", "-", "9-a")) {
             Fields fields = Heads.fields("Host: a", name + ": 1", "Content-Length: 5", "A1: c");
