@@ -128,7 +128,7 @@ class ArchitectureTest {
     static final ArchRule healthUses = mayUse("health", "message", "stream", "time", "upstream");
 
     @ArchTest
-    static final ArchRule filterUses = mayUse("filter", "files", "format", "message", "stream");
+    static final ArchRule filterUses = mayUse("filter", "files", "format", "message", "stream", "upstream");
 
     @ArchTest
     static final ArchRule tunnelUses = mayUse("tunnel", "format", "message", "stream", "net", "upstream", "filter");

@@ -35,6 +35,7 @@ public record ErrorPagesConfig(Position position, List<Page> pages, boolean upst
             "body_too_large",
             "rate_limited",
             "authz_denied",
+            "authz_error",
             "proxy_auth",
             "policy_port",
             "policy_host",

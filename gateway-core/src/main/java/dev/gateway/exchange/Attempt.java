@@ -25,7 +25,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
 
     private final Owner owner;
-    private final Response response;
+    private final Sink sink;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
     private boolean answered; // the opening has got its answer, so there is nothing to cancel
@@ -56,14 +56,23 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         void onWritable();
     }
 
+    /** Takes the body of its response. */
+    interface Sink {
+        /** Bytes came, which are the sink's. */
+        void onData(ByteBuf data, boolean last);
+
+        /** What the socket had has been read. */
+        void flush();
+    }
+
     /**
      * Makes an attempt that has not begun.
      *
-     * @param response takes the bytes of the body directly, not through the owner
+     * @param sink takes the bytes of the response's body directly, not through the owner
      */
-    Attempt(Owner owner, Response response) {
+    Attempt(Owner owner, Sink sink) {
         this.owner = owner;
-        this.response = response;
+        this.sink = sink;
     }
 
     void open(
@@ -171,7 +180,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         } else if (over) {
             data.release();
         } else {
-            response.onData(data, last);
+            sink.onData(data, last);
         }
     }
 
@@ -193,7 +202,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public void onReadComplete() {
-        response.flush();
+        sink.flush();
     }
 
     @Override

@@ -387,9 +387,9 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
-    public void answer(int status, IntSupplier sending) {
+    public void answer(int status, @Nullable Failure refusal, IntSupplier sending) {
         record.status = status;
-        Failure failure = null;
+        Failure failure = refusal;
         try {
             record.sentBytes = sending.getAsInt();
         } catch (RuntimeException | OutOfMemoryError e) {

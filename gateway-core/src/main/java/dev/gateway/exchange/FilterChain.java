@@ -5,6 +5,7 @@ import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.InspectionContext;
+import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
@@ -12,7 +13,9 @@ import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +36,10 @@ final class FilterChain implements InspectionContext {
     private @Nullable Identity identity;
     private @Nullable Verdict early; // the verdict of a filter that called resume() before it returned Wait
     private @Nullable Runnable waiting; // cancels the filter that answers later
+    private @Nullable List<FilterCall> calls; // null if no filter has made any
     private boolean running;
     private boolean closed;
+    private boolean over;
 
     /** Gets the decisions of the filters. */
     interface Owner {
@@ -115,6 +120,30 @@ final class FilterChain implements InspectionContext {
         return exchange.loop.wheel.loop();
     }
 
+    @Override
+    public UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback) {
+        if (over) {
+            request.body().release();
+            throw new IllegalStateException("a call after the exchange's end");
+        }
+        List<FilterCall> made = calls;
+        if (made == null) {
+            made = new ArrayList<>(1);
+            calls = made;
+        }
+        made.removeIf(FilterCall::isOver);
+        FilterCall call = new FilterCall(exchange, upstream, request, callback, owner::onDefect);
+        made.add(call);
+        call.begin();
+        return call;
+    }
+
+    private void cancelCalls() {
+        if (calls != null) {
+            List.copyOf(calls).forEach(FilterCall::cancel);
+        }
+    }
+
     /** Runs the filters from the current position, and reports the result to the owner. */
     void run() {
         while (passed < filters.size()) {
@@ -189,6 +218,7 @@ final class FilterChain implements InspectionContext {
     /** The exchange is over: filters must not resume it any more. */
     void cancel() {
         closed = true;
+        cancelCalls(); // first: a filter may fail
         Runnable cancel = waiting;
         if (cancel != null) {
             waiting = null;
@@ -244,6 +274,8 @@ final class FilterChain implements InspectionContext {
 
     /** The exchange is over, however it ended. */
     void end() {
+        over = true;
+        cancelCalls();
         for (int i = passed - 1; i >= 0; i--) {
             try {
                 current = i;

@@ -172,6 +172,10 @@ final class LocalReply {
 
     /** Sends the reply of a filter. */
     int send(ServerStream stream, RequestHead request, Verdict.Reply reply, ExchangeSettings settings) {
+        Failure refusal = reply.refusal();
+        if (refusal != null) {
+            reply.head().fields().add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), refusal.cause(), null));
+        }
         return send(stream, request, reply.head(), reply.body(), settings);
     }
 
@@ -181,6 +185,9 @@ final class LocalReply {
         Fields fields = head.fields();
         for (FieldName name : OF_A_BODY) {
             fields.remove(name);
+        }
+        if (answer.cause() != null) {
+            fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), answer.cause(), null));
         }
         ByteBuf body = content(fields, answer, chosen);
         return send(stream, answer.request(), new ResponseHead(head.status(), null, fields, 0), body, settings);
@@ -321,7 +328,7 @@ final class LocalReply {
             case POLICY_ADDRESS -> "destination_ip_prohibited";
             case LOOP_DETECTED -> "proxy_loop_detected";
             case OVERLOAD, DRAIN, ADMIN_CLOSED -> "proxy_internal_response";
-            case UNKNOWN -> "proxy_internal_error";
+            case AUTHZ_ERROR, UNKNOWN -> "proxy_internal_error";
         };
     }
 

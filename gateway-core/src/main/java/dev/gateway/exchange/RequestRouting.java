@@ -50,11 +50,12 @@ final class RequestRouting implements FilterChain.Owner {
         void sendTo(Upstream upstream, Route route);
 
         /**
-         * The gateway answers the request; nothing has failed.
+         * The gateway answers the request.
          *
+         * @param refusal why the answer refuses the request, null if it does not
          * @param sending sends the answer with this status, and returns the number of bytes of its body
          */
-        void answer(int status, IntSupplier sending);
+        void answer(int status, @Nullable Failure refusal, IntSupplier sending);
 
         /** The request fails for this reason. */
         void fail(Failure failure);
@@ -91,7 +92,7 @@ final class RequestRouting implements FilterChain.Owner {
         Router.Match match = match(listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
-            owner.answer(200, () -> loop.replies.sendOptions(exchange.server, head, settings));
+            owner.answer(200, null, () -> loop.replies.sendOptions(exchange.server, head, settings));
             return;
         }
         if (match == null) {
@@ -191,14 +192,15 @@ final class RequestRouting implements FilterChain.Owner {
             reply.body().release();
             return;
         }
-        owner.answer(reply.head().status(), () -> send(reply));
+        owner.answer(reply.head().status(), reply.refusal(), () -> send(reply));
     }
 
     /** Sends the reply. An error without a body gets the body that filters or the listener choose. */
     private int send(Verdict.Reply reply) {
         LocalReply replies = exchange.loop.replies;
         int status = reply.head().status();
-        ErrorAnswer answer = answer(status, false);
+        Failure refusal = reply.refusal();
+        ErrorAnswer answer = answer(status, refusal == null ? null : refusal.cause(), false);
         ErrorBody chosen = status < 400 || reply.body().isReadable() ? ErrorBody.UNCHANGED : errorBody(answer);
         if (chosen instanceof ErrorBody.Unchanged) {
             return replies.send(exchange.server, exchange.head, reply, exchange.settings());

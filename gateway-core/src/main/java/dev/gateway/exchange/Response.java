@@ -16,7 +16,7 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** The upstream's response on its way to the client: passes heads and trailers through the filters, and relays the body. */
-final class Response {
+final class Response implements Attempt.Sink {
     /** Maximum number of interim heads to forward, besides the first 100 (Continue). */
     private static final int MAX_INTERIM = 8;
 
@@ -163,7 +163,8 @@ final class Response {
         return true;
     }
 
-    void onData(ByteBuf data, boolean last) {
+    @Override
+    public void onData(ByteBuf data, boolean last) {
         owner.deadlines().touch();
         WebSocketCloser closing = closer;
         if (closing == null) {
@@ -221,7 +222,8 @@ final class Response {
         relay.end();
     }
 
-    void flush() {
+    @Override
+    public void flush() {
         relay.flush();
     }
 }

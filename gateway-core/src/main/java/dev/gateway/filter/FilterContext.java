@@ -3,6 +3,7 @@ package dev.gateway.filter;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.Upstream;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,13 @@ public interface FilterContext {
     /** Returns what the filter that is being called has kept of this exchange, null if nothing. */
     @Nullable
     Object kept();
+
+    /**
+     * Sends a request of the filter's own. The callback may be called before this method returns.
+     *
+     * @param upstream one of those that the filter was made with
+     */
+    UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback);
 
     /** Returns what runs tasks on the exchange's event loop, for a filter that answers from another thread. */
     Executor loop();

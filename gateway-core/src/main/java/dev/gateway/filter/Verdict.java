@@ -4,6 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
 
 /** Filter result: what a filter decides of a request. */
 public sealed interface Verdict {
@@ -17,8 +18,14 @@ public sealed interface Verdict {
      * The request is answered here.
      *
      * @param body owned by the receiver; may be empty
+     * @param refusal why the request is refused by this answer; null if it is not. Its status does not count
      */
-    record Reply(ResponseHead head, ByteBuf body) implements Verdict {}
+    record Reply(ResponseHead head, ByteBuf body, @Nullable Failure refusal) implements Verdict {
+        /** Answers a request with which all is well. */
+        public Reply(ResponseHead head, ByteBuf body) {
+            this(head, body, null);
+        }
+    }
 
     /**
      * The request is refused, and the failure says why and with which status.

@@ -27,6 +27,8 @@ public enum Cause {
     BODY_TOO_LARGE(413),
     RATE_LIMITED(429),
     AUTHZ_DENIED(403),
+    /** The server that decides about requests did not. */
+    AUTHZ_ERROR(503),
     PROXY_AUTH(407),
     POLICY_PORT(403),
     POLICY_HOST(403),

@@ -180,6 +180,24 @@ class ErrorBodyTest extends ExchangeRig {
     }
 
     @Test
+    void aFilterThatRefusesByAnAnswerWithoutABodyHasTheChosenOneAndTheCause() {
+        choosePages();
+        Failure refusal = Failure.of(Cause.AUTHZ_DENIED, 401, "no token");
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead request, FilterContext context) {
+                return new Verdict.Reply(response(401), bytes(""), refusal);
+            }
+        });
+        get();
+        assertPage(401);
+        assertThat(asked.get(0).cause()).isEqualTo(Cause.AUTHZ_DENIED);
+        assertThat(client.field("Proxy-Status"))
+                .isEqualTo("gateway;error=http_request_denied;details=\"authz_denied\"");
+        assertThat(record().cause).isEqualTo(Cause.AUTHZ_DENIED);
+    }
+
+    @Test
     void aFilterThatSaysSomethingIsNotAsked() {
         reply(response(503), "we are moving");
         assertThat(client.body).hasToString("we are moving");

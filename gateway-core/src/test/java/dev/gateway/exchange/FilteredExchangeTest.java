@@ -139,6 +139,17 @@ class FilteredExchangeTest extends ExchangeRig {
     }
 
     @Test
+    void aFiltersReplyMayBeARefusal() {
+        Failure refusal = Failure.of(Cause.AUTHZ_DENIED, 302, "log in first");
+        filters.add(new Recording("a", new Verdict.Reply(response(302), bytes("moved"), refusal)));
+        get();
+        assertThat(client.body).hasToString("moved");
+        assertThat(record().status).isEqualTo(302);
+        assertThat(record().cause).isEqualTo(Cause.AUTHZ_DENIED);
+        assertThat(record().detail).isEqualTo("log in first");
+    }
+
+    @Test
     void aFiltersReplyToHeadHasNoBody() {
         filters.add(new Recording("a", new Verdict.Reply(response(200), bytes("hello"))));
         request("HEAD", "/", true);

@@ -75,6 +75,19 @@ class LocalReplyTest {
     }
 
     @Test
+    void aReplyThatRefusesNamesTheCause() {
+        FakeServerStream client = new FakeServerStream();
+        Verdict.Reply reply = new Verdict.Reply(
+                new ResponseHead(302, null, new Fields(), 0),
+                Unpooled.EMPTY_BUFFER,
+                Failure.of(Cause.AUTHZ_DENIED, "not for the client"));
+        replies.send(client, ExchangeRig.head("GET", "/"), reply, new Settings());
+        assertThat(client.status()).isEqualTo(302);
+        assertThat(client.field("Proxy-Status"))
+                .isEqualTo("gateway;error=http_request_denied;details=\"authz_denied\"");
+    }
+
+    @Test
     void anAnswerThatMayHaveNoBodyAnnouncesNone() {
         for (int status : new int[] {204, 304}) {
             FakeServerStream client = new FakeServerStream();
@@ -115,6 +128,7 @@ class LocalReplyTest {
         "IDLE_TIMEOUT, 504, connection_read_timeout",
         "CLIENT_TIMEOUT, 408, http_request_error",
         "RATE_LIMITED, 429, http_request_denied",
+        "AUTHZ_ERROR, 503, proxy_internal_error",
         "POLICY_ADDRESS, 403, destination_ip_prohibited",
         "LOOP_DETECTED, 508, proxy_loop_detected",
         "OVERLOAD, 503, proxy_internal_response",

@@ -232,8 +232,9 @@ abstract class PartRig {
         }
 
         @Override
-        public void answer(int status, IntSupplier sending) {
-            told.add("answered " + status + ", " + sending.getAsInt() + " bytes");
+        public void answer(int status, @Nullable Failure refusal, IntSupplier sending) {
+            told.add("answered " + status + ", " + sending.getAsInt() + " bytes"
+                    + (refusal == null ? "" : ": " + refusal.cause().label()));
         }
 
         @Override

@@ -124,6 +124,14 @@ class RequestRoutingTest extends PartRig {
     }
 
     @Test
+    void aFiltersReplyMayBeARefusal() {
+        Failure refusal = Failure.of(Cause.AUTHZ_DENIED, 302, "log in first");
+        filters.add(new Saying(new Verdict.Reply(ExchangeRig.response(302), bytes("moved"), refusal)));
+        enter(0);
+        assertThat(told).containsExactly("answered 302, 5 bytes: authz_denied");
+    }
+
+    @Test
     void aReplyThatComesTooLateIsDropped() {
         enter(0);
         owner.routing().onFilterReplied(new Verdict.Reply(ExchangeRig.response(302), bytes("moved")));

@@ -4,6 +4,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.Upstream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -19,6 +20,28 @@ import org.jspecify.annotations.Nullable;
 public final class FakeContext implements InspectionContext {
     /** What the filter was resumed with. */
     public final List<Verdict> resumed = new ArrayList<>();
+
+    /** The calls that the filter has begun, which the test answers. */
+    public final List<FakeCall> calls = new ArrayList<>();
+
+    /** A call, as the filter has begun it. */
+    public static final class FakeCall implements UpstreamCall {
+        public final Upstream upstream;
+        public final Request request;
+        public final Callback callback;
+        public boolean cancelled;
+
+        private FakeCall(Upstream upstream, Request request, Callback callback) {
+            this.upstream = upstream;
+            this.request = request;
+            this.callback = callback;
+        }
+
+        @Override
+        public void cancel() {
+            cancelled = true;
+        }
+    }
 
     /** What TLS asks for in the tunnel, as far as the filter said. */
     public @Nullable String tunnelServerName;
@@ -129,6 +152,13 @@ public final class FakeContext implements InspectionContext {
     @Override
     public @Nullable Object kept() {
         return kept;
+    }
+
+    @Override
+    public UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback) {
+        FakeCall call = new FakeCall(upstream, request, callback);
+        calls.add(call);
+        return call;
     }
 
     @Override

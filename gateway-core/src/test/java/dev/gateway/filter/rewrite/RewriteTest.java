@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.FilterOrder;
+import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -17,6 +18,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -58,6 +60,11 @@ class RewriteTest {
         @Override
         public @Nullable Object kept() {
             return null;
+        }
+
+        @Override
+        public UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback) {
+            throw new AssertionError("none of these filters calls anybody");
         }
 
         @Override

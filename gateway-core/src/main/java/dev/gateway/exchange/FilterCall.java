@@ -1,0 +1,373 @@
+package dev.gateway.exchange;
+
+import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.filter.UpstreamCall;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.overload.Cost;
+import dev.gateway.route.Route;
+import dev.gateway.route.Route.Retry.After;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.DialedPeer;
+import dev.gateway.stream.Failure;
+import dev.gateway.time.Timer;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.EndpointAuthority;
+import dev.gateway.upstream.StreamKind;
+import dev.gateway.upstream.Upstream;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A request of a filter's own, made in attempts like a client's, with a context and a record of its own. The record is that
+ * of no exchange: it only tells observers of the attempts. Confined to the event loop of the exchange that it is made for,
+ * whose {@link FilterChain} ends it in time.
+ */
+final class FilterCall extends EndpointUse
+        implements UpstreamCall, Attempt.Owner, Attempt.Sink, Retries.Owner, StalledBody.Owner {
+    private static final Logger log = LoggerFactory.getLogger(FilterCall.class);
+
+    /** What rules have by default, but without a wait: the filter's client waits already. */
+    private static final Route.Retry POLICY = new Route.Retry(
+            1,
+            new Route.Retry.When(
+                    Set.of(After.values()), Set.of(502, 503, 504), Set.of(Method.GET, Method.HEAD, Method.OPTIONS)),
+            new Route.Retry.Waiting(0, false, 0),
+            0,
+            new Route.Retry.Budget(20, 10));
+
+    private final ExchangeContext caller;
+    private final Request request;
+    private final Callback callback;
+    private final Consumer<Throwable> defects;
+    private final Retries retries;
+    private final HeldBody body;
+    private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not one of the filter's
+    private final TimeLimit timeLimit = new TimeLimit();
+    private @Nullable Attempt current;
+    private @Nullable ClientStream stream; // of the current attempt
+    private @Nullable ResponseHead answer;
+    private @Nullable Failure lastFailure; // of the attempt before
+    private long received; // bytes of the answer's body
+    private boolean endUnreported; // the observer does not know yet that this attempt has ended
+
+    /** The time that there is for the whole call. */
+    private final class TimeLimit extends Timer {
+        @Override
+        protected void onExpired() {
+            Failure failure =
+                    Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole answer in " + request.timeoutMillis() + " ms");
+            judge(failure, true);
+            fail(failure);
+        }
+    }
+
+    /**
+     * Makes a call that has not begun.
+     *
+     * @param defects takes what the callback throws
+     */
+    FilterCall(
+            ExchangeContext caller,
+            Upstream upstream,
+            Request request,
+            Callback callback,
+            Consumer<Throwable> defects) {
+        super(own(caller, upstream, request.head()), upstream);
+        this.caller = caller;
+        this.request = request;
+        this.callback = callback;
+        this.defects = defects;
+        this.retries = new Retries(
+                request.head().method(), POLICY, upstream.endpoints().size(), this);
+        this.body = new HeldBody(this, exchange.held);
+        this.tellsEndpoint = request.head().authority().isEmpty();
+    }
+
+    private static ExchangeContext own(ExchangeContext caller, Upstream upstream, RequestHead head) {
+        ExchangeRecord record = new ExchangeRecord(caller.record.connection);
+        record.client = caller.record.client;
+        record.scheme = head.scheme();
+        record.upstream = upstream.name();
+        record.startNanos = caller.loop.wheel.nanoTime();
+        return new ExchangeContext(caller.loop, caller.settings(), caller.server, head, record);
+    }
+
+    /** Begins it; it may be over when this returns. */
+    void begin() {
+        upstream.retryBudget().onRequest(exchange.record.startNanos);
+        exchange.loop.wheel.arm(timeLimit, request.timeoutMillis());
+        long bytes = Cost.EXCHANGE + request.head().heldBytes() + request.body().readableBytes();
+        if (!exchange.held.tryAdd(bytes)
+                || !exchange.loop.gate.admits(upstream.waiting(), caller.held.bytes() + bytes)) {
+            fail(Failure.of(Cause.OVERLOAD, "no memory is left for requests that wait for " + upstream));
+            return;
+        }
+        exchange.held.waitFor(upstream.waiting());
+        caller.held.waitFor(upstream.waiting());
+        exchange.state.on(Event.ROUTED);
+        open();
+    }
+
+    boolean isOver() {
+        return exchange.state.isDone();
+    }
+
+    private void open() {
+        try {
+            Endpoint chosen = choose();
+            if (chosen == null) {
+                fail(
+                        lastFailure != null
+                                ? lastFailure
+                                : Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used"));
+                return;
+            }
+            openAt(chosen);
+        } catch (RuntimeException e) {
+            log.error("Failing a filter's request to {}", upstream, e);
+            fail(Failure.of(Cause.UNKNOWN, e.getClass().getName()));
+        }
+    }
+
+    private void openAt(Endpoint chosen) {
+        ExchangeRecord record = exchange.record;
+        record.attempts++;
+        record.attemptNanos = exchange.loop.wheel.nanoTime();
+        record.requestedNanos = 0;
+        endUnreported = true;
+        begin(chosen);
+        tellEndpoint(chosen);
+        exchange.loop.observer.onAttemptBegun(record);
+        Attempt made = new Attempt(this, this);
+        current = made;
+        made.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, null);
+    }
+
+    private void tellEndpoint(Endpoint asked) {
+        exchange.record.endpoint = asked;
+        exchange.record.endpointIndex = asked.index();
+        if (tellsEndpoint) {
+            exchange.head.setAuthority(EndpointAuthority.of(asked, upstream.settings()));
+        }
+    }
+
+    // ---- what becomes of an attempt
+
+    @Override
+    public void onMoved(Endpoint to) {
+        goTo(to);
+        tellEndpoint(to);
+        exchange.loop.observer.onAttemptMoved(exchange.record);
+    }
+
+    @Override
+    public void onDialed(long nanos) {}
+
+    @Override
+    public void onOpened(Attempt from, ClientStream opened, DialedPeer peer) {
+        exchange.state.on(Event.OPENED);
+        exchange.state.on(Event.REQUEST_ENDED);
+        exchange.record.requestedNanos = exchange.loop.wheel.nanoTime();
+        stream = opened;
+        boolean bodyless = !request.body().isReadable();
+        opened.head(exchange.head, bodyless);
+        if (!bodyless && !from.isOver()) {
+            opened.data(request.body().retainedDuplicate(), true);
+        }
+        if (!from.isOver()) {
+            opened.flush();
+        }
+    }
+
+    @Override
+    public void onWritable() {}
+
+    @Override
+    public void onHead(ResponseHead head, boolean last) {
+        if (head.status() == 101) {
+            onFailed(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
+        } else if (!head.isInterim()) {
+            onAnswered(head, last);
+            onHeard(exchange.loop.wheel.nanoTime());
+            if (retries.isFailure(head.status()) && retries.afterStatus(0) != Retries.NONE) {
+                tellEnd(head.status(), null, true);
+                retry(Attempt.ABANDONED);
+                return;
+            }
+            exchange.state.on(Event.RESPONSE_HEAD);
+            answer = head;
+            if (last) {
+                complete(true);
+            }
+        }
+    }
+
+    @Override
+    public void onData(ByteBuf data, boolean last) {
+        int bytes = data.readableBytes();
+        received += bytes;
+        if (received > request.maxBodyBytes()) {
+            data.release();
+            complete(false);
+            return;
+        }
+        if (bytes == 0) {
+            data.release();
+        } else if (!body.tryAdd(data)) {
+            data.release();
+            fail(Failure.of(Cause.OVERLOAD, "no memory is left for an answer of " + upstream));
+            return;
+        } else if (stream != null) {
+            stream.consumed(bytes);
+        }
+        if (last && !isOver()) {
+            complete(true);
+        }
+    }
+
+    @Override
+    public void onTrailers(Fields trailers) {
+        onAnswerEnded(trailers);
+        complete(true);
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void onFailed(Failure reported) {
+        Failure failure = Attempt.exact(reported, exchange.state.isResponded());
+        judge(failure, failure.cause() == Cause.UPSTREAM_TIMEOUT);
+        if (!isRepeatedAfter(failure)) {
+            fail(failure);
+            return;
+        }
+        lastFailure = failure;
+        leave(failure);
+        tellEnd(0, failure, true);
+        retry(failure);
+    }
+
+    private boolean isRepeatedAfter(Failure failure) {
+        boolean elsewhere = isElsewhere();
+        if (!exchange.state.isRetriable() || (failure.cause() == Cause.CONNECT_TIMEOUT && !elsewhere)) {
+            return false;
+        }
+        boolean sent = exchange.state.phase() == Phase.REQUESTED;
+        return retries.afterFailure(failure, new Retries.Tried(sent, elsewhere, wasFailing())) != Retries.NONE;
+    }
+
+    private void retry(Failure failure) {
+        Attempt failed = current;
+        current = null;
+        stream = null;
+        exchange.state.on(Event.RETRY);
+        if (failed != null) {
+            failed.abandon(failure);
+        }
+        if (exchange.state.phase() == Phase.BACKING_OFF) { // else it was cancelled inside the call
+            exchange.state.on(Event.BACKED_OFF);
+            open();
+        }
+    }
+
+    @Override
+    public boolean tryTakeRetry(Route.Retry.Budget budget) {
+        return upstream.retryBudget().tryTake(exchange.loop.wheel.nanoTime(), budget.percent(), budget.minPerSecond());
+    }
+
+    @Override
+    public long leftMillis() {
+        long spent = exchange.loop.wheel.nanoTime() - exchange.record.startNanos;
+        return request.timeoutMillis() - TimeUnit.NANOSECONDS.toMillis(spent);
+    }
+
+    @Override
+    public long random(long most) {
+        return exchange.loop.jitter.applyAsLong(most);
+    }
+
+    @Override
+    public ConnectionInfo connection() {
+        return exchange.record.connection;
+    }
+
+    // ---- the end
+
+    private void complete(boolean whole) {
+        ResponseHead head = answer;
+        if (head == null) {
+            onFailed(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "a body without a head"));
+            return;
+        }
+        ByteBuf all = whole ? takeBody() : null;
+        if (whole && current != null) {
+            current.finish();
+        }
+        end(null);
+        tell(() -> callback.onAnswer(new Answer(head, all == null ? Unpooled.EMPTY_BUFFER : all, whole)));
+    }
+
+    private @Nullable ByteBuf takeBody() {
+        body.merged();
+        return body.poll();
+    }
+
+    @Override
+    public void fail(Failure failure) {
+        if (!isOver()) {
+            end(failure);
+            tell(() -> callback.onFailure(failure));
+        }
+    }
+
+    @Override
+    public void cancel() {
+        if (!isOver()) {
+            end(Attempt.ABANDONED);
+        }
+    }
+
+    private void end(@Nullable Failure failure) {
+        exchange.state.on(Event.FAILED); // however it ends: no response of it goes anywhere
+        timeLimit.cancel();
+        body.discard();
+        request.body().release();
+        exchange.held.release();
+        caller.held.waitsNoMore();
+        if (current != null) {
+            current.abandon(failure == null ? Attempt.ABANDONED : failure);
+        }
+        tellEnd(answer == null ? 0 : answer.status(), failure, false);
+    }
+
+    private void tell(Runnable outcome) {
+        try {
+            outcome.run();
+        } catch (RuntimeException e) {
+            defects.accept(e);
+        }
+    }
+
+    /** Tells the observer of the current attempt's end, once. */
+    private void tellEnd(int status, @Nullable Failure failure, boolean again) {
+        if (endUnreported) {
+            endUnreported = false;
+            onServed();
+            exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
+        }
+    }
+}
