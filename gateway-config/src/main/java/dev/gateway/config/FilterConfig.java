@@ -42,6 +42,11 @@ public interface FilterConfig {
         return false;
     }
 
+    /** Returns the upstreams that it calls. */
+    default List<UpstreamRef> upstreams() {
+        return List.of();
+    }
+
     /** Whether a rule may have more than one of its type. */
     default boolean isRepeatable() {
         return true;
@@ -51,6 +56,9 @@ public interface FilterConfig {
     default @Nullable PathRewrite rewrite() {
         return null;
     }
+
+    /** An upstream that a filter calls, by its name. */
+    record UpstreamRef(Position position, String name) {}
 
     /** Edits of the header of a request on its way upstream. */
     record RequestHeaderModifier(Position position, HeaderEdits edits) implements FilterConfig {}

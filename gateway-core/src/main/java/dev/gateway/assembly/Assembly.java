@@ -70,7 +70,7 @@ public final class Assembly {
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
         Map<Integer, Generation.ListenerPolicy> policies = new HashMap<>();
-        FilterAssembly filters = new FilterAssembly(states, tunnels);
+        FilterAssembly filters = new FilterAssembly(states, tunnels, upstreams);
         List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute, filters);
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);

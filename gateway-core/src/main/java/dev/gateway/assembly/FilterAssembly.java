@@ -6,24 +6,29 @@ import dev.gateway.config.RuleConfig;
 import dev.gateway.filter.FilterOrder.Placed;
 import dev.gateway.filter.rewrite.ErrorPages;
 import dev.gateway.process.StartException;
+import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 
 /** Filter factory: turns configured filters into those that requests pass, by the table of {@link FilterTypes}. */
 public final class FilterAssembly {
     private final FilterStates.Prepared states;
     private final ConnectShared shared;
+    private final Map<String, Upstream> upstreams;
 
     /**
      * Makes one.
      *
      * @param states what outlives the generation
      * @param shared threads, among others
+     * @param upstreams that filters may call, by their names
      */
-    public FilterAssembly(FilterStates.Prepared states, ConnectShared shared) {
+    public FilterAssembly(FilterStates.Prepared states, ConnectShared shared, Map<String, Upstream> upstreams) {
         this.states = states;
         this.shared = shared;
+        this.upstreams = upstreams;
     }
 
     /**
@@ -32,7 +37,7 @@ public final class FilterAssembly {
      * @param name what logs and metrics call the rule
      */
     List<Placed> all(String name, RuleConfig rule) throws StartException {
-        FilterSite site = new FilterSite(name, states, shared.work());
+        FilterSite site = new FilterSite(name, states, shared.work(), upstreams);
         List<Placed> filters = new ArrayList<>();
         for (FilterConfig config : rule.filters()) {
             FilterTypes.FilterType<?> type = FilterTypes.of(config.getClass());

@@ -1,6 +1,8 @@
 package dev.gateway.assembly;
 
 import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.upstream.Upstream;
+import java.util.Map;
 
 /**
  * Filter site: where a filter is made, and what it may use there.
@@ -8,5 +10,15 @@ import dev.gateway.filter.auth.AuthWork;
  * @param rule what logs and metrics call the rule that has the filter
  * @param states what outlives the generation: contents of files, counts
  * @param work threads for what would hold up an event loop
+ * @param upstreams those of the generation, by their names
  */
-record FilterSite(String rule, FilterStates.Prepared states, AuthWork work) {}
+record FilterSite(String rule, FilterStates.Prepared states, AuthWork work, Map<String, Upstream> upstreams) {
+    /** Returns the upstream of a name. */
+    Upstream upstream(String name) {
+        Upstream found = upstreams.get(name);
+        if (found == null) {
+            throw new IllegalArgumentException("no upstream " + name);
+        }
+        return found;
+    }
+}

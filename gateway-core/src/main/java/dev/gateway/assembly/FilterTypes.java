@@ -5,6 +5,7 @@ import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.AccessConfig;
 import dev.gateway.config.ErrorPagesConfig;
+import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
@@ -35,6 +36,7 @@ final class FilterTypes {
                     new FilterType<>(AccessConfig.BasicAuth.class, FilterOrder.BASIC_AUTH, AccessFilters::basicAuth),
                     new FilterType<>(AccessConfig.ApiKey.class, FilterOrder.API_KEY, AccessFilters::apiKey),
                     new FilterType<>(JwtConfig.class, FilterOrder.JWT, JwtFilters::jwt),
+                    new FilterType<>(ExternalAuthConfig.class, FilterOrder.EXTERNAL_AUTH, ExternalAuthFilters::filter),
                     new FilterType<>(RateLimitConfig.class, FilterOrder.RATE_LIMIT, RateLimitFilters::filter),
                     new FilterType<>(
                             FilterConfig.RequestRedirect.class,

@@ -28,8 +28,10 @@ public enum FilterOrder {
     BASIC_AUTH,
     /** Where a rule asks for both, after the user: the identity of a key is the more exact one. */
     API_KEY,
-    /** Last of those that ask who the client is: a signature may cost more than the others, and tells most. */
+    /** Last of those that find out here who the client is: a signature may cost more than the others, and tells most. */
     JWT,
+    /** After what is decided here, so that the server is asked about nothing that is refused anyway. */
+    EXTERNAL_AUTH,
     /** Before redirects and direct responses, so that they are limited too; after whatever says who the client is. */
     RATE_LIMIT,
     /** Before all edits: its Location is made of the request as the client sent it, and nothing after it matters. */

@@ -4,6 +4,7 @@ import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
 import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.Conversions;
+import dev.gateway.assembly.ExternalAuthFilters;
 import dev.gateway.assembly.FilterStates;
 import dev.gateway.assembly.Generation;
 import dev.gateway.assembly.RateLimitFilters;
@@ -64,6 +65,7 @@ public final class Generations {
         metrics.addLimits(
                 decisions -> RateLimitFilters.readDecisions(filterStates, decisions),
                 () -> RateLimitFilters.untracked(filterStates));
+        metrics.addAuthorizations(decisions -> ExternalAuthFilters.readDecisions(filterStates, decisions));
     }
 
     /** Returns what the connect sections of all generations share. */

@@ -364,7 +364,7 @@ class ExplainerTest {
                         config,
                         upstreams,
                         route -> ViaSignature.random(),
-                        new FilterAssembly(new FilterStates().prepare(), new ConnectShared()))
+                        new FilterAssembly(new FilterStates().prepare(), new ConnectShared(), upstreams))
                 .get(0);
         Random random = new Random(7);
         List<String> hosts =

@@ -124,6 +124,11 @@ public final class Metrics implements AutoCloseable {
         process.untrackedKeys = untracked;
     }
 
+    /** Adds what auth servers have decided, which is asked at each scrape. */
+    public void addAuthorizations(Consumer<AuthDecisions> authorizations) {
+        process.authorizations = authorizations;
+    }
+
     /** Lets scrapes tell when certificates end. */
     public void watch(Supplier<List<CertificateExpiry>> certificates) {
         process.certificates = certificates;

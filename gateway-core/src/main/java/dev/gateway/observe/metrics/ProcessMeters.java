@@ -35,6 +35,7 @@ final class ProcessMeters implements Exposition.Source {
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
     volatile Consumer<LimitDecisions> limits = decisions -> {};
+    volatile Consumer<AuthDecisions> authorizations = decisions -> {};
     volatile LongSupplier untrackedKeys = () -> 0;
     volatile IntSupplier staleNames = () -> 0;
     volatile @Nullable Overload overload;
@@ -134,6 +135,7 @@ final class ProcessMeters implements Exposition.Source {
                 "rule",
                 rule)));
         limits(out);
+        authorizations(out);
         certificates(out);
         for (UpstreamState upstream : upstreams.get()) {
             endpointsByState(upstream)
@@ -177,6 +179,17 @@ final class ProcessMeters implements Exposition.Source {
                 "gateway_ratelimit_untracked",
                 "Times that a key of a limit lost its count, or was not counted, because too many others had one.",
                 untrackedKeys.getAsLong());
+    }
+
+    private void authorizations(Exposition out) {
+        authorizations.accept((route, decision, count) -> out.counter(
+                "gateway_external_auth_decisions",
+                "Requests that an auth server allowed, denied, or did not decide about.",
+                count,
+                "route",
+                route,
+                "decision",
+                decision));
     }
 
     private void overload(Exposition out) {

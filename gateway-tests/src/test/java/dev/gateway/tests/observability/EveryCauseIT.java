@@ -97,6 +97,7 @@ class EveryCauseIT {
         scenarios.put(Cause.RATE_LIMITED, cause -> oneTunnelTooMany(cause, "maxTunnelsPerClient"));
         scenarios.put(Cause.OVERLOAD, cause -> oneTunnelTooMany(cause, "maxTunnels"));
         scenarios.put(Cause.AUTHZ_DENIED, this::foreignOrigin);
+        scenarios.put(Cause.AUTHZ_ERROR, this::noAuthServer);
         scenarios.put(Cause.PROXY_AUTH, this::proxyAuth);
         scenarios.put(
                 Cause.POLICY_PORT, cause -> noTunnel(cause, "allowedPorts: [1], allow: ['*'], denyPrivate: false"));
@@ -281,6 +282,11 @@ class EveryCauseIT {
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             verify(rig, cause, Handshake.ask(client.open(), "/", "Origin", "https://evil.example.net"));
         }
+    }
+
+    private void noAuthServer(Cause cause) throws Exception {
+        String filter = "{type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}}";
+        refused(cause, Rig.to(ClosedPort.number()).rule("filters: [" + filter + "]"));
     }
 
     /** The upstream that a request waits for is not part of the configuration any more. */

@@ -106,6 +106,9 @@ class MetricsIT {
                           - {type: RateLimit, rateLimit: {limits: [{requests: 1000000, interval: 1s, key: [{header: Host}]}]}}
                         backendRefs: [{name: app}]
                       - {matches: [{path: {type: Exact, value: /echo}}], backendRefs: [{name: app}]}
+                      - matches: [{path: {type: Exact, value: /asked}}]
+                        filters: [{type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /echo}}]
+                        backendRefs: [{name: app}]
                 upstreams:
                   - {name: app, endpoints: [{host: 127.0.0.1, port: %1$d}]}
                   - {name: dead, endpoints: [{host: 127.0.0.1, port: %2$d}]}
@@ -235,7 +238,8 @@ class MetricsIT {
     void countersAreThereBeforeAnythingIsCounted() throws Exception {
         try (Origin unused = Origin.start();
                 Rig fresh = Rig.to(unused.port())
-                        .rule("filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1s}]}}]")
+                        .rule("filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1s}]}},"
+                                + " {type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}}]")
                         .start()) {
             Exposed exposed = Exposed.parse(fresh.admin("/metrics"));
             Set<String> missing = new TreeSet<>(reference().keySet());
@@ -254,6 +258,7 @@ class MetricsIT {
                     .containsEntry(
                             "gateway_ratelimit_decisions_total{decision=\"denied\",limit=\"default\",route=\"all\"}",
                             0.0)
+                    .containsEntry("gateway_external_auth_decisions_total{decision=\"error\",route=\"all\"}", 0.0)
                     .containsEntry("gateway_pool_stale_total{outcome=\"failed\",upstream=\"app\"}", 0.0)
                     .containsEntry(
                             "gateway_upstream_endpoint_failures_total{endpoint=\"127.0.0.1:" + unused.port()

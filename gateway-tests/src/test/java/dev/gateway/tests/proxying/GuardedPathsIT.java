@@ -125,6 +125,10 @@ class GuardedPathsIT {
                                           - type: URLRewrite
                                             urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /app}}
                                         backendRefs: [{name: app}]
+                                      - name: asked
+                                        matches: [{path: {type: PathPrefix, value: /asked}}]
+                                        filters: [{type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}}]
+                                        backendRefs: [{name: app}]
                                       - name: rest
                                         filters:
                                           - {type: IPAccess, ipAccess: {deny: [192.0.2.0/24]}}
@@ -137,7 +141,8 @@ class GuardedPathsIT {
                         .start();
                 Peer client = protocol.connect(gateway.port("web"))) {
             assertThat(ask(client, "/staff/x")).isEqualTo(403);
-            for (String path : List.of("/staff%2Fx", "/staff;a=1/x", "/;;;;;../shop/z", "/%2Fshop/x", "/shop%2Fx")) {
+            for (String path :
+                    List.of("/staff%2Fx", "/staff;a=1/x", "/;;;;;../shop/z", "/%2Fshop/x", "/shop%2Fx", "/asked%2Fx")) {
                 assertThat(ask(client, path)).as(path).isEqualTo(400);
                 assertThat(explain(gateway, path)).as(path).contains("400", "upstreams may read the path as");
             }

@@ -1,6 +1,8 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.FilterConfig.UpstreamRef;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
@@ -85,6 +87,12 @@ public final class Checks {
                 for (BackendRef ref : rule.forwarding().backendRefs()) {
                     resolve("upstream", ref, ref.name(), upstreams);
                     used.add(ref.name());
+                }
+                for (FilterConfig filter : rule.filters()) {
+                    for (UpstreamRef ref : filter.upstreams()) {
+                        resolve("upstream", ref, ref.name(), upstreams);
+                        used.add(ref.name());
+                    }
                 }
             }
         }

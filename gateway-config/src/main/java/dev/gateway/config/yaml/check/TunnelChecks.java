@@ -169,16 +169,21 @@ final class TunnelChecks {
                                     + (key.equals("max") ? "" : ", or streamIdle"));
                 }
             }
-            for (RuleConfig.BackendRef ref : rule.forwarding().backendRefs()) {
-                UpstreamConfig upstream = upstreams.get(ref.name());
-                if (upstream != null && upstream.protocols().sendProxyProtocol() != SendProxyProtocol.NONE) {
-                    scope.problems.error(
-                            scope.at(upstream, "sendProxyProtocol"),
-                            "sendProxyProtocol is for routes of TLS and TCP listeners, and that in line "
-                                    + route.position().line()
-                                    + " is not: a pooled connection carries requests of many clients");
-                }
-            }
+            rule.forwarding().backendRefs().forEach(ref -> pooled(route, ref.name()));
+            rule.filters().stream()
+                    .flatMap(filter -> filter.upstreams().stream())
+                    .forEach(ref -> pooled(route, ref.name()));
+        }
+    }
+
+    private void pooled(RouteConfig route, String name) {
+        UpstreamConfig upstream = upstreams.get(name);
+        if (upstream != null && upstream.protocols().sendProxyProtocol() != SendProxyProtocol.NONE) {
+            scope.problems.error(
+                    scope.at(upstream, "sendProxyProtocol"),
+                    "sendProxyProtocol is for routes of TLS and TCP listeners, and that in line "
+                            + route.position().line()
+                            + " is not: a pooled connection carries requests of many clients");
         }
     }
 

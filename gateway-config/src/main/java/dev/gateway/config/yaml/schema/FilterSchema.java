@@ -12,7 +12,13 @@ import java.util.Objects;
 
 /** What a filter is: one of {@link FilterTypes}. */
 final class FilterSchema {
-    private static final ScalarType<String> TYPE = Types.words(words(), later());
+    private static final Map<String, String> FOREIGN = Map.of(
+            "forwardauth", "ExternalAuth", // Traefik
+            "authrequest", "ExternalAuth", // nginx
+            "extauth", "ExternalAuth",
+            "extauthz", "ExternalAuth"); // Envoy
+
+    private static final ScalarType<String> TYPE = Types.words(words(), later(), FOREIGN);
 
     /** A filter. */
     static final ObjectType<FilterConfig> FILTER = ObjectType.of(

@@ -5,6 +5,7 @@ import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.config.ErrorPagesConfig;
+import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig.DirectResponse;
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
@@ -28,6 +29,7 @@ public final class FilterTypes {
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC),
             FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY),
             FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT),
+            FilterType.of("ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH),
             FilterType.of("RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT),
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
             FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),

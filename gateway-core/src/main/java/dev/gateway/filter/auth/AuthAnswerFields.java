@@ -1,0 +1,87 @@
+package dev.gateway.filter.auth;
+
+import dev.gateway.filter.FilterContext;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.OddNames;
+import dev.gateway.stream.Identity;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Which fields of an auth server's consent go where. Immutable. */
+public final class AuthAnswerFields {
+    private static final int MOST_IDENTITY_BYTES = 256;
+
+    private final FieldName[] toUpstream;
+    private final FieldName[] toClient;
+    private final @Nullable FieldName identity;
+
+    /**
+     * Makes the rules.
+     *
+     * @param toUpstream names of fields that the request gets; nobody else may send them
+     * @param toClient names of fields that the response gets
+     * @param identity name of the field that tells who the client is; null if none does
+     */
+    public AuthAnswerFields(List<FieldName> toUpstream, List<FieldName> toClient, @Nullable FieldName identity) {
+        this.toUpstream = toUpstream.toArray(FieldName[]::new);
+        this.toClient = toClient.toArray(FieldName[]::new);
+        this.identity = identity;
+    }
+
+    /** Takes out of a request what only the auth server may say. */
+    void remove(Fields request) {
+        for (FieldName name : toUpstream) {
+            OddNames.removeAlike(request, name);
+        }
+        if (identity != null) {
+            OddNames.removeAlike(request, identity);
+        }
+    }
+
+    /** Gives a request the fields of an answer, and the exchange the identity. */
+    void apply(Fields answer, Fields request, FilterContext context) {
+        for (FieldName name : toUpstream) {
+            copy(answer, name, request);
+        }
+        AsciiString who = identity == null ? null : answer.first(identity);
+        if (who != null && !who.isEmpty() && who.length() <= MOST_IDENTITY_BYTES) {
+            String name = new String(who.array(), who.arrayOffset(), who.length(), StandardCharsets.UTF_8);
+            context.setIdentity(new Identity(name, Set.of()));
+        }
+    }
+
+    /** Returns the fields of an answer that the response will get; null if there are none. */
+    @Nullable
+    Fields forClient(Fields answer) {
+        Fields found = null;
+        for (FieldName name : toClient) {
+            if (answer.contains(name)) {
+                found = found == null ? new Fields() : found;
+                copy(answer, name, found);
+            }
+        }
+        return found;
+    }
+
+    /** Gives a response the fields that were found for it: in place of its own, but cookies besides its own. */
+    void give(Fields found, Fields response) {
+        for (FieldName name : toClient) {
+            if (found.contains(name)) {
+                if (!name.equals(FieldName.SET_COOKIE)) {
+                    response.remove(name);
+                }
+                copy(found, name, response);
+            }
+        }
+    }
+
+    private static void copy(Fields from, FieldName name, Fields to) {
+        for (int i = from.find(name, 0); i >= 0; i = from.find(name, i + 1)) {
+            to.add(name, from.value(i));
+        }
+    }
+}
