@@ -98,7 +98,7 @@ public final class Gateway implements Operations, AutoCloseable {
                         listeners,
                         loops,
                         certificates,
-                        generations.tunnels(),
+                        generations,
                         reloads == null ? null : reloads.history())
                 .addTo(pages);
         new AdminActions(
@@ -140,7 +140,7 @@ public final class Gateway implements Operations, AutoCloseable {
         loops.openDoors();
         thread.run(() -> generations.advance(config));
         systemd.sockets().reportUnwanted();
-        UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), this::activeConfig);
+        UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), generations.endpoints(), this::activeConfig);
         metrics.watchUpstreams(upstreams::states);
         loops.keepHouse(upstreams, generations.health());
         lifecycle.onStarted();
@@ -313,6 +313,7 @@ public final class Gateway implements Operations, AutoCloseable {
                     lines.addAll(certificates.problems());
                     lines.addAll(logins.problems());
                     lines.addAll(generations.filterStates().problems());
+                    lines.addAll(generations.endpoints().problems());
                     String telemetry = loops.telemetry().problem();
                     if (!telemetry.isEmpty()) {
                         lines.add(telemetry);

@@ -34,6 +34,7 @@ class WalkthroughsTest {
             value = {
                 "A filter; DirectResponse|DIRECT_RESPONSE|directResponse",
                 "A balancing policy; RoundRobin|ROUND_ROBIN|roundRobin",
+                "A source of endpoints; \\bSrv\\b|SrvSource|\\bsrv:",
                 "A metric; onAcceptPaused|ACCEPT_PAUSED|gateway_downstream_accept_pauses",
                 "A protocol; import dev\\.gateway\\.http2\\.|\\bHTTP_2\\b"
             })

@@ -4,20 +4,37 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Endpoint (backend address): an entry of an upstream's endpoints, which is one address or the addresses of a name.
+ * Endpoint (backend address): an entry of an upstream's endpoints. It is one address, or a source of endpoints.
  *
- * @param host a name, or an IPv4 or IPv6 literal without brackets, for one endpoint; or null
- * @param dns a name each address of which is an endpoint, or null; exactly one of host, dns and unix is there
- * @param port 1 to 65535; 0 with {@code unix}
- * @param unix a Unix-domain socket instead of host and port, or null
- * @param weight its share of requests relative to its siblings, at least 1; all addresses of a name have it together
- * @param zone where it is, null if nobody has said so
+ * @param weight its share of requests relative to its siblings, at least 1; the endpoints of a source share it
+ * @param zone where it is, null if that is not configured; the endpoints of a file may have zones of their own
  */
-public record EndpointConfig(
-        Position position,
-        @Nullable String host,
-        @Nullable String dns,
-        int port,
-        @Nullable Path unix,
-        int weight,
-        @Nullable String zone) {}
+public record EndpointConfig(Position position, Place place, int weight, @Nullable String zone) {
+
+    /** The address of an endpoint, or the source of endpoints. */
+    public sealed interface Place permits Host, Unix, Dns, Srv, File {}
+
+    /**
+     * A host.
+     *
+     * @param name a name, or an IPv4 or IPv6 literal without brackets
+     * @param port 1 to 65535
+     */
+    public record Host(String name, int port) implements Place {}
+
+    /** A Unix-domain socket. */
+    public record Unix(Path path) implements Place {}
+
+    /**
+     * A name each address of which is an endpoint.
+     *
+     * @param port 1 to 65535
+     */
+    public record Dns(String name, int port) implements Place {}
+
+    /** A name whose SRV records have hosts and ports. */
+    public record Srv(String name) implements Place {}
+
+    /** A file with a list of entries, which have hosts, names or sockets. */
+    public record File(Path path) implements Place {}
+}

@@ -5,19 +5,19 @@ import dev.gateway.config.UpstreamConfig;
 import dev.gateway.process.StartException;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.DialSettings;
-import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamTlsSettings;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Upstream factory. Turns the configuration of an upstream into what serves it: endpoints, a balancer, health, settings.
  */
-public final class UpstreamAssembly {
+final class UpstreamAssembly {
     private UpstreamAssembly() {}
 
     /**
@@ -51,21 +51,16 @@ public final class UpstreamAssembly {
         return SessionAssembly.addTo(upstream, config.sessionPersistence(), states);
     }
 
-    /** Returns what is wanted of the endpoints of an upstream. */
-    static List<EndpointSpec> specs(UpstreamConfig config) {
-        return config.endpoints().stream().map(UpstreamAssembly::spec).toList();
-    }
-
-    /** Returns what is wanted of an entry as long as nothing else is known of it: of a name, that it is resolved. */
-    public static EndpointSpec spec(EndpointConfig config) {
-        Endpoint endpoint = endpoint(config, 0);
-        return new EndpointSpec(
-                endpoint.host(),
-                endpoint.port(),
-                config.weight(),
-                endpoint.name(),
-                endpoint.zone(),
-                config.dns() == null ? EndpointSpec.STATIC : EndpointSpec.DNS + config.dns());
+    /** Returns the endpoints of an upstream before the first answer of any source. */
+    private static List<EndpointSpec> specs(UpstreamConfig config) {
+        List<EndpointSpec> specs = new ArrayList<>();
+        for (EndpointConfig entry : config.endpoints()) {
+            EndpointSpec spec = EndpointEntries.spec(entry);
+            if (spec != null) {
+                specs.add(spec);
+            }
+        }
+        return specs;
     }
 
     private static UpstreamSettings.Protocol protocol(UpstreamConfig.Protocol protocol) {
@@ -81,13 +76,6 @@ public final class UpstreamAssembly {
     static UpstreamTlsSettings tls(UpstreamConfig.Tls tls) {
         return new UpstreamTlsSettings(
                 tls.verify(), tls.caFile(), tls.serverName(), tls.certFile(), tls.keyFile(), List.of());
-    }
-
-    /** Returns an endpoint of an upstream, and its position there. */
-    public static Endpoint endpoint(EndpointConfig config, int index) {
-        String name = config.dns() != null ? config.dns() : config.host();
-        String host = config.unix() != null ? "unix:" + config.unix() : String.valueOf(name);
-        return new Endpoint(index, host, config.port(), config.weight(), host, config.zone());
     }
 
     private static DialSettings dialSettings(UpstreamConfig.SendProxyProtocol wanted) {

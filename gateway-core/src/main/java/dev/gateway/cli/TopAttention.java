@@ -43,6 +43,7 @@ final class TopAttention {
         }
         routes();
         endpoints();
+        sources();
         certificates();
         if (now.number("authFilesStale") > 0) {
             lines.add("files of users, tokens, groups or filters cannot be read as written; /ready says why");
@@ -87,6 +88,22 @@ final class TopAttention {
         }
         if (ill.size() > NAMED) {
             lines.add(ill.size() - NAMED + " more upstreams have endpoints that are not healthy");
+        }
+    }
+
+    private void sources() {
+        List<String> stale = new ArrayList<>();
+        for (JsonView upstream : now.list("upstreams")) {
+            for (JsonView source : upstream.list("sources")) {
+                if (source.text("state").equals("stale")) {
+                    stale.add("upstream " + upstream.text("name") + ": " + source.text("source")
+                            + " fails, so its endpoints may be out of date");
+                }
+            }
+        }
+        lines.addAll(stale.subList(0, Math.min(NAMED, stale.size())));
+        if (stale.size() > NAMED) {
+            lines.add(stale.size() - NAMED + " more sources of endpoints fail");
         }
     }
 

@@ -1,8 +1,8 @@
 package dev.gateway.explain;
 
+import dev.gateway.assembly.EndpointEntries;
 import dev.gateway.assembly.FilterAssembly;
 import dev.gateway.assembly.RouteAssembly;
-import dev.gateway.assembly.UpstreamAssembly;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
@@ -56,7 +56,11 @@ public final class RouteExplainer {
         /** Of a gateway that does not run, nothing is known. */
         Endpoints UNKNOWN = (upstream, endpoint) -> "";
 
-        /** Returns a word, empty if nothing is known. */
+        /**
+         * Returns a word, empty if nothing is known.
+         *
+         * @param endpoint its address, or what tells which endpoints there are
+         */
         String state(String upstream, String endpoint);
     }
 
@@ -344,7 +348,7 @@ public final class RouteExplainer {
     private Target target(RuleConfig.BackendRef ref, UpstreamConfig upstream, double share) {
         List<Map<String, Object>> all = new ArrayList<>();
         for (var endpoint : upstream.endpoints()) {
-            String address = UpstreamAssembly.endpoint(endpoint, 0).toString();
+            String address = EndpointEntries.shown(endpoint);
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("endpoint", address);
             json.put("weight", endpoint.weight());

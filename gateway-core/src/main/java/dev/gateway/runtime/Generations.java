@@ -12,6 +12,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.process.StartException;
+import dev.gateway.runtime.discovery.EndpointFeeds;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -59,7 +60,7 @@ public final class Generations {
         this.certificates = certificates;
         this.metrics = metrics;
         this.health = new HealthWatch(metrics, loops.checks());
-        this.endpoints = new EndpointFeeds(new EndpointUpdates(loops.pools(), thread), loops::watchName, thread);
+        this.endpoints = new EndpointFeeds(loops.pools(), loops.sources(thread), thread);
         this.thread = thread;
         metrics.addDenials(tunnels::readDenials);
         metrics.addLimits(
@@ -76,6 +77,11 @@ public final class Generations {
     /** Returns what filters keep from one generation to the next. */
     public FilterStates filterStates() {
         return filterStates;
+    }
+
+    /** Returns what updates the endpoints of upstreams. */
+    public EndpointFeeds endpoints() {
+        return endpoints;
     }
 
     /** Returns what looks after the health of endpoints. */
@@ -113,6 +119,7 @@ public final class Generations {
         ListenerChange change = new ListenerChange(listeners, config);
         FilterStates.Prepared states = filterStates.prepare();
         Generation next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, states);
+        EndpointFeeds.Prepared sources = endpoints.prepare(config);
         change.prepare();
         List<Upstream> added = new ArrayList<>(next.upstreams());
         if (before != null) {
@@ -135,11 +142,10 @@ public final class Generations {
         // Nothing fails from here on.
         long drainNanos = config.drain().timeout().toNanos();
         ActiveConfig after = new ActiveConfig(config, next);
-        endpoints.use(after, drainNanos);
+        endpoints.use(after, sources, drainNanos);
         if (before != null) {
             after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
         }
-        loops.know(next.upstreams());
         loops.shed(Conversions.overload(config.overload()));
         log.commit();
         telemetry.commit();

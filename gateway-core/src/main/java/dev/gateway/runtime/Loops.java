@@ -42,9 +42,9 @@ import dev.gateway.process.NativeHeap;
 import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.process.StartException;
 import dev.gateway.process.Watchdog;
+import dev.gateway.runtime.discovery.EndpointSources;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
@@ -58,7 +58,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
-import java.util.stream.Stream;
 
 /**
  * Event loops and what they share: the event loops, what each of them has (timers, counters, a request handler, pools), and
@@ -196,17 +195,13 @@ public final class Loops {
         }
     }
 
-    /** Says which upstreams there are from now on: what DNS says of their names is kept apart from what clients name. */
-    void know(List<Upstream> upstreams) {
-        resolver.configure(upstreams.stream()
-                .flatMap(upstream -> upstream.endpoints().stream())
-                .flatMap(endpoint -> Stream.of(endpoint.host(), endpoint.name()))
-                .toList());
-    }
-
-    /** Makes what asks DNS for the addresses of a name of the configuration, on the first event loop. */
-    EndpointSource watchName(String name) {
-        return new DnsSource(name, resolver, transport.loops().get(0));
+    /**
+     * Returns what makes sources of endpoints. DNS queries run on the first event loop.
+     *
+     * @param thread the reload thread, which reads files
+     */
+    EndpointSources sources(ScheduledExecutorService thread) {
+        return new EndpointSources(resolver, transport.loops().get(0), thread);
     }
 
     /** Gives each loop its request handler. */

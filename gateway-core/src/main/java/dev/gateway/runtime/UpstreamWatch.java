@@ -5,9 +5,12 @@ import dev.gateway.observe.metrics.UpstreamState;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.pool.Pools;
+import dev.gateway.runtime.discovery.EndpointFeeds;
+import dev.gateway.runtime.discovery.SourceState;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Host;
+import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,13 +28,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UpstreamWatch {
     private final Pools pools;
+    private final EndpointFeeds feeds;
     private final Supplier<@Nullable ActiveConfig> activeConfig;
     private CompletableFuture<?> asked = CompletableFuture.completedFuture(null);
     private volatile Map<Host, PoolCounts> counts = Map.of();
 
     /** Makes it for the upstreams of the active configuration. */
-    public UpstreamWatch(Pools pools, Supplier<@Nullable ActiveConfig> activeConfig) {
+    public UpstreamWatch(Pools pools, EndpointFeeds feeds, Supplier<@Nullable ActiveConfig> activeConfig) {
         this.pools = pools;
+        this.feeds = feeds;
         this.activeConfig = activeConfig;
     }
 
@@ -75,6 +80,18 @@ public final class UpstreamWatch {
                 upstream.name(),
                 upstream.settings().protocol().name().toLowerCase(Locale.ROOT),
                 endpoints,
-                upstream.health().isPanic());
+                feeds.sources(upstream.name()).stream()
+                        .map(UpstreamWatch::source)
+                        .toList(),
+                upstream.health().isPanic(),
+                upstream.balancer() instanceof NamedByRequest);
+    }
+
+    private static UpstreamState.Source source(SourceState source) {
+        return new UpstreamState.Source(
+                source.source(),
+                source.kind(),
+                source.status().state().label(),
+                source.status().problem());
     }
 }

@@ -5,7 +5,6 @@ import dev.gateway.admin.AdminRequest;
 import dev.gateway.admin.AdminResponse;
 import dev.gateway.admin.Query;
 import dev.gateway.assembly.ActiveConfig;
-import dev.gateway.assembly.ConnectShared;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.yaml.ConfigPrinter;
 import dev.gateway.config.yaml.Json;
@@ -16,6 +15,7 @@ import dev.gateway.explain.Explanation;
 import dev.gateway.explain.ExplanationText;
 import dev.gateway.listener.OpenConnection;
 import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.Generations;
 import dev.gateway.runtime.Listeners;
 import dev.gateway.runtime.Loops;
 import dev.gateway.runtime.ReloadHistory;
@@ -45,7 +45,7 @@ public final class StatusPages {
     private final Listeners listeners;
     private final Loops loops;
     private final Certificates certificates;
-    private final ConnectShared tunnels;
+    private final Generations generations;
     private final @Nullable ReloadHistory reloads;
 
     /** Makes the pages of one gateway. */
@@ -54,13 +54,13 @@ public final class StatusPages {
             Listeners listeners,
             Loops loops,
             Certificates certificates,
-            ConnectShared tunnels,
+            Generations generations,
             @Nullable ReloadHistory reloads) {
         this.activeConfig = activeConfig;
         this.listeners = listeners;
         this.loops = loops;
         this.certificates = certificates;
-        this.tunnels = tunnels;
+        this.generations = generations;
         this.reloads = reloads;
     }
 
@@ -69,8 +69,9 @@ public final class StatusPages {
         pages.get("/config", asked -> AdminResponse.yaml(ConfigPrinter.yaml(config())));
         pages.get("/listeners", asked -> json("listeners", new ListenerView(current(), listeners).all()));
         pages.get("/routes", asked -> json("routes", RouteView.all(config())));
-        pages.getAsync(
-                "/upstreams", asked -> new UpstreamView(current(), loops).all().thenApply(StatusPages::json));
+        pages.getAsync("/upstreams", asked -> new UpstreamView(current(), loops, generations.endpoints())
+                .all()
+                .thenApply(StatusPages::json));
         pages.getAsync("/connections", this::connections);
         pages.getAsync("/tunnels", this::tunnels);
         pages.get("/certificates", asked -> json(CertificateView.of(listeners, certificates)));
@@ -217,12 +218,14 @@ public final class StatusPages {
                 Set.copyOf(query.all("group")));
         ActiveConfig current = current();
         Explanation explanation = new Explainer(
-                        current.config, (upstream, endpoint) -> state(current, upstream, endpoint), tunnels.own())
+                        current.config,
+                        (upstream, endpoint) -> state(current, upstream, endpoint),
+                        generations.tunnels().own())
                 .explain(question);
         return asked.wantsJson() ? json(explanation.json()) : AdminResponse.text(200, ExplanationText.of(explanation));
     }
 
-    private static String state(ActiveConfig current, String name, String address) {
+    private String state(ActiveConfig current, String name, String address) {
         Upstream upstream = current.upstream(name);
         if (upstream != null) {
             for (Endpoint endpoint : upstream.endpoints()) {
@@ -231,6 +234,10 @@ public final class StatusPages {
                 }
             }
         }
-        return "";
+        return generations.endpoints().sources(name).stream()
+                .filter(source -> source.source().equals(address))
+                .map(source -> source.status().state().label())
+                .findFirst()
+                .orElse("");
     }
 }

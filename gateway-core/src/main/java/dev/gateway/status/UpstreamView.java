@@ -7,11 +7,14 @@ import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.pool.LoopView;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.runtime.Loops;
+import dev.gateway.runtime.discovery.EndpointFeeds;
+import dev.gateway.runtime.discovery.SourceState;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.SessionPersistence;
+import dev.gateway.upstream.SourceStatus;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -19,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
@@ -28,10 +32,12 @@ import java.util.function.Function;
 final class UpstreamView {
     private final ActiveConfig current;
     private final Loops loops;
+    private final EndpointFeeds feeds;
 
-    UpstreamView(ActiveConfig current, Loops loops) {
+    UpstreamView(ActiveConfig current, Loops loops, EndpointFeeds feeds) {
         this.current = current;
         this.loops = loops;
+        this.feeds = feeds;
     }
 
     CompletableFuture<Map<String, Object>> all() {
@@ -70,6 +76,11 @@ final class UpstreamView {
             if (sessions != null) {
                 view.put("sessionName", sessions.cookie());
             }
+            view.put(
+                    "sources",
+                    feeds.sources(upstream.name()).stream()
+                            .map(UpstreamView::view)
+                            .toList());
             view.putAll(view(
                     loops.metrics(),
                     upstream,
@@ -80,6 +91,27 @@ final class UpstreamView {
         json.put("generation", current.snapshot.generation());
         json.put("upstreams", upstreams);
         return json;
+    }
+
+    private static Map<String, Object> view(SourceState source) {
+        SourceStatus status = source.status();
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("source", source.source());
+        json.put("at", source.at());
+        json.put("state", status.state().label());
+        json.put("endpoints", source.endpoints());
+        if (status.ageNanos() >= 0) {
+            json.put("ageSeconds", seconds(status.ageNanos()));
+        }
+        if (status.isStale()) {
+            json.put("staleSeconds", seconds(status.staleNanos()));
+            json.put("problem", status.problem());
+        }
+        return json;
+    }
+
+    private static double seconds(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(nanos) / 1000.0;
     }
 
     private static Map<String, Object> view(Metrics metrics, Upstream upstream, List<LoopView> views) {

@@ -10,14 +10,12 @@ import org.jspecify.annotations.Nullable;
  * @param weight its share of requests relative to its siblings, more than 0
  * @param name the name that TLS verifies and requests have as Host
  * @param zone where it is, null if that is not configured
- * @param source where the address comes from, as pages show it: {@code static}, or such as {@code dns:app.example.com}
+ * @param source where the address comes from, as pages show it: {@code static}, or the kind of a source and its name, such as
+ *     {@code dns:app.example.com}
  */
 public record EndpointSpec(String host, int port, double weight, String name, @Nullable String zone, String source) {
     /** The source of addresses in the configuration. */
     public static final String STATIC = "static";
-
-    /** The source of addresses of a name. The name follows this prefix. */
-    public static final String DNS = "dns:";
 
     /** Returns the specification of an endpoint in the configuration. */
     static EndpointSpec of(Endpoint endpoint) {
@@ -33,6 +31,17 @@ public record EndpointSpec(String host, int port, double weight, String name, @N
     /** Returns this with the weights of both, for two entries of the same address. */
     public EndpointSpec plus(EndpointSpec other) {
         return new EndpointSpec(host, port, weight + other.weight, name, zone, source);
+    }
+
+    /**
+     * Returns this endpoint as part of an entry.
+     *
+     * @param factor what its weight is multiplied by
+     * @param zoneOfEntry its zone if it has none
+     * @param sourceOfEntry the source of the entry, as pages show it
+     */
+    public EndpointSpec in(double factor, @Nullable String zoneOfEntry, String sourceOfEntry) {
+        return new EndpointSpec(host, port, weight * factor, name, zone == null ? zoneOfEntry : zone, sourceOfEntry);
     }
 
     /** Whether an existing endpoint meets this specification. Weight and source may differ. */

@@ -61,7 +61,7 @@ final class AdminRig implements AutoCloseable {
                     backendRefs: [{name: chat}]
                     upgrades: [websocket]
             upstreams:
-              - {name: chat, endpoints: [{host: 127.0.0.1, port: %d}]}
+              - {name: chat, endpoints: [{file: chat.json}]}
               - name: app
                 loadBalancer: RoundRobin
                 endpoints: [{host: 127.0.0.1, port: %d}, {host: 127.0.0.1, port: %d}]
@@ -93,6 +93,9 @@ final class AdminRig implements AutoCloseable {
         this.admin = admin;
         // The hash of SECRET.
         Files.writeString(directory.resolve("users"), "alice:$apr1$abcdefgh$Ae.mbcuD9xZh7WW/nO9Ww/\n");
+        Files.writeString(
+                directory.resolve("chat.json"),
+                "[{\"host\": \"127.0.0.1\", \"port\": " + bytes.getLocalPort() + "}]\n");
         gateway = Gateway.start(
                 config("", ""),
                 GatewayOptions.defaults()
@@ -100,13 +103,8 @@ final class AdminRig implements AutoCloseable {
     }
 
     private GatewayConfig config(String more, String ofUpstream) {
-        String yaml = YAML.formatted(
-                bytes.getLocalPort(),
-                one.getAddress().getPort(),
-                two.getAddress().getPort(),
-                ofUpstream,
-                admin,
-                more);
+        String yaml =
+                YAML.formatted(one.getAddress().getPort(), two.getAddress().getPort(), ofUpstream, admin, more);
         LoadResult result = ConfigLoader.parse(
                 "gateway.yaml", yaml.getBytes(StandardCharsets.UTF_8), directory, Map.of("TOKEN", SECRET));
         assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);

@@ -89,7 +89,8 @@ class ExplainerTest {
                 endpoints: [{host: 10.0.0.1, port: 80, zone: eu-1a}, {host: 10.0.0.2, port: 80, weight: 2}]
                 timeouts: {connect: 2s}
                 sessionPersistence: {sessionName: sid, keyFile: keys}
-              - {name: spare, endpoints: [{host: 10.0.0.3, port: 80}]}
+              - name: spare
+                endpoints: [{host: 10.0.0.3, port: 80}, {dns: spare.test, port: 81}, {srv: _http._tcp.spare.test, weight: 5}]
             connect:
               - name: out
                 parentRefs: [{name: egress}]
@@ -180,6 +181,9 @@ class ExplainerTest {
         assertThat(taken.targets().get(0).endpoints().get(0)).containsEntry("zone", "eu-1a");
         assertThat(taken.targets().get(0).sessionName()).isEqualTo("sid");
         assertThat(taken.targets().get(1).sessionName()).isNull();
+        assertThat(taken.targets().get(1).endpoints())
+                .extracting(endpoint -> endpoint.get("endpoint") + " " + endpoint.get("weight"))
+                .containsExactly("10.0.0.3:80 1", "spare.test:81 1", "srv:_http._tcp.spare.test 5");
         assertThat(taken.timeouts()).containsEntry("request", "30s").containsEntry("backendRequest", "none");
     }
 

@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An upstream whose endpoints come and go. */
@@ -69,6 +70,34 @@ class UpstreamUpdateTest {
         assertThat(upstream.endpoints()).allMatch(each -> health.report(each).state() == Health.State.HEALTHY);
         assertThat(upstream.host(gone).isGone()).isTrue();
         assertThat(upstream.host(gone).isChosen()).isFalse();
+    }
+
+    static List<Balancer.Policy> policies() {
+        List<HashKey> keys = List.of(new HashKey(HashKey.Source.CLIENT, "", false));
+        return List.of(
+                RoundRobin::new,
+                LeastRequest::new,
+                WeightedRandom::new,
+                PeakEwma::new,
+                hosts -> new ConsistentHash(hosts, keys, 150));
+    }
+
+    @ParameterizedTest
+    @MethodSource("policies")
+    void withoutEndpointsNoneIsChosenUntilOneComes(Balancer.Policy policy) {
+        Upstream upstream = new Upstream(
+                "app",
+                new Health(List.of(), policy, OUTLIERS, null, () -> nanos),
+                UpstreamSettings.builder().build());
+        BalancerContext request = BalancedRequest.after();
+        assertThat(upstream.balancer().choose(request)).isNull();
+        upstream.update(List.of(spec(1, 1), spec(2, 1)));
+        assertThat(upstream.balancer().choose(request)).isNotNull();
+        List<Host> gone = upstream.update(List.of());
+        assertThat(gone).hasSize(2);
+        assertThat(upstream.balancer().choose(request)).isNull();
+        assertThat(upstream.health().isPanic()).isFalse();
+        upstream.health().review();
     }
 
     @Test

@@ -12,11 +12,6 @@ import dev.gateway.config.yaml.type.Variables;
 import dev.gateway.files.FileFault;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharsetDecoder;
-import java.nio.charset.CoderResult;
-import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  * configuration that was loaded is complete and consistent, and its certificates could be read.
  */
 public final class ConfigLoader {
-    static final int MAX_BYTES = 1 << 20;
-
     private ConfigLoader() {}
 
     /** Reads a file, with this process's environment variables. Relative paths in it start at its directory. */
@@ -77,8 +70,7 @@ public final class ConfigLoader {
     }
 
     private static @Nullable GatewayConfig parse(String name, byte[] bytes, Scope scope) {
-        String text = decode(name, bytes, scope.problems);
-        Node written = text == null ? null : YamlReader.read(name, text, scope.problems);
+        Node written = YamlText.CONFIGURATION.read(name, bytes, scope.problems);
         if (written == null) {
             return null;
         }
@@ -86,6 +78,7 @@ public final class ConfigLoader {
         GatewayConfig config = RootSchema.ROOT.read(root, "the file", scope);
         if (root instanceof Node.Mapping mapping) {
             Checks.run(config, scope, mapping);
+            EndpointFile.check(config, scope);
         }
         return config;
     }
@@ -93,39 +86,11 @@ public final class ConfigLoader {
     private static byte @Nullable [] read(Path file, String name, Problems problems) {
         Position whole = new Position(name, 0, 0);
         try (InputStream in = Files.newInputStream(file)) {
-            byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+            byte[] bytes = in.readNBytes(YamlText.MAX_BYTES + 1);
             return bytes;
         } catch (IOException e) {
             problems.error(whole, String.valueOf(FileFault.reading(file, e).getMessage()));
         }
         return null;
-    }
-
-    private static @Nullable String decode(String name, byte[] bytes, Problems problems) {
-        if (bytes.length > MAX_BYTES) {
-            problems.error(new Position(name, 1, 1), "the file is larger than 1 MiB, too large for a configuration");
-            return null;
-        }
-        CharsetDecoder decoder = StandardCharsets.UTF_8
-                .newDecoder()
-                .onMalformedInput(CodingErrorAction.REPORT)
-                .onUnmappableCharacter(CodingErrorAction.REPORT);
-        ByteBuffer in = ByteBuffer.wrap(bytes);
-        CharBuffer out = CharBuffer.allocate(bytes.length + 1);
-        CoderResult result = decoder.decode(in, out, true);
-        out.flip();
-        if (result.isError()) {
-            int line = 1;
-            int column = 1;
-            for (int i = 0; i < out.length(); i++) {
-                boolean newline = out.charAt(i) == '\n';
-                line += newline ? 1 : 0;
-                column = newline ? 1 : column + 1;
-            }
-            problems.error(new Position(name, line, column), "not UTF-8: save the file in that encoding");
-            return null;
-        }
-        boolean marked = out.length() > 0 && out.charAt(0) == '\ufeff';
-        return marked ? out.subSequence(1, out.length()).toString() : out.toString();
     }
 }

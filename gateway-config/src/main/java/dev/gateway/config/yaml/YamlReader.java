@@ -37,23 +37,29 @@ final class YamlReader {
 
     private final String file;
     private final String text;
+    private final String whenEmpty;
     private final Problems problems;
     private final Iterator<Event> events;
 
-    private YamlReader(String file, String text, Problems problems) {
+    private YamlReader(String file, String text, String whenEmpty, Problems problems) {
         this.file = file;
         this.text = text;
+        this.whenEmpty = whenEmpty;
         this.problems = problems;
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(file)
-                .setCodePointLimit(2 * ConfigLoader.MAX_BYTES)
+                .setCodePointLimit(2 * YamlText.MAX_BYTES)
                 .build();
         this.events = new Parse(settings).parseString(text).iterator();
     }
 
-    /** Returns the document's root, or null after one problem was reported. */
-    static @Nullable Node read(String file, String text, Problems problems) {
-        YamlReader reader = new YamlReader(file, text, problems);
+    /**
+     * Returns the document's root, or null after one problem was reported.
+     *
+     * @param whenEmpty what to write if there is nothing
+     */
+    static @Nullable Node read(String file, String text, String whenEmpty, Problems problems) {
+        YamlReader reader = new YamlReader(file, text, whenEmpty, problems);
         try {
             return reader.document();
         } catch (Stop stop) {
@@ -87,7 +93,7 @@ final class YamlReader {
             }
         }
         if (root == null) {
-            throw new Stop(position((Mark) null), "the file is empty: it needs at least 'listeners'");
+            throw new Stop(position((Mark) null), "the file is empty: " + whenEmpty);
         }
         return root;
     }

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every configuration in the documents loads, and what they show of wrong ones is what {@code validate} says. */
 class DocumentedConfigsTest {
-    private static final Pattern FILE = Pattern.compile("\\b([a-z]+(?:File)): ([\\w./-]+)");
+    private static final Pattern FILE = Pattern.compile("\\b(file|[a-z]+File): ([\\w./-]+)");
     private static final Pattern VALIDATE = Pattern.compile("\\$ gateway validate (\\S+)\\n((?:(?!\\$ |```).*\\n)+)");
 
     /** What a file holds that a configuration names by a key: what the tests of this module have, or one line. */
@@ -33,7 +33,8 @@ class DocumentedConfigsTest {
             "groupsFile", "secrets/groups",
             "credentialsFile", "secrets/parent",
             "tokenFile", "secrets/header",
-            "valueFile", "secrets/header");
+            "valueFile", "secrets/header",
+            "file", "broken/endpoints.txt");
 
     @TempDir
     private Path directory;

@@ -46,6 +46,11 @@ final class Lookup {
      */
     record Name(String host, String asked) {}
 
+    /** Returns for how long an answer with this TTL is used. */
+    static long bounded(long seconds) {
+        return Math.min(Math.max(seconds, MIN_TTL_SECONDS), MAX_TTL_SECONDS);
+    }
+
     /** The state of one family's query. */
     private enum State {
         AWAITED,
@@ -79,8 +84,7 @@ final class Lookup {
             if (answer.isSuccess()) {
                 List<InetAddress> addresses = answer.getNow();
                 state = State.GOOD;
-                long seconds = Math.min(Math.max(times.take(addresses), MIN_TTL_SECONDS), MAX_TTL_SECONDS);
-                put(addresses, null, TimeUnit.SECONDS.toNanos(seconds), System.nanoTime());
+                put(addresses, null, TimeUnit.SECONDS.toNanos(bounded(times.take(addresses))), System.nanoTime());
                 if (before != null && before.isStale()) {
                     log.info("DNS resolves {} again", host);
                 }

@@ -2,11 +2,11 @@ package dev.gateway.net.dns;
 
 import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.util.Collection;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,14 +88,29 @@ final class NameCache {
         return first;
     }
 
-    synchronized void keepOnly(Collection<String> wanted) {
-        names.keySet().retainAll(wanted);
+    /** Returns an answer of a name that has addresses, a stale one if there is one; null if there is none. */
+    synchronized @Nullable Answer standing(String name) {
+        Answer standing = null;
+        for (Answer answer : names.getOrDefault(name, Map.of()).values()) {
+            boolean rather = standing == null
+                    || (answer.isStale() && !standing.isStale())
+                    || (answer.isStale() == standing.isStale() && answer.goodNanos - standing.goodNanos > 0);
+            if (!answer.addresses.isEmpty() && rather) {
+                standing = answer;
+            }
+        }
+        return standing;
+    }
+
+    synchronized void forget(String name) {
+        names.remove(name);
     }
 
     /** Counts names whose addresses stay in use although DNS fails. */
-    synchronized int stale() {
-        return (int) names.values().stream()
-                .filter(answers -> answers.values().stream().anyMatch(Answer::isStale))
+    synchronized int stale(Predicate<String> counted) {
+        return (int) names.entrySet().stream()
+                .filter(entry -> entry.getValue().values().stream().anyMatch(Answer::isStale))
+                .filter(entry -> counted.test(entry.getKey()))
                 .count();
     }
 }

@@ -3,8 +3,11 @@ package dev.gateway.net.dns;
 import dev.gateway.format.IpLiteral;
 import dev.gateway.net.transport.Transport;
 import io.netty.channel.EventLoop;
+import io.netty.handler.codec.dns.DefaultDnsQuestion;
+import io.netty.handler.codec.dns.DnsRecordType;
 import io.netty.resolver.DefaultHostsFileEntriesResolver;
 import io.netty.resolver.ResolvedAddressTypes;
+import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.DnsServerAddressStreamProvider;
 import io.netty.resolver.dns.DnsServerAddressStreamProviders;
@@ -18,12 +21,11 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.util.Collection;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -47,11 +49,13 @@ public final class Resolver implements AutoCloseable {
 
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv6 = new IdentityHashMap<>();
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv4 = new IdentityHashMap<>();
+    private final IdentityHashMap<EventLoop, ServiceLookup.Query> services = new IdentityHashMap<>();
+    private final SearchList searchList = SearchList.ofMachine();
     private final boolean asksIpv6 = isConnected(Inet6Address.class);
     private final boolean needsIpv6 = asksIpv6 && !isConnected(Inet4Address.class);
     private final NameCache configuredNames = new NameCache(MAX_CONFIGURED, MAX_CONFIGURED_ADDRESSES);
     private final NameCache requestedNames = new NameCache(MAX_REQUESTED, MAX_REQUESTED_ADDRESSES);
-    private volatile Set<String> configured = Set.of();
+    private final Map<String, Integer> configured = new ConcurrentHashMap<>(); // calls of keep, by name
 
     /**
      * The answers for one name, which arrive separately. If the name has no address of a family, its future fails or is
@@ -80,17 +84,21 @@ public final class Resolver implements AutoCloseable {
                     .cnameCache(NoopDnsCnameCache.INSTANCE) // Netty's other caches have no bounds
                     .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
                     .consolidateCacheSize(MAX_QUERIES_IN_COMMON);
-            ipv4.put(loop, source(builder, ResolvedAddressTypes.IPV4_ONLY));
+            TimesToLive times = new TimesToLive();
+            DnsNameResolver one = resolver(builder, ResolvedAddressTypes.IPV4_ONLY, times);
+            ipv4.put(loop, new Lookup.Source(one, times));
+            services.put(loop, name -> one.resolveAll(new DefaultDnsQuestion(name, DnsRecordType.SRV)));
             if (asksIpv6) {
-                ipv6.put(loop, source(builder, ResolvedAddressTypes.IPV6_ONLY));
+                TimesToLive timesOfIpv6 = new TimesToLive();
+                DnsNameResolver other = resolver(builder, ResolvedAddressTypes.IPV6_ONLY, timesOfIpv6);
+                ipv6.put(loop, new Lookup.Source(other, timesOfIpv6));
             }
         }
     }
 
-    private static Lookup.Source source(DnsNameResolverBuilder builder, ResolvedAddressTypes types) {
-        TimesToLive times = new TimesToLive();
-        return new Lookup.Source(
-                builder.resolvedAddressTypes(types).resolveCache(times).build(), times);
+    private static DnsNameResolver resolver(
+            DnsNameResolverBuilder builder, ResolvedAddressTypes types, TimesToLive times) {
+        return builder.resolvedAddressTypes(types).resolveCache(times).build();
     }
 
     /** Whether this machine has a usable address of a family. Without one of IPv6, there are no queries for IPv6. */
@@ -114,7 +122,7 @@ public final class Resolver implements AutoCloseable {
      */
     public Answers resolve(EventLoop loop, String host) {
         String name = host.toLowerCase(Locale.ROOT);
-        return configured.contains(name)
+        return configured.containsKey(name)
                 ? resolve(loop, name, name, configuredNames, MAX_STALE_NANOS)
                 : resolve(loop, name, name, requestedNames, 0);
     }
@@ -159,14 +167,45 @@ public final class Resolver implements AutoCloseable {
         return new Answers(lookup.ipv6(), lookup.ipv4());
     }
 
-    /** Sets the names of the configuration, and forgets the answers of all others. Not called on event loops. */
-    public void configure(Collection<String> hosts) {
-        Set<String> names = new HashSet<>();
-        for (String host : hosts) {
-            names.add(host.toLowerCase(Locale.ROOT));
+    /**
+     * Queries the SRV records of a configured name. The search list of the machine may complete the name.
+     *
+     * @param loop the caller's event loop, on which the future is completed
+     */
+    public Future<ServiceRecord.Answer> services(EventLoop loop, String name) {
+        ServiceLookup.Query query = services.get(loop);
+        if (query == null) {
+            throw new IllegalArgumentException("not a loop of this transport");
         }
-        configured = Set.copyOf(names);
-        configuredNames.keepOnly(names);
+        return ServiceLookup.start(loop, query, name, searchList.forms(name.toLowerCase(Locale.ROOT)));
+    }
+
+    /** Adds a name to the configured ones, until {@link #drop} is called as often. Any thread may call this. */
+    public void keep(String host) {
+        configured.merge(host.toLowerCase(Locale.ROOT), 1, Integer::sum);
+    }
+
+    /** Ends one {@link #keep} of a name. After the last, the resolver forgets the answers for it. */
+    public void drop(String host) {
+        String name = host.toLowerCase(Locale.ROOT);
+        if (configured.computeIfPresent(name, (key, kept) -> kept == 1 ? null : kept - 1) == null) {
+            configuredNames.forget(name);
+        }
+    }
+
+    /**
+     * The state of a configured name.
+     *
+     * @param goodNanos when DNS last returned its addresses, by {@link System#nanoTime}
+     * @param failure why they are out of date, null if they are not
+     */
+    public record Standing(long goodNanos, @Nullable Throwable failure) {}
+
+    /** Returns the state of a configured name, null if it has no addresses. */
+    public @Nullable Standing standing(String host) {
+        String name = host.toLowerCase(Locale.ROOT);
+        NameCache.Answer answer = cache(name, false).standing(name);
+        return answer == null ? null : new Standing(answer.goodNanos(), answer.failure());
     }
 
     /**
@@ -192,12 +231,12 @@ public final class Resolver implements AutoCloseable {
     }
 
     private NameCache cache(String name, boolean exact) {
-        return !exact && configured.contains(name) ? configuredNames : requestedNames;
+        return !exact && configured.containsKey(name) ? configuredNames : requestedNames;
     }
 
     /** Counts names of the configuration whose last known addresses stay in use while DNS fails. */
     public int staleNames() {
-        return configuredNames.stale();
+        return configuredNames.stale(configured::containsKey);
     }
 
     /** Returns the address of an IP literal, null for a name. */

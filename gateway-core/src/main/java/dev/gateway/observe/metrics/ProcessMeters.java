@@ -147,7 +147,16 @@ final class ProcessMeters implements Exposition.Source {
                             upstream.name(),
                             "state",
                             state));
-            if (!upstream.endpoints().isEmpty()) {
+            staleSources(upstream)
+                    .forEach((kind, count) -> out.gauge(
+                            "gateway_upstream_sources_stale",
+                            "Sources of endpoints that fail, so that what they told last stays in use.",
+                            count,
+                            "upstream",
+                            upstream.name(),
+                            "source",
+                            kind));
+            if (!upstream.namedByRequests()) {
                 out.gauge(
                         "gateway_upstream_panic",
                         "Whether all endpoints get requests because too few are in service.",
@@ -208,8 +217,8 @@ final class ProcessMeters implements Exposition.Source {
         if (bodies != null) {
             out.gauge(
                     "gateway_waiting_bodies_used_bytes",
-                    "Direct memory charged for bodies of requests that wait for an upstream or an inspector, or are kept for "
-                            + "another attempt.",
+                    "Direct memory charged for bodies of requests that wait for an upstream or an inspector, or are"
+                            + " kept for another attempt.",
                     bodies.granted());
             out.gauge(
                     "gateway_waiting_bodies_max_bytes",
@@ -248,11 +257,17 @@ final class ProcessMeters implements Exposition.Source {
 
     private static Map<String, Long> endpointsByState(UpstreamState upstream) {
         Map<String, Long> counts = new TreeMap<>();
-        if (upstream.endpoints().isEmpty()) {
-            return counts; // requests name them
+        if (upstream.namedByRequests()) {
+            return counts;
         }
         UpstreamState.STATES.forEach(state -> counts.put(state, 0L)); // for those who watch one that is rare
         upstream.endpoints().forEach(endpoint -> counts.merge(endpoint.state(), 1L, Long::sum));
+        return counts;
+    }
+
+    private static Map<String, Long> staleSources(UpstreamState upstream) {
+        Map<String, Long> counts = new TreeMap<>();
+        upstream.sources().forEach(source -> counts.merge(source.kind(), source.isStale() ? 1L : 0L, Long::sum));
         return counts;
     }
 

@@ -145,7 +145,7 @@ final class StatisticsText {
 
     /** Tells how many endpoints are healthy, and which one fails most. */
     private static String endpoints(UpstreamState upstream, Map<String, EndpointSums.Sum> sums) {
-        if (upstream.endpoints().isEmpty()) {
+        if (upstream.namedByRequests()) {
             return "";
         }
         long healthy = upstream.endpoints().stream()

@@ -6,12 +6,35 @@ import java.util.List;
  * An upstream of the active generation, as statistics show it.
  *
  * @param protocol what is spoken to its endpoints, as the configuration says it
+ * @param endpoints none if requests name them, or if it has none
+ * @param sources the sources of its endpoints; none if the configuration lists all of them
  * @param panic whether so few endpoints are in service that all get requests
+ * @param namedByRequests whether requests name its endpoints
  */
-public record UpstreamState(String name, String protocol, List<EndpointState> endpoints, boolean panic) {
-    /** Is that of an upstream that is not in panic mode. */
+public record UpstreamState(
+        String name,
+        String protocol,
+        List<EndpointState> endpoints,
+        List<Source> sources,
+        boolean panic,
+        boolean namedByRequests) {
+    /** Makes the state of an upstream without sources that is not in panic mode. */
     public UpstreamState(String name, String protocol, List<EndpointState> endpoints) {
-        this(name, protocol, endpoints, false);
+        this(name, protocol, endpoints, List.of(), false, endpoints.isEmpty());
+    }
+
+    /**
+     * A source of endpoints.
+     *
+     * @param name such as {@code dns:app.example.com}
+     * @param kind dns, srv or file
+     * @param state waiting, fresh or stale
+     * @param problem why it is stale, empty if it is not
+     */
+    public record Source(String name, String kind, String state, String problem) {
+        boolean isStale() {
+            return !problem.isEmpty();
+        }
     }
 
     /** All words for how an endpoint is. */

@@ -34,7 +34,15 @@ final class UpstreamStatistics {
             json.object()
                     .put("name", state.name())
                     .put("protocol", state.protocol())
-                    .put("panic", state.panic() ? 1 : 0);
+                    .put("panic", state.panic() ? 1 : 0)
+                    .put("namedByRequests", state.namedByRequests());
+            json.array("sources");
+            state.sources().forEach(source -> json.object()
+                    .put("source", source.name())
+                    .put("state", source.state())
+                    .put("problem", source.problem())
+                    .endObject());
+            json.endArray();
             upstream(state.name());
             int[] recent = window.of(RecentRequests.Key.ofUpstream(state.name()));
             RecentStatistics.of(recent == null ? new int[FineHistogram.BUCKETS] : recent)

@@ -16,7 +16,11 @@ export function attention(stats, recent, reloadFailed) {
   const lines = [];
   const say = (level, text) => lines.push({level, text});
   if (reloadFailed) say('bad', 'The last reload was refused; the log says why.');
-  for (const {name, endpoints, panic} of stats.upstreams) {
+  for (const {name, endpoints, sources, panic, namedByRequests} of stats.upstreams) {
+    for (const {source, state, problem} of sources) {
+      if (state === 'stale') say('warn', `Upstream ${name}: ${source} fails, so its endpoints may be out of date: ${problem}`);
+    }
+    if (endpoints.length === 0 && !namedByRequests) say('bad', `Upstream ${name} has no endpoints.`);
     if (panic) say('bad', `Upstream ${name}: too few endpoints are in service, so all get requests (panic mode).`);
     const ill = endpoints.filter(each => each.state !== 'healthy').length;
     if (ill > 0) say(ill === endpoints.length ? 'bad' : 'warn', `Upstream ${name}: ${ill} of ${plural(endpoints.length, 'endpoint')} not healthy.`);

@@ -24,10 +24,10 @@ const state = ({state, ejections}) => state === 'ejected' && ejections > 1 ? `ej
 
 const healthy = endpoint => endpoint.state === 'healthy';
 
-function health(endpoints) {
-  if (endpoints.length === 0) return badge('by request', 'plain');
+function health({endpoints, namedByRequests}) {
+  if (namedByRequests) return badge('by request', 'plain');
   const well = endpoints.filter(healthy).length;
-  return badge(`${well} of ${endpoints.length}`, well === endpoints.length ? 'good' : well > 0 ? 'warn' : 'bad');
+  return badge(`${well} of ${endpoints.length}`, well === 0 ? 'bad' : well === endpoints.length ? 'good' : 'warn');
 }
 
 function whole(upstream, recent) {
@@ -41,7 +41,7 @@ function whole(upstream, recent) {
     key: upstream.name,
     level: 'group',
     cells: [
-      upstream.name, health(upstream.endpoints), rate(requests), failures(recent, recent?.upstreamRate(upstream, each => each.attempts.failed)), mean(seconds, requests),
+      upstream.name, health(upstream), rate(requests), failures(recent, recent?.upstreamRate(upstream, each => each.attempts.failed)), mean(seconds, requests),
       duration(upstream.recent.p99), badge(percent(failing), failing >= 0.05 ? 'bad' : failing >= 0.01 ? 'warn' : 'plain'),
       refused(unconnected), meter(count(active - idle), active > 0 ? (active - idle) / active : 0), count(idle),
       count(upstream.endpoints.reduce((total, each) => total + each.connecting, 0)), pending(upstream.pending.active),

@@ -63,7 +63,8 @@ class NameCacheTest {
     void forgetsNamesThatNobodyWantsAnyMore() {
         cache.put("a", Family.IPV4, good(1));
         cache.put("b", Family.IPV4, good(1));
-        cache.keepOnly(List.of("b", "c"));
+        cache.forget("a");
+        cache.forget("c");
         assertThat(cache.get("a", Family.IPV4)).isNull();
         assertThat(cache.get("b", Family.IPV4)).isNotNull();
     }
@@ -82,7 +83,21 @@ class NameCacheTest {
         cache.put("a", Family.IPV6, stale);
         cache.put("b", Family.IPV4, none);
         cache.put("c", Family.IPV4, good(1));
-        assertThat(cache.stale()).as("names, not answers").isOne();
+        assertThat(cache.stale(name -> true)).as("names, not answers").isOne();
+        assertThat(cache.stale(name -> !name.equals("a"))).isZero();
+    }
+
+    @Test
+    void aNameStandsAsTheAnswerDoesThatIsStale() {
+        UnknownHostException failure = new UnknownHostException("no answer");
+        assertThat(cache.standing("a")).isNull();
+        cache.put("a", Family.IPV6, new Answer(List.of(), failure, 100, 0));
+        assertThat(cache.standing("a")).as("no addresses").isNull();
+        cache.put("a", Family.IPV4, good(1));
+        assertThat(cache.standing("a")).isEqualTo(good(1));
+        Answer stale = new Answer(List.of(v6()), failure, 100, 40);
+        cache.put("a", Family.IPV6, stale);
+        assertThat(cache.standing("a")).isEqualTo(stale);
     }
 
     @Test

@@ -435,6 +435,30 @@ class MetricsTest {
     }
 
     @Test
+    void anUpstreamWithoutEndpointsIsCountedAndSoAreSourcesThatFail() {
+        metrics.watchUpstreams(() -> List.of(new UpstreamState(
+                "app",
+                "auto",
+                List.of(),
+                List.of(
+                        new UpstreamState.Source("dns:a.test", "dns", "fresh", ""),
+                        new UpstreamState.Source("file:/a.yaml", "file", "stale", "/a.yaml:1:1: not valid"),
+                        new UpstreamState.Source("file:/b.yaml", "file", "stale", "there is no file /b.yaml")),
+                false,
+                false)));
+        assertThat(scrape())
+                .containsEntry("gateway_upstream_endpoints{state=\"healthy\",upstream=\"app\"}", 0.0)
+                .containsEntry("gateway_upstream_panic{upstream=\"app\"}", 0.0)
+                .containsEntry("gateway_upstream_sources_stale{source=\"dns\",upstream=\"app\"}", 0.0)
+                .containsEntry("gateway_upstream_sources_stale{source=\"file\",upstream=\"app\"}", 2.0)
+                .doesNotContainKey("gateway_upstream_sources_stale{source=\"srv\",upstream=\"app\"}");
+        assertThat(metrics.statsText()).contains("0 of 0 healthy");
+        assertThat(metrics.statsJson())
+                .contains("\"namedByRequests\":false")
+                .contains("{\"source\":\"dns:a.test\",\"state\":\"fresh\",\"problem\":\"\"}");
+    }
+
+    @Test
     void keptConnectionsAreIdle() {
         UpstreamObserver app = first.upstream("app");
         app.onOpened(HttpVersion.HTTP_2, true);

@@ -110,11 +110,13 @@ class DnsEndpointsIT {
             load.goOnFor(50);
             names.be(Mood.SERVER_FAILURE);
             load.goOnFor(200);
+            rig.awaitMetric(1, "gateway_upstream_sources_stale", "upstream=\"app\"", "source=\"dns\"");
             names.has("app.test", addresses(10, 2));
             load.goOnFor(50);
             assertThat(endpoints(rig, false)).containsExactlyInAnyOrderElementsOf(addresses(2, 3));
             names.be(Mood.WELL);
             await(rig, addresses(10, 2));
+            rig.awaitMetric(0, "gateway_upstream_sources_stale", "upstream=\"app\"", "source=\"dns\"");
             load.goOnFor(50);
             load.stop();
         }

@@ -111,7 +111,7 @@ class MetricsIT {
                         backendRefs: [{name: app}]
                 upstreams:
                   - {name: app, endpoints: [{host: 127.0.0.1, port: %1$d}]}
-                  - {name: dead, endpoints: [{host: 127.0.0.1, port: %2$d}]}
+                  - {name: dead, endpoints: [{host: localhost, port: %2$d}]}
                   - {name: broken, endpoints: [{host: 127.0.0.1, port: %5$d}]}
                   - {name: proven, endpoints: [{host: 127.0.0.1, port: %2$d}], tls: {certFile: "%3$s", keyFile: "%4$s"}}
                 connect:
@@ -237,7 +237,7 @@ class MetricsIT {
     @Test
     void countersAreThereBeforeAnythingIsCounted() throws Exception {
         try (Origin unused = Origin.start();
-                Rig fresh = Rig.to(unused.port())
+                Rig fresh = Rig.to("localhost", unused.port()) // a name is a source of endpoints
                         .rule("filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1s}]}},"
                                 + " {type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}}]")
                         .start()) {
@@ -261,7 +261,7 @@ class MetricsIT {
                     .containsEntry("gateway_external_auth_decisions_total{decision=\"error\",route=\"all\"}", 0.0)
                     .containsEntry("gateway_pool_stale_total{outcome=\"failed\",upstream=\"app\"}", 0.0)
                     .containsEntry(
-                            "gateway_upstream_endpoint_failures_total{endpoint=\"127.0.0.1:" + unused.port()
+                            "gateway_upstream_endpoint_failures_total{endpoint=\"localhost:" + unused.port()
                                     + "\",upstream=\"app\"}",
                             0.0);
         }

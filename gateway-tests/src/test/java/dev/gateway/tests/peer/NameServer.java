@@ -24,12 +24,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A name server on the loopback interface (RFC 1035) that may say something else each time: of a name's answers each is
  * given once, in turn, with no time to live; the last one again and again. It may also fail, say nothing, follow aliases,
- * or have answers for which a datagram is too short.
+ * have SRV records, or have answers for which a datagram is too short.
  */
 public final class NameServer implements AutoCloseable {
     private static final int TYPE_A = 1;
     private static final int TYPE_CNAME = 5;
     private static final int TYPE_AAAA = 28;
+    private static final int TYPE_SRV = 33;
     private static final int TRUNCATED = 0x0200;
     private static final int NO_SUCH_NAME = 3;
     private static final int MOST_BYTES = 4096;
@@ -75,6 +76,7 @@ public final class NameServer implements AutoCloseable {
     private final Set<String> truncated = ConcurrentHashMap.newKeySet();
     private volatile boolean wholeChains = true;
     private final Map<String, List<InetAddress>> sets = new ConcurrentHashMap<>();
+    private final Map<String, List<String>> services = new ConcurrentHashMap<>();
     private final Map<String, List<InetAddress>> ipv4 = new ConcurrentHashMap<>();
     private final Map<String, List<InetAddress>> ipv6 = new ConcurrentHashMap<>();
 
@@ -126,6 +128,16 @@ public final class NameServer implements AutoCloseable {
             all.add(InetAddress.getByName(address));
         }
         sets.put(name, all);
+        return this;
+    }
+
+    /**
+     * Gives a name these SRV records from now on, none for no such name.
+     *
+     * @param records such as {@code 10 60 8080 app-1.test}: priority, weight, port and target
+     */
+    public NameServer serves(String name, String... records) {
+        services.put(name, List.of(records));
         return this;
     }
 
@@ -247,6 +259,10 @@ public final class NameServer implements AutoCloseable {
                     .put(query.slice(12, questionEnd - 12))
                     .array();
         }
+        List<String> offered = type == TYPE_SRV ? services.getOrDefault(asked, List.of()) : List.of();
+        if (!offered.isEmpty()) {
+            return offered(id, query.slice(12, questionEnd - 12), offered);
+        }
         ByteBuffer out = ByteBuffer.allocate(MOST_BYTES);
         List<InetAddress> set = sets.get(asked);
         if (set != null && !(datagram && set.size() > MOST_IN_DATAGRAM)) {
@@ -321,6 +337,23 @@ public final class NameServer implements AutoCloseable {
             byte[] bytes = address.getAddress();
             out.putShort((short) 0xC00C).putShort((short) type).putShort((short) 1);
             out.putInt(0).putShort((short) bytes.length).put(bytes);
+        }
+        return bytes(out);
+    }
+
+    private static byte[] offered(short id, ByteBuffer question, List<String> records) {
+        ByteBuffer out = ByteBuffer.allocate(MOST_BYTES);
+        out.putShort(id).putShort((short) 0x8180).putShort((short) 1).putShort((short) records.size());
+        out.putInt(0).put(question);
+        for (String record : records) {
+            String[] words = record.split(" ");
+            byte[] target = words[3].equals(".") ? new byte[1] : name(words[3]);
+            out.putShort((short) 0xC00C).putShort((short) TYPE_SRV).putShort((short) 1);
+            out.putInt(0).putShort((short) (6 + target.length));
+            for (int i = 0; i < 3; i++) {
+                out.putShort((short) Integer.parseInt(words[i]));
+            }
+            out.put(target);
         }
         return bytes(out);
     }

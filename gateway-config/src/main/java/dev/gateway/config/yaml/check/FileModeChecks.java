@@ -10,12 +10,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 
 /**
- * Keys, certificates, tokens and users decide who may do what: a warning for each such file that every user of the machine
- * may write. Reading is not looked at, since Kubernetes gives Secrets to pods with mode 0644.
+ * Keys, certificates, tokens and users decide who may do what, and endpoints who gets the requests: a warning for each such
+ * file that every user of the machine may write. Reading is not looked at, since Kubernetes gives Secrets to pods with mode 0644.
  */
 final class FileModeChecks {
     private static final String NAME = "File"; // how keys end that name such a file
     private static final String NAMES = "Files"; // how keys end that name several
+    private static final String ENDPOINTS = "file"; // of an upstream
 
     private final Scope scope;
 
@@ -32,7 +33,7 @@ final class FileModeChecks {
             sequence.items().forEach(this::look);
         } else if (node instanceof Node.Mapping mapping) {
             mapping.entries().forEach((key, entry) -> {
-                if (key.endsWith(NAME) && entry.value() instanceof Node.Scalar scalar) {
+                if ((key.endsWith(NAME) || key.equals(ENDPOINTS)) && entry.value() instanceof Node.Scalar scalar) {
                     look(key, scalar);
                 } else if (key.endsWith(NAMES) && entry.value() instanceof Node.Sequence files) {
                     for (Node file : files.items()) {

@@ -4,6 +4,7 @@ import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.config.yaml.type.Suggestions;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -14,12 +15,16 @@ final class ZoneChecks {
 
     static void run(GatewayConfig config, Scope scope) {
         String local = config.localZone();
-        Set<String> zones = config.upstreams().stream()
+        List<EndpointConfig> endpoints = config.upstreams().stream()
                 .flatMap(upstream -> upstream.endpoints().stream())
+                .toList();
+        Set<String> zones = endpoints.stream()
                 .map(EndpointConfig::zone)
                 .filter(Objects::nonNull)
                 .collect(Collectors.toSet());
-        if (local == null || zones.contains(local)) {
+        boolean open =
+                endpoints.stream().anyMatch(each -> each.place() instanceof EndpointConfig.File); // it may say one
+        if (local == null || open || zones.contains(local)) {
             return;
         }
         String near = Suggestions.nearest(local, zones);

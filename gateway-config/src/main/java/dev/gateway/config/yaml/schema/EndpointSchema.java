@@ -1,90 +1,131 @@
 package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.EndpointConfig;
+import dev.gateway.config.EndpointConfig.Dns;
+import dev.gateway.config.EndpointConfig.File;
+import dev.gateway.config.EndpointConfig.Host;
+import dev.gateway.config.EndpointConfig.Place;
+import dev.gateway.config.EndpointConfig.Srv;
+import dev.gateway.config.EndpointConfig.Unix;
+import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What an endpoint is, key by key. */
-final class EndpointSchema {
-    private static final String ONE_PLACE = "an endpoint needs exactly one of 'host', 'dns' and 'unix'";
+public final class EndpointSchema {
+    /** The keys of addresses and sources; an entry has one of them. */
+    private static final List<String> PLACES = List.of("host", "dns", "srv", "file", "unix");
 
-    private static final Map<String, Object> PLACES = Map.of(
+    private static final List<String> WITH_PORT = List.of("host", "dns");
+    private static final Place NOWHERE = new Host("localhost", 0); // stands in after an error
+
+    private static final Map<String, Object> PLACES_SCHEMA = Map.of(
             "oneOf",
-            List.of(ObjectType.requires("host"), ObjectType.requires("dns"), ObjectType.requires("unix")),
+            PLACES.stream().map(ObjectType::requires).toList(),
             "dependentRequired",
             Map.of("host", List.of("port"), "dns", List.of("port")),
             "not",
-            Map.of("required", List.of("unix", "port")));
+            Map.of(
+                    "anyOf",
+                    PLACES.stream()
+                            .filter(place -> !WITH_PORT.contains(place))
+                            .map(place -> Map.of("required", List.of(place, "port")))
+                            .toList()));
 
     /** An entry of endpoints. */
     static final ObjectType<EndpointConfig> ENDPOINT =
-            ObjectType.of("endpoint", "An address of an upstream, or all addresses of a name.", o -> {
+            ObjectType.of("endpoint", "An address of an upstream, or a source of endpoints.", o -> {
                 var host = o.optional(
                         "host",
                         Types.HOST,
-                        EndpointConfig::host,
+                        e -> e.place() instanceof Host at ? at.name() : null,
                         "Host name or IP address. The gateway looks a name up again when its DNS records " + "expire.");
                 var dns = o.optional(
                         "dns",
                         Types.EXACT_HOSTNAME,
-                        EndpointConfig::dns,
+                        e -> e.place() instanceof Dns at ? at.name() : null,
                         "Host name whose addresses are an endpoint each. The gateway asks again when its DNS records "
                                 + "expire.");
+                var srv = o.optional(
+                        "srv",
+                        Types.EXACT_HOSTNAME,
+                        e -> e.place() instanceof Srv at ? at.name() : null,
+                        "Name of SRV records (RFC 2782), such as _http._tcp.app.example.com. They have hosts, "
+                                + "ports, priorities and weights. The gateway asks again when they expire.");
+                var file = o.optional(
+                        "file",
+                        Types.PATH,
+                        e -> e.place() instanceof File at ? at.path() : null,
+                        "YAML or JSON file with a list of endpoints. These have the same keys, but not srv and file. "
+                                + "The gateway reads the file again when it has changed.");
                 var port = o.optional(
-                        "port",
-                        Types.integer(1, 65535),
-                        e -> e.unix() == null ? e.port() : null,
-                        "TCP port. host and dns need it.");
+                        "port", Types.integer(1, 65535), EndpointSchema::port, "TCP port. host and dns need it.");
                 var unix = o.optional(
-                        "unix", Types.PATH, EndpointConfig::unix, "Unix-domain socket, instead of host and port.");
+                        "unix",
+                        Types.PATH,
+                        e -> e.place() instanceof Unix at ? at.path() : null,
+                        "Unix-domain socket, instead of host and port.");
                 var weight = o.defaulted(
                         "weight",
                         Types.integer(1, 1_000_000),
                         1,
                         EndpointConfig::weight,
-                        "Share of requests relative to the other endpoints. All addresses of a dns name have it "
-                                + "together.");
+                        "Share of requests relative to the other endpoints. All endpoints of a dns name, of SRV "
+                                + "records or of a file have it together.");
                 var zone = o.optional(
                         "zone",
                         Types.NAME,
                         EndpointConfig::zone,
-                        "Zone where the endpoint is. The gateway prefers endpoints of localZone.");
-                o.constraint(EndpointSchema::place, PLACES);
+                        "Zone where the endpoint is. The gateway prefers endpoints of localZone. In a file, each "
+                                + "endpoint may have its own.");
+                o.constraint(EndpointSchema::place, PLACES_SCHEMA);
                 return v -> {
-                    Integer at = v.find(port);
-                    return new EndpointConfig(
-                            v.position(),
-                            v.find(host),
-                            v.find(dns),
-                            at == null ? 0 : at,
-                            v.find(unix),
-                            v.get(weight),
-                            v.find(zone));
+                    Integer written = v.find(port);
+                    int at = written == null ? 0 : written;
+                    Place place = made(NOWHERE, v.find(host), name -> new Host(name, at));
+                    place = made(place, v.find(dns), name -> new Dns(name, at));
+                    place = made(place, v.find(srv), Srv::new);
+                    place = made(place, v.find(file), File::new);
+                    place = made(place, v.find(unix), Unix::new);
+                    return new EndpointConfig(v.position(), place, v.get(weight), v.find(zone));
                 };
             });
 
+    /** The contents of a file of endpoints. */
+    public static final ListType<EndpointConfig> LIST = new ListType<>(ENDPOINT, 0);
+
     private EndpointSchema() {}
 
-    /** An endpoint is in one place: a host and its port, a name and its port, or a socket file. */
+    private static <V> Place made(Place otherwise, @Nullable V written, Function<V, Place> maker) {
+        return written == null ? otherwise : maker.apply(written);
+    }
+
+    private static @Nullable Integer port(EndpointConfig endpoint) {
+        if (endpoint.place() instanceof Host host) {
+            return host.port();
+        }
+        return endpoint.place() instanceof Dns dns ? (Integer) dns.port() : null;
+    }
+
+    /** An entry has one address or source, and a port exactly if that needs one. */
     private static ObjectType.@Nullable Finding place(Values v) {
-        String first = v.has("host") ? "host" : v.has("dns") ? "dns" : "unix";
-        for (String other : List.of("dns", "unix")) {
-            if (!first.equals(other) && v.has(other)) {
-                return new ObjectType.Finding(other, ONE_PLACE);
-            }
+        List<String> written = PLACES.stream().filter(v::has).toList();
+        if (written.size() != 1) {
+            return new ObjectType.Finding(
+                    written.isEmpty() ? "unix" : written.get(1),
+                    "an endpoint needs exactly one of 'host', 'dns', 'srv', 'file' and 'unix'");
         }
-        if (!v.has(first)) {
-            return new ObjectType.Finding("unix", ONE_PLACE);
+        String place = written.get(0);
+        if (WITH_PORT.contains(place) == v.has("port")) {
+            return null;
         }
-        if (first.equals("unix") == v.has("port")) {
-            return v.has("port")
-                    ? new ObjectType.Finding("port", "'port' belongs to 'host' or 'dns': remove it")
-                    : new ObjectType.Finding(first, "'" + first + "' and 'port' belong together: add 'port'");
-        }
-        return null;
+        return v.has("port")
+                ? new ObjectType.Finding("port", "'port' belongs to 'host' or 'dns': remove it")
+                : new ObjectType.Finding(place, "'" + place + "' and 'port' belong together: add 'port'");
     }
 }

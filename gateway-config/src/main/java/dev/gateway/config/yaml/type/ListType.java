@@ -18,7 +18,7 @@ public final class ListType<T> extends Type<List<T>> {
     }
 
     @Override
-    List<T> read(Node node, String label, Scope scope) {
+    public List<T> read(Node node, String label, Scope scope) {
         List<T> values = new ArrayList<>();
         if (!(node instanceof Node.Sequence sequence)) {
             String hint = node instanceof Node.Scalar scalar && !scalar.isNull() && !Secrets.isSecretName(label)

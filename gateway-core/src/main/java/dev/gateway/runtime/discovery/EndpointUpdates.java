@@ -1,4 +1,4 @@
-package dev.gateway.runtime;
+package dev.gateway.runtime.discovery;
 
 import dev.gateway.pool.Pools;
 import dev.gateway.upstream.Endpoint;

@@ -1,0 +1,203 @@
+package dev.gateway.runtime.discovery;
+
+import dev.gateway.assembly.ActiveConfig;
+import dev.gateway.assembly.EndpointEntries;
+import dev.gateway.config.EndpointConfig;
+import dev.gateway.config.EndpointConfig.Place;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.files.FileFault;
+import dev.gateway.pool.Pools;
+import dev.gateway.process.StartException;
+import dev.gateway.upstream.EndpointSource;
+import dev.gateway.upstream.EndpointSpec;
+import dev.gateway.upstream.Upstream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Service discovery: updates the endpoints of each active upstream from its entries and their sources. Equal entries share
+ * one source. Used by the reload thread; any thread may read the state of sources.
+ */
+public final class EndpointFeeds {
+    /** How long a new generation waits for the first answers of its sources. */
+    private static final long FIRST_ANSWER_MILLIS = 3000;
+
+    private final EndpointUpdates updates;
+    private final EndpointSources sources;
+    private final SourceGroup<Place> group;
+    private final Map<Upstream, List<EndpointSpec>> given = new HashMap<>();
+    private Map<Upstream, List<EndpointConfig>> entries = new HashMap<>();
+    private Prepared prepared = new Prepared(Map.of());
+    private volatile Map<String, List<Watched>> watched = Map.of(); // by the name of the upstream
+    private long drainNanos;
+
+    /** The sources that a configuration needs in addition to the running ones. */
+    public static final class Prepared {
+        private final Map<Place, EndpointSource> added;
+
+        private Prepared(Map<Place, EndpointSource> added) {
+            this.added = added;
+        }
+    }
+
+    /** An entry and its source. */
+    private record Watched(EndpointConfig entry, SourceGroup.Member member) {
+        SourceState state() {
+            return new SourceState(
+                    EndpointEntries.source(entry.place()),
+                    Objects.requireNonNull(EndpointEntries.kind(entry.place())),
+                    entry.position().toString(),
+                    member.endpoints().size(),
+                    member.status());
+        }
+    }
+
+    /**
+     * Makes it without sources.
+     *
+     * @param thread the reload thread
+     */
+    public EndpointFeeds(Pools pools, EndpointSources sources, ScheduledExecutorService thread) {
+        this.updates = new EndpointUpdates(pools, thread);
+        this.sources = sources;
+        this.group = new SourceGroup<>(this::take, thread, this::onTold);
+    }
+
+    /**
+     * Makes the sources that a configuration needs, and reads their files.
+     *
+     * @throws StartException if a file cannot be read or has a mistake
+     */
+    public Prepared prepare(GatewayConfig config) throws StartException {
+        Map<Place, EndpointSource> added = new HashMap<>();
+        for (UpstreamConfig upstream : config.upstreams()) {
+            for (EndpointConfig entry : upstream.endpoints()) {
+                Place place = entry.place();
+                if (EndpointEntries.kind(place) != null && !group.has(place) && !added.containsKey(place)) {
+                    try {
+                        added.put(place, sources.of(place));
+                    } catch (IOException e) {
+                        throw new StartException(entry.position() + ": " + FileFault.message(e), e);
+                    }
+                }
+            }
+        }
+        return new Prepared(added);
+    }
+
+    private EndpointSource take(Place place) {
+        return Objects.requireNonNull(prepared.added.get(place), "prepared");
+    }
+
+    /**
+     * Starts to update the upstreams of a configuration, and stops the sources that it does not need. Waits for the first
+     * answers of new sources, but not for long.
+     *
+     * @param with the sources that were prepared for this configuration
+     */
+    public void use(ActiveConfig active, Prepared with, long drainTimeoutNanos) {
+        drainNanos = drainTimeoutNanos;
+        Map<Upstream, List<EndpointConfig>> next = new HashMap<>();
+        for (UpstreamConfig config : active.config.upstreams()) {
+            next.put(Objects.requireNonNull(active.upstream(config.name())), config.endpoints());
+        }
+        entries = next;
+        Set<Place> wanted = new HashSet<>();
+        next.values().stream()
+                .flatMap(List::stream)
+                .map(EndpointConfig::place)
+                .filter(place -> EndpointEntries.kind(place) != null)
+                .forEach(wanted::add);
+        group.refresh();
+        prepared = with;
+        group.keep(wanted);
+        prepared = new Prepared(Map.of());
+        awaitFirstAnswers();
+        given.keySet().retainAll(next.keySet());
+        next.forEach(this::update);
+        Map<String, List<Watched>> seen = new HashMap<>();
+        next.forEach((upstream, of) -> seen.put(upstream.name(), watched(of)));
+        watched = Map.copyOf(seen);
+    }
+
+    private List<Watched> watched(List<EndpointConfig> of) {
+        List<Watched> found = new ArrayList<>();
+        for (EndpointConfig entry : of) {
+            SourceGroup.Member member = group.member(entry.place());
+            if (member != null) {
+                found.add(new Watched(entry, member));
+            }
+        }
+        return List.copyOf(found);
+    }
+
+    private void awaitFirstAnswers() {
+        CompletableFuture<?>[] first =
+                group.members().stream().map(SourceGroup.Member::answered).toArray(CompletableFuture<?>[]::new);
+        try {
+            CompletableFuture.allOf(first).get(FIRST_ANSWER_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            // their entries have no endpoints until they answer
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // the interrupting thread wants to stop
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e); // nothing makes them fail
+        }
+    }
+
+    /** Stops all sources. */
+    public void stop() {
+        entries = Map.of();
+        watched = Map.of();
+        group.keep(Set.of());
+    }
+
+    private void onTold(Place place) {
+        entries.forEach((upstream, of) -> {
+            if (of.stream().anyMatch(entry -> entry.place().equals(place))) {
+                update(upstream, of);
+            }
+        });
+    }
+
+    private void update(Upstream upstream, List<EndpointConfig> of) {
+        List<EndpointSpec> endpoints = new ArrayList<>();
+        for (EndpointConfig entry : of) {
+            endpoints.addAll(
+                    EntryEndpoints.of(entry, group.member(entry.place()), EndpointEntries.source(entry.place())));
+        }
+        if (!endpoints.equals(given.put(upstream, endpoints))) {
+            updates.update(upstream, endpoints, drainNanos);
+        }
+    }
+
+    /** Returns the sources of an upstream, in the order of its entries. */
+    public List<SourceState> sources(String upstream) {
+        List<Watched> of = watched.get(upstream);
+        return of == null ? List.of() : of.stream().map(Watched::state).toList();
+    }
+
+    /** Returns the problems of files of endpoints, one line each. */
+    public List<String> problems() {
+        List<String> lines = new ArrayList<>();
+        watched.forEach((upstream, of) -> of.stream()
+                .filter(each -> each.entry.place() instanceof EndpointConfig.File)
+                .map(Watched::state)
+                .filter(state -> state.status().isStale())
+                .forEach(state -> lines.add(state.at() + ": upstream " + upstream + ": keeping the previous endpoints: "
+                        + state.status().problem())));
+        return lines;
+    }
+}

@@ -1,0 +1,13 @@
+package dev.gateway.runtime.discovery;
+
+import dev.gateway.upstream.SourceStatus;
+
+/**
+ * The state of a source of endpoints, for pages.
+ *
+ * @param source its name, such as {@code dns:app.example.com}
+ * @param kind dns, srv or file
+ * @param at its place in the configuration
+ * @param endpoints number of endpoints in its last answer
+ */
+public record SourceState(String source, String kind, String at, int endpoints, SourceStatus status) {}
