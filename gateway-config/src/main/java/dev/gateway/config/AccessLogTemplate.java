@@ -75,7 +75,8 @@ public record AccessLogTemplate(String text, List<Part> parts) {
         fields.put("dialed", "the address that the gateway connected to, if it differs from the endpoint");
         fields.put("parent", "the parent proxy, if one was used");
         fields.put("attempts", "how often the gateway sent the request, or tried to");
-        fields.put("tried", "the attempts before the last one: endpoint, and cause or status");
+        fields.put("tried", "the other attempts: endpoint, and cause or status");
+        fields.put("hedge", "what became of the attempt at a second endpoint: won, lost or failed");
         fields.put("generation", "the number of the configuration");
         fields.put("receivedBytes", "bytes of the request's body, or received in a tunnel");
         fields.put("sentBytes", "bytes of the response's body, or sent in a tunnel");

@@ -9,6 +9,7 @@ import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -96,6 +97,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         record.endpointIndex = chosen.index();
         record.hop = null;
         record.attempts++;
+        record.attemptKind = record.attempts == 1 ? AttemptKind.FIRST : AttemptKind.RETRY;
         // Reads the clock only if time may have passed: not for a first attempt without filters.
         boolean straight = record.attempts == 1 && !owner.routing().isFiltered();
         record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();

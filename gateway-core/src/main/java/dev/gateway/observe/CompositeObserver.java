@@ -39,6 +39,12 @@ public final class CompositeObserver implements ExchangeObserver {
     }
 
     @Override
+    public void onHedgeOverBudget(ExchangeRecord exchange) {
+        first.onHedgeOverBudget(exchange);
+        second.onHedgeOverBudget(exchange);
+    }
+
+    @Override
     public void onTunnelOpened(ExchangeRecord exchange) {
         first.onTunnelOpened(exchange);
         second.onTunnelOpened(exchange);

@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Exchange observer: is told what becomes of the exchanges of one event loop; called on that loop, so it must not block.
- * Every method does nothing by default.
+ * Every method does nothing by default. While two attempts of an exchange run, the record shows the one that the call is
+ * about.
  */
 public interface ExchangeObserver {
     /** Observes nothing. */
@@ -24,10 +25,13 @@ public interface ExchangeObserver {
      * An attempt is over.
      *
      * @param status of the final response head, 0 if none came
-     * @param failure why it failed, null if its response was, or is being, forwarded
-     * @param again whether another attempt follows
+     * @param failure why it failed, null if its response was, or is being, forwarded, or it is not needed any more
+     * @param again whether another attempt follows, or continues
      */
     default void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {}
+
+    /** There is no second attempt beside one that takes long, because the upstream has had too many of them. */
+    default void onHedgeOverBudget(ExchangeRecord exchange) {}
 
     /** The exchange has become a tunnel. */
     default void onTunnelOpened(ExchangeRecord exchange) {}

@@ -38,15 +38,45 @@ public final class ExchangeRecord {
         GATEWAY
     }
 
+    /** Why an attempt is made. */
+    public enum AttemptKind {
+        FIRST,
+        /** The one before has failed. */
+        RETRY,
+        /** The one before takes long. */
+        HEDGE
+    }
+
+    /** What became of a hedge. */
+    public enum HedgeResult {
+        /** Its response was forwarded. */
+        WON("won"),
+        /** It was not needed any more. */
+        LOST("lost"),
+        /** It failed, or was not answered well. */
+        FAILED("failed");
+
+        private final String label;
+
+        HedgeResult(String label) {
+            this.label = label;
+        }
+
+        /** Returns its name in logs and metrics. */
+        public String label() {
+            return label;
+        }
+    }
+
     /** How many earlier attempts are kept; there are seldom more, such as after many stale connections. */
     private static final int MOST_TRIED = 16;
 
     /**
-     * An attempt that another one followed.
+     * An attempt that another one followed, or took the place of.
      *
      * @param endpoint where it went
      * @param status what it was answered with, 0 if it was not
-     * @param cause why it failed, null if it was answered
+     * @param cause why it failed, null if it was answered, or another one was sooner
      */
     public record Tried(EndpointName endpoint, int status, @Nullable Cause cause) {}
 
@@ -127,7 +157,13 @@ public final class ExchangeRecord {
     /** How often the request was sent upstream, or at least tried to be. */
     public int attempts;
 
-    /** The attempts before the last one, oldest first; null if there were none. */
+    /** Why the last attempt was made. */
+    public AttemptKind attemptKind = AttemptKind.FIRST;
+
+    /** What became of the hedge, null if there was none, or it runs still. */
+    public @Nullable HedgeResult hedge;
+
+    /** The attempts but the last one, as they ended; null if there were none. */
     public @Nullable List<Tried> tried;
 
     /** The status sent to the client, or what stands for it in logs where none could be sent. */
@@ -177,7 +213,7 @@ public final class ExchangeRecord {
     /** What exactly happened, for people; empty if it did not fail. */
     public String detail = "";
 
-    /** Another attempt follows the current one, which was answered with a status, or failed. */
+    /** The current attempt was answered with a status, or failed, or is not needed, and it is not the last one. */
     public void tryAgain(int answered, @Nullable Failure failure) {
         List<Tried> list = tried;
         if (list == null) {

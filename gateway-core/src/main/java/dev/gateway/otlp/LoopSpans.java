@@ -3,6 +3,7 @@ package dev.gateway.otlp;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
@@ -46,6 +47,7 @@ final class LoopSpans implements ExchangeObserver {
     private final Redaction redaction;
     private final TimerWheel clock;
     private final IdentityHashMap<ExchangeRecord, Attempt> attempts = new IdentityHashMap<>(); // running attempts
+    private final IdentityHashMap<ExchangeRecord, Attempt> hedges = new IdentityHashMap<>(); // beside them
 
     /** An attempt that has begun: what of it the record forgets when the next one does. */
     private record Attempt(long span, long startNanos, int number) {}
@@ -61,13 +63,18 @@ final class LoopSpans implements ExchangeObserver {
     public void onAttemptBegun(ExchangeRecord exchange) {
         Trace trace = exchange.trace;
         if (trace != null) {
-            attempts.put(exchange, new Attempt(trace.attempt(), exchange.attemptNanos, exchange.attempts));
+            of(exchange).put(exchange, new Attempt(trace.attempt(), exchange.attemptNanos, exchange.attempts));
         }
+    }
+
+    /** Returns the running attempts of the kind that the record shows. */
+    private IdentityHashMap<ExchangeRecord, Attempt> of(ExchangeRecord exchange) {
+        return exchange.attemptKind == AttemptKind.HEDGE ? hedges : attempts;
     }
 
     @Override
     public void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {
-        Attempt attempt = attempts.remove(exchange);
+        Attempt attempt = of(exchange).remove(exchange);
         Trace trace = exchange.trace;
         if (attempt == null || trace == null) {
             return; // begun before anybody observed
@@ -107,6 +114,7 @@ final class LoopSpans implements ExchangeObserver {
     @Override
     public void onCompleted(ExchangeRecord exchange) {
         attempts.remove(exchange);
+        hedges.remove(exchange);
         Trace trace = exchange.trace;
         if (trace == null) {
             return;

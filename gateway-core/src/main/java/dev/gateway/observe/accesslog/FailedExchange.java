@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Failed exchange. What is kept of an exchange that has failed: a copy, as records are views of buffers. Texts are cut, so
  * that it takes at most some 2 KB.
  *
- * @param tried the attempts before the last one
+ * @param tried the attempts but the last one
  */
 public record FailedExchange(
         long endMillis,
@@ -91,10 +91,10 @@ public record FailedExchange(
             json.array("tried");
             tried.forEach(each -> {
                 json.object().put("endpoint", each.endpoint().toString());
-                if (each.cause() == null) {
-                    json.put("status", each.status());
-                } else {
+                if (each.cause() != null) {
                     json.put("cause", each.cause().label());
+                } else if (each.status() != 0) {
+                    json.put("status", each.status());
                 }
                 json.endObject();
             });

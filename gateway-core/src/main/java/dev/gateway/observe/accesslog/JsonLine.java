@@ -70,6 +70,7 @@ final class JsonLine extends LogLine {
         put(LogField.PARENT, exchange);
         put(LogField.ATTEMPTS, exchange);
         put(LogField.TRIED, exchange);
+        put(LogField.HEDGE, exchange);
         put(LogField.GENERATION, exchange);
         put(LogField.RECEIVED_BYTES, exchange);
         put(LogField.SENT_BYTES, exchange);
@@ -140,10 +141,12 @@ final class JsonLine extends LogLine {
         char before = '[';
         for (Tried each : attempts) {
             buffer.put(before).put("{\"endpoint\":\"").putJson(each.endpoint().toString());
-            if (each.cause() == null) {
+            if (each.cause() != null) {
+                buffer.put("\",\"cause\":\"").put(each.cause().label()).put("\"}");
+            } else if (each.status() != 0) {
                 buffer.put("\",\"status\":").put(each.status()).put('}');
             } else {
-                buffer.put("\",\"cause\":\"").put(each.cause().label()).put("\"}");
+                buffer.put("\"}");
             }
             before = ',';
         }

@@ -114,6 +114,8 @@ record LogField(String text, String key, Writer writer) {
             line.tried(exchange.tried);
         }
     });
+    static final LogField HEDGE =
+            field("hedge", (exchange, line) -> line.text(exchange.hedge == null ? null : exchange.hedge.label()));
     static final LogField GENERATION = field("generation", (exchange, line) -> line.number(exchange.generation));
     static final LogField RECEIVED_BYTES =
             field("receivedBytes", (exchange, line) -> line.number(exchange.receivedBytes));

@@ -86,7 +86,7 @@ abstract class LogLine {
     /** The value is any text. */
     abstract void characters(String value);
 
-    /** The value is the attempts before the last one; not empty. */
+    /** The value is the attempts but the last one; not empty. */
     abstract void tried(List<ExchangeRecord.Tried> attempts);
 
     /** The value is what the configuration has a name for. */

@@ -124,9 +124,9 @@ final class TemplateLine extends LogLine {
         for (Tried each : attempts) {
             text.append(text.isEmpty() ? "" : ",").append(each.endpoint()).append('=');
             text.append(
-                    each.cause() == null
-                            ? Integer.toString(each.status())
-                            : each.cause().label());
+                    each.cause() != null
+                            ? each.cause().label()
+                            : each.status() == 0 ? "-" : Integer.toString(each.status()));
         }
         characters(text.toString());
     }

@@ -80,6 +80,11 @@ public final class LoopMetrics implements ExchangeObserver {
     }
 
     @Override
+    public void onHedgeOverBudget(ExchangeRecord exchange) {
+        upstreamOf(exchange).hedgeOverBudget();
+    }
+
+    @Override
     public void onTunnelOpened(ExchangeRecord exchange) {
         of(exchange).tunnelOpened(exchange);
     }

@@ -3,6 +3,7 @@ package dev.gateway.observe.metrics;
 import dev.gateway.observe.Counts;
 import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.FineHistogram;
 import dev.gateway.observe.Histogram;
 import dev.gateway.stream.Cause;
@@ -10,7 +11,6 @@ import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.UpstreamObserver;
-import java.util.Arrays;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -29,21 +29,25 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         RETRIES_SUCCEEDED,
         RETRIES_FAILED,
         RETRIES_OVER_BUDGET,
+        HEDGES_WON,
+        HEDGES_LOST,
+        HEDGES_FAILED,
+        HEDGES_OVER_BUDGET,
         STALE_RETRIED,
         STALE_FAILED,
         CHECKS_SUCCEEDED,
         CHECKS_FAILED
     }
 
+    private static final int KINDS = AttemptKind.values().length;
+
     private final Counts counts = new Counts(UpstreamCount.values().length);
     private final Counts closed = new Counts(CloseCause.values().length);
     private final Counts connectFailures = new Counts(Cause.values().length);
     private final Counts idle = new Counts(HttpVersion.values().length);
     private final Counts idleEnded = new Counts(HttpVersion.values().length);
-    private final Counts first = new Counts(RouteMeters.CODE_CLASSES);
-    private final Counts retry = new Counts(RouteMeters.CODE_CLASSES);
-    private final @Nullable Histogram[] firstDurations = new @Nullable Histogram[RouteMeters.CODE_CLASSES];
-    private final @Nullable Histogram[] retryDurations = new @Nullable Histogram[RouteMeters.CODE_CLASSES];
+    private final Counts attempts = new Counts(KINDS * RouteMeters.CODE_CLASSES);
+    private final @Nullable Histogram[] durations = new @Nullable Histogram[KINDS * RouteMeters.CODE_CLASSES];
     final Histogram connectDurations = new Histogram(Histogram.Buckets.CONNECTION);
     final Histogram tlsDurations = new Histogram(Histogram.Buckets.CONNECTION);
     final Histogram pendingDurations = new Histogram(Histogram.Buckets.REQUEST);
@@ -63,13 +67,17 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         return closed.get(cause.ordinal());
     }
 
-    long attempts(boolean retried, int codeClass) {
-        return (retried ? retry : first).get(codeClass);
+    private static int index(AttemptKind kind, int codeClass) {
+        return kind.ordinal() * RouteMeters.CODE_CLASSES + codeClass;
+    }
+
+    long attempts(AttemptKind kind, int codeClass) {
+        return attempts.get(index(kind, codeClass));
     }
 
     @Nullable
-    Histogram durations(boolean retried, int codeClass) {
-        return (retried ? retryDurations : firstDurations)[codeClass];
+    Histogram durations(AttemptKind kind, int codeClass) {
+        return durations[index(kind, codeClass)];
     }
 
     void addTo(long[] sums) {
@@ -88,9 +96,12 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
 
     void addCodesTo(Map<String, Long> sums) {
         for (int i = 0; i < RouteMeters.CODE_CLASSES; i++) {
-            long attempts = attempts(false, i) + attempts(true, i);
-            if (attempts > 0) {
-                sums.merge(RouteMeters.codeClassLabel(i), attempts, Long::sum);
+            long ended = 0;
+            for (AttemptKind kind : AttemptKind.values()) {
+                ended += attempts(kind, i);
+            }
+            if (ended > 0) {
+                sums.merge(RouteMeters.codeClassLabel(i), ended, Long::sum);
             }
         }
     }
@@ -98,12 +109,10 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     /** Adds how many attempts took how long, and returns how many seconds all took together. */
     double addDurationsTo(long[] buckets) {
         double seconds = 0;
-        for (int i = 0; i < RouteMeters.CODE_CLASSES; i++) {
-            for (Histogram histogram : Arrays.asList(firstDurations[i], retryDurations[i])) {
-                if (histogram != null) {
-                    histogram.addTo(buckets);
-                    seconds += histogram.sumSeconds();
-                }
+        for (Histogram histogram : durations) {
+            if (histogram != null) {
+                histogram.addTo(buckets);
+                seconds += histogram.sumSeconds();
             }
         }
         return seconds;
@@ -136,14 +145,12 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     }
 
     void attemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again, long now) {
-        boolean retried = exchange.attempts > 1;
-        int codeClass = RouteMeters.codeClass(status);
-        (retried ? retry : first).add(codeClass, 1);
-        @Nullable Histogram[] durations = retried ? retryDurations : firstDurations;
-        Histogram histogram = durations[codeClass];
+        int index = index(exchange.attemptKind, RouteMeters.codeClass(status));
+        attempts.add(index, 1);
+        Histogram histogram = durations[index];
         if (histogram == null) {
             histogram = new Histogram(Histogram.Buckets.REQUEST);
-            durations[codeClass] = histogram;
+            durations[index] = histogram;
         }
         histogram.record(now - exchange.attemptNanos);
         recent.record(now - exchange.attemptNanos);
@@ -156,8 +163,15 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
             exchange.endpointMeters = null;
             endpoint.ended(failed, now - exchange.attemptNanos);
         }
-        if (retried) {
+        if (exchange.attemptKind == AttemptKind.RETRY) {
             count(failure == null && !again ? UpstreamCount.RETRIES_SUCCEEDED : UpstreamCount.RETRIES_FAILED);
+        } else if (exchange.attemptKind == AttemptKind.HEDGE && exchange.hedge != null) {
+            count(
+                    switch (exchange.hedge) {
+                        case WON -> UpstreamCount.HEDGES_WON;
+                        case LOST -> UpstreamCount.HEDGES_LOST;
+                        case FAILED -> UpstreamCount.HEDGES_FAILED;
+                    });
         }
         if (!again && exchange.cause == Cause.RETRY_BUDGET) {
             count(UpstreamCount.RETRIES_OVER_BUDGET);
@@ -166,6 +180,10 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
             count(again ? UpstreamCount.STALE_RETRIED : UpstreamCount.STALE_FAILED);
         }
         count(UpstreamCount.ATTEMPTS_ENDED);
+    }
+
+    void hedgeOverBudget() {
+        count(UpstreamCount.HEDGES_OVER_BUDGET);
     }
 
     @Override

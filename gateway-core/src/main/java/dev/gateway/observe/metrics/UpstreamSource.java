@@ -1,5 +1,7 @@
 package dev.gateway.observe.metrics;
 
+import dev.gateway.observe.ExchangeRecord.AttemptKind;
+import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.observe.Histogram;
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
 import dev.gateway.observe.metrics.UpstreamMeters.UpstreamCount;
@@ -154,22 +156,17 @@ final class UpstreamSource implements Exposition.Source {
                 meters.get(UpstreamCount.ATTEMPTS_BEGUN) - ended,
                 "upstream",
                 name);
-        for (boolean retried : new boolean[] {false, true}) {
+        for (AttemptKind kind : AttemptKind.values()) {
             for (int codeClass = 0; codeClass < RouteMeters.CODE_CLASSES; codeClass++) {
                 String[] labels = {
-                    "upstream",
-                    name,
-                    "code_class",
-                    RouteMeters.codeClassLabel(codeClass),
-                    "attempt",
-                    retried ? "retry" : "first"
+                    "upstream", name, "code_class", RouteMeters.codeClassLabel(codeClass), "attempt", label(kind)
                 };
                 out.counter(
                         "gateway_upstream_requests",
                         "Attempts that have ended.",
-                        meters.attempts(retried, codeClass),
+                        meters.attempts(kind, codeClass),
                         labels);
-                Histogram durations = meters.durations(retried, codeClass);
+                Histogram durations = meters.durations(kind, codeClass);
                 if (durations != null) {
                     out.histogram(
                             "gateway_upstream_requests_duration_seconds", "Duration of an attempt.", durations, labels);
@@ -182,9 +179,32 @@ final class UpstreamSource implements Exposition.Source {
         out.counter(retries, help, meters.get(UpstreamCount.RETRIES_FAILED), "upstream", name, "result", "failure");
         long forbidden = meters.get(UpstreamCount.RETRIES_OVER_BUDGET);
         out.counter(retries, help, forbidden, "upstream", name, "result", "over_budget");
+        hedge(out, name, HedgeResult.WON.label(), meters.get(UpstreamCount.HEDGES_WON));
+        hedge(out, name, HedgeResult.LOST.label(), meters.get(UpstreamCount.HEDGES_LOST));
+        hedge(out, name, HedgeResult.FAILED.label(), meters.get(UpstreamCount.HEDGES_FAILED));
+        hedge(out, name, "over_budget", meters.get(UpstreamCount.HEDGES_OVER_BUDGET));
         String stale = "gateway_pool_stale";
         String staleHelp = "Kept connections that turned out to be closed.";
         out.counter(stale, staleHelp, meters.get(UpstreamCount.STALE_RETRIED), "upstream", name, "outcome", "retried");
         out.counter(stale, staleHelp, meters.get(UpstreamCount.STALE_FAILED), "upstream", name, "outcome", "failed");
+    }
+
+    private static void hedge(Exposition out, String name, String result, long count) {
+        out.counter(
+                "gateway_upstream_hedges",
+                "Attempts beside one that took long, and those that the budget forbade.",
+                count,
+                "upstream",
+                name,
+                "result",
+                result);
+    }
+
+    private static String label(AttemptKind kind) {
+        return switch (kind) {
+            case FIRST -> "first";
+            case RETRY -> "retry";
+            case HEDGE -> "hedge";
+        };
     }
 }

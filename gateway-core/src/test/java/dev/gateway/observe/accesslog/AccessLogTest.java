@@ -230,6 +230,22 @@ class AccessLogTest {
     }
 
     @Test
+    void aSecondAttemptThatWasNotNeededIsTold() throws IOException {
+        ExchangeRecord record = Records.record("/", 200, null);
+        record.endpoint = new NamedEndpoint("slow.test:9000");
+        record.tryAgain(0, null);
+        record.endpoint = new NamedEndpoint("app.test:9000");
+        record.attempts = 2;
+        record.hedge = ExchangeRecord.HedgeResult.WON;
+        assertThat(line(JSON, record))
+                .contains("\"tried\":[{\"endpoint\":\"slow.test:9000\"}],\"hedge\":\"won\",\"generation\":7,");
+        written.reset();
+        assertThat(line(template("{attempts} {tried} {hedge}"), record)).isEqualTo("2 slow.test:9000=- won\n");
+        written.reset();
+        assertThat(line(template("{hedge}"), Records.record("/", 200, null))).isEqualTo("-\n");
+    }
+
+    @Test
     void notMoreAttemptsAreKeptThanALineCanShow() throws IOException {
         ExchangeRecord record = Records.record("/", 200, null);
         for (int i = 0; i < 100; i++) {

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.Method;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.AttemptKind;
+import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.NamedEndpoint;
+import dev.gateway.observe.OtherAttempt;
 import dev.gateway.observe.Records;
 import dev.gateway.observe.TraceLink;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;
@@ -117,6 +120,7 @@ class MetricsTest {
                 new Failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, 502, RetrySafety.IF_IDEMPOTENT, true, "closed");
         first.onAttemptEnded(record, 0, stale, true);
         record.attempts = 2;
+        record.attemptKind = AttemptKind.RETRY;
         first.onAttemptBegun(record);
         first.onAttemptEnded(record, 200, null, false);
         first.onCompleted(record);
@@ -127,6 +131,39 @@ class MetricsTest {
                         "gateway_upstream_requests_total{attempt=\"retry\",code_class=\"2xx\",upstream=\"app\"}", 1.0)
                 .containsEntry("gateway_upstream_retries_total{result=\"success\",upstream=\"app\"}", 1.0)
                 .containsEntry("gateway_pool_stale_total{outcome=\"retried\",upstream=\"app\"}", 1.0)
+                .containsEntry("gateway_upstream_requests_active{upstream=\"app\"}", 0.0);
+    }
+
+    @Test
+    void hedgesAreCountedByWhatBecameOfThemAndAreNoRetries() {
+        for (HedgeResult result : HedgeResult.values()) {
+            ExchangeRecord record = Records.record("/", 200, null);
+            record.attempts = 2;
+            OtherAttempt hedge = new OtherAttempt();
+            first.onBegun(record);
+            first.onAttemptBegun(record);
+            hedge.swap(record);
+            record.endpoint = new NamedEndpoint("other.test:9000");
+            record.endpointIndex = 1;
+            first.onAttemptBegun(record);
+            record.hedge = result;
+            first.onAttemptEnded(record, 0, null, result != HedgeResult.WON);
+            hedge.swap(record);
+            first.onAttemptEnded(record, 200, null, false);
+            first.onCompleted(record);
+        }
+        first.onHedgeOverBudget(Records.record("/", 200, null));
+        Map<String, Double> samples = scrape();
+        for (String result : new String[] {"won", "lost", "failed", "over_budget"}) {
+            assertThat(samples)
+                    .containsEntry("gateway_upstream_hedges_total{result=\"" + result + "\",upstream=\"app\"}", 1.0);
+        }
+        assertThat(samples)
+                .containsEntry(
+                        "gateway_upstream_requests_total{attempt=\"first\",code_class=\"2xx\",upstream=\"app\"}", 3.0)
+                .containsEntry(
+                        "gateway_upstream_requests_total{attempt=\"hedge\",code_class=\"none\",upstream=\"app\"}", 3.0)
+                .containsEntry("gateway_upstream_retries_total{result=\"failure\",upstream=\"app\"}", 0.0)
                 .containsEntry("gateway_upstream_requests_active{upstream=\"app\"}", 0.0);
     }
 

@@ -1,0 +1,49 @@
+package dev.gateway.observe;
+
+import dev.gateway.observe.ExchangeRecord.AttemptKind;
+import dev.gateway.stream.DialedPeer;
+import dev.gateway.stream.EndpointName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The other one of two attempts that run at the same time: what an access record shows of an attempt, for the one that it
+ * does not show now. Confined to the exchange's event loop.
+ */
+public final class OtherAttempt {
+    private @Nullable EndpointName endpoint;
+    private int endpointIndex = -1;
+    private @Nullable EndpointMeters endpointMeters;
+    private @Nullable DialedPeer hop;
+    private AttemptKind kind = AttemptKind.HEDGE;
+    private long attemptNanos;
+    private long dialNanos;
+    private long requestedNanos;
+
+    /** Has the record show this attempt, and keeps what it showed before. */
+    public void swap(ExchangeRecord record) {
+        EndpointName toldEndpoint = record.endpoint;
+        int toldIndex = record.endpointIndex;
+        EndpointMeters toldMeters = record.endpointMeters;
+        DialedPeer toldHop = record.hop;
+        AttemptKind toldKind = record.attemptKind;
+        long toldAttempt = record.attemptNanos;
+        long toldDial = record.dialNanos;
+        long toldRequested = record.requestedNanos;
+        record.endpoint = endpoint;
+        record.endpointIndex = endpointIndex;
+        record.endpointMeters = endpointMeters;
+        record.hop = hop;
+        record.attemptKind = kind;
+        record.attemptNanos = attemptNanos;
+        record.dialNanos = dialNanos;
+        record.requestedNanos = requestedNanos;
+        endpoint = toldEndpoint;
+        endpointIndex = toldIndex;
+        endpointMeters = toldMeters;
+        hop = toldHop;
+        kind = toldKind;
+        attemptNanos = toldAttempt;
+        dialNanos = toldDial;
+        requestedNanos = toldRequested;
+    }
+}
