@@ -28,7 +28,8 @@ public final class FineHistogram {
         ELEMENT.setOpaque(counts, bucket, (int) ELEMENT.getOpaque(counts, bucket) + 1);
     }
 
-    static int bucket(long nanos) {
+    /** Returns the bucket of a duration. */
+    public static int bucket(long nanos) {
         if (nanos < 1L << FIRST_BIT) {
             return 0;
         }

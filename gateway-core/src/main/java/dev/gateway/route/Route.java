@@ -58,11 +58,17 @@ public record Route(
      * Where requests go, and how.
      *
      * @param target null if a filter answers every request
+     * @param hedging when a request goes to a second endpoint because the first takes long, null for never
      * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
      */
-    public record Forwarding(@Nullable Target target, Retry retry, boolean preserveHost) {
+    public record Forwarding(@Nullable Target target, Retry retry, @Nullable Hedging hedging, boolean preserveHost) {
         /** No request goes anywhere. */
         public static final Forwarding NONE = to(null);
+
+        /** Makes one that sends no request to a second endpoint before the first has failed. */
+        public Forwarding(@Nullable Target target, Retry retry, boolean preserveHost) {
+            this(target, retry, null, preserveHost);
+        }
 
         /** Returns one with the client's host, and without further attempts. */
         public static Forwarding to(@Nullable Target target) {
@@ -160,6 +166,15 @@ public record Route(
             public static final Budget UNLIMITED = new Budget(100, Integer.MAX_VALUE);
         }
     }
+
+    /**
+     * When a second attempt is made beside one that takes long.
+     *
+     * @param delay how long the first attempt has for its answer
+     * @param percent such attempts as a part of an upstream's requests
+     * @param methods of the requests, which two endpoints may process
+     */
+    public record Hedging(HedgeDelay delay, int percent, Set<Method> methods) {}
 
     /**
      * What requests may become besides requests.
