@@ -32,9 +32,11 @@ public record RuleConfig(
      * Where requests go, and how.
      *
      * @param backendRefs the upstreams to choose from by weight; empty only if a filter answers every request
+     * @param hedge null if no request goes to a second endpoint because the first takes long
      * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
      */
-    public record Forwarding(List<BackendRef> backendRefs, RetryConfig retry, boolean preserveHost) {
+    public record Forwarding(
+            List<BackendRef> backendRefs, RetryConfig retry, @Nullable HedgeConfig hedge, boolean preserveHost) {
         public Forwarding {
             backendRefs = List.copyOf(backendRefs);
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.LoadResult.Valid;
 import dev.gateway.config.RuleConfig;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -71,6 +73,40 @@ class ConfigLoaderTest {
     private static long bodyRate(String settings) {
         String listener = "listeners: [{name: web, port: 8080, protocol: HTTP" + settings + "}]\n";
         return valid(listener + ROUTE + UPSTREAM, Map.of()).listeners().get(0).minBodyRate();
+    }
+
+    @Test
+    void nothingIsHedgedUnlessTheRuleSaysSo() {
+        assertThat(hedge("")).isNull();
+        HedgeConfig usual = Objects.requireNonNull(hedge(", hedge: {}"));
+        assertThat(usual.after()).isEqualTo(new HedgeConfig.After(950, Duration.ZERO));
+        assertThat(usual.atLeast()).isEqualTo(Duration.ofMillis(10));
+        assertThat(usual.budget()).isEqualTo(5);
+        assertThat(usual.methods()).containsExactly("GET", "HEAD", "OPTIONS");
+    }
+
+    @Test
+    void aSecondAttemptIsMadeAfterAPercentileOrAFixedTime() {
+        assertThat(after("p50")).isEqualTo(new HedgeConfig.After(500, Duration.ZERO));
+        assertThat(after("p99")).isEqualTo(new HedgeConfig.After(990, Duration.ZERO));
+        assertThat(after("p99.9")).isEqualTo(new HedgeConfig.After(999, Duration.ZERO));
+        assertThat(after("1s500ms")).isEqualTo(new HedgeConfig.After(0, Duration.ofMillis(1500)));
+    }
+
+    private static HedgeConfig.After after(String written) {
+        return Objects.requireNonNull(hedge(", hedge: {after: " + written + ", budget: 20%}"))
+                .after();
+    }
+
+    /** Also after it was printed and read again. */
+    private static @Nullable HedgeConfig hedge(String key) {
+        String rule = "routes: [{rules: [{backendRefs: [{name: app}]" + key + "}]}]\n";
+        String endpoints = "endpoints: [{host: 127.0.0.1, port: 9000}, {host: 127.0.0.1, port: 9001}]";
+        GatewayConfig config = valid(LISTENER + rule + "upstreams: [{name: app, " + endpoints + "}]\n", Map.of());
+        String printed = ConfigPrinter.yaml(config);
+        GatewayConfig again = valid(printed, Map.of());
+        assertThat(ConfigPrinter.yaml(again)).isEqualTo(printed);
+        return again.routes().get(0).rules().get(0).forwarding().hedge();
     }
 
     @Test

@@ -10,6 +10,7 @@ import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
@@ -22,12 +23,15 @@ import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.type.Scope;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Every rule does something, with filters that fit together, and no match stands in the way of another. */
@@ -35,14 +39,25 @@ final class RouteChecks {
     private final Scope scope;
     private final List<String> listeners;
     private final AccessLogConfig.Redact redact;
+    private final Set<String> single; // upstreams of one endpoint
 
     /** Where each match was first written, by the listener, hostname and conditions that make it what it is. */
     private final Map<List<Object>, Position> seen = new HashMap<>();
 
-    private RouteChecks(Scope scope, List<String> listeners, AccessLogConfig.Redact redact) {
+    private RouteChecks(
+            Scope scope, List<String> listeners, AccessLogConfig.Redact redact, List<UpstreamConfig> upstreams) {
         this.scope = scope;
         this.redact = redact;
         this.listeners = listeners;
+        this.single = upstreams.stream()
+                .filter(RouteChecks::isSingle)
+                .map(UpstreamConfig::name)
+                .collect(Collectors.toSet());
+    }
+
+    /** Whether there is one endpoint and will be no other, as there may be of a name. */
+    private static boolean isSingle(UpstreamConfig upstream) {
+        return upstream.endpoints().size() == 1 && upstream.endpoints().get(0).dns() == null;
     }
 
     static void run(GatewayConfig config, Scope scope) {
@@ -53,13 +68,15 @@ final class RouteChecks {
                         .map(ListenerConfig::name)
                         .distinct()
                         .toList(),
-                config.accessLog().redact());
+                config.accessLog().redact(),
+                config.upstreams());
         for (RouteConfig route : config.routes()) {
             checks.names(route);
             for (RuleConfig rule : route.rules()) {
                 checks.destination(rule);
                 if (rule.timeouts().tunnel() == null) {
                     checks.filters(rule);
+                    checks.hedge(rule);
                     rule.matches().forEach(match -> checks.overlap(route, match));
                 }
             }
@@ -255,6 +272,16 @@ final class RouteChecks {
                             + (rule.timeouts().tunnel() == null
                                     ? "the gateway answers matching requests with 500, as the Gateway API requires"
                                     : "the gateway closes every connection"));
+        }
+    }
+
+    /** A second attempt needs a second endpoint. */
+    private void hedge(RuleConfig rule) {
+        HedgeConfig hedge = rule.forwarding().hedge();
+        List<BackendRef> refs = rule.forwarding().backendRefs();
+        if (hedge != null && !refs.isEmpty() && refs.stream().allMatch(ref -> single.contains(ref.name()))) {
+            scope.problems.warning(
+                    hedge.position(), "hedge has no effect: no upstream of the rule has more than one endpoint");
         }
     }
 

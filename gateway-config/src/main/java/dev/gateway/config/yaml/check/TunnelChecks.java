@@ -19,7 +19,7 @@ import java.util.Map;
 /** Listeners, routes and upstreams of tunnels go together, and routes of requests say nothing that is for tunnels. */
 final class TunnelChecks {
     private static final List<String> OF_REQUESTS =
-            List.of("matches", "filters", "retry", "preserveHost", "upgrades", "webSocket");
+            List.of("matches", "filters", "retry", "hedge", "preserveHost", "upgrades", "webSocket");
 
     private final Scope scope;
     private final Map<String, ListenerConfig> listeners = new HashMap<>();

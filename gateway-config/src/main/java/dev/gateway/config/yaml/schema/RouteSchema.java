@@ -117,6 +117,12 @@ final class RouteSchema {
                         RetrySchema.RETRY,
                         rule -> ifRequests(rule.timeouts(), rule.forwarding().retry()),
                         "When the gateway sends a request again.");
+                var hedge = o.optional(
+                        "hedge",
+                        HedgeSchema.HEDGE,
+                        rule -> ifRequests(rule.timeouts(), rule.forwarding().hedge()),
+                        "When the gateway sends a request that takes long to a second endpoint, too. Without this key, "
+                                + "never.");
                 var preserveHost = o.defaulted(
                         "preserveHost",
                         Types.BOOLEAN,
@@ -152,7 +158,7 @@ final class RouteSchema {
                             v.find(name),
                             written == null || written.isEmpty() ? List.of(v.everything(MatchSchema.MATCH)) : written,
                             v.get(filters),
-                            new RuleConfig.Forwarding(v.get(refs), v.get(retry), v.get(preserveHost)),
+                            new RuleConfig.Forwarding(v.get(refs), v.get(retry), v.find(hedge), v.get(preserveHost)),
                             v.get(timeouts),
                             new RuleConfig.Upgrades(v.get(upgrades), v.get(webSocket)),
                             v.find(accessLog));
@@ -194,7 +200,7 @@ final class RouteSchema {
 
     private RouteSchema() {}
 
-    private static <T> @Nullable T ifRequests(Timeouts timeouts, T value) {
+    private static <T> @Nullable T ifRequests(Timeouts timeouts, @Nullable T value) {
         return timeouts.tunnel() == null ? value : null;
     }
 }
