@@ -51,6 +51,11 @@ public final class FilterAssembly {
         return ErrorPageFiles.pages(config, states);
     }
 
+    /** Returns the states that outlive a generation, of filters and of other parts that count. */
+    FilterStates.Prepared states() {
+        return states;
+    }
+
     /** Returns the filters of a rule in the order in which they see requests. */
     public static List<FilterConfig> inOrder(List<FilterConfig> filters) {
         List<FilterConfig> sorted = new ArrayList<>(filters);

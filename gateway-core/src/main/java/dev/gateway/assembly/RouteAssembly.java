@@ -60,6 +60,7 @@ public final class RouteAssembly {
                             rule,
                             upstreams,
                             filters.all(name, rule),
+                            HedgeAssembly.policy(rule.forwarding().hedge(), name, filters.states()),
                             signatures.apply(name),
                             LogAssembly.policy(config.accessLog(), rule.accessLog()));
                     List<RouteMatch> matches =
@@ -91,6 +92,7 @@ public final class RouteAssembly {
             RuleConfig rule,
             Map<String, Upstream> upstreams,
             List<Placed> filters,
+            Route.@Nullable Hedging hedging,
             ViaSignature signature,
             @Nullable LogPolicy logPolicy) {
         RuleConfig.Forwarding forwarding = rule.forwarding();
@@ -113,7 +115,8 @@ public final class RouteAssembly {
         return new Route(
                 name,
                 FilterOrder.inOrder(filters),
-                new Route.Forwarding(target, RetryAssembly.policy(forwarding.retry()), forwarding.preserveHost()),
+                new Route.Forwarding(
+                        target, RetryAssembly.policy(forwarding.retry()), hedging, forwarding.preserveHost()),
                 new Route.Timeouts(
                         Conversions.millis(timeouts.request()),
                         Conversions.millis(timeouts.backendRequest()),

@@ -24,7 +24,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     /** The reason for resetting streams that are no longer needed although nothing failed. */
     static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
 
-    private final Owner owner;
+    private Owner owner;
     private final Sink sink;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
@@ -32,7 +32,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     private boolean over;
     private @Nullable DroppedBody dropped; // the rest of a response that was replaced
 
-    /** The maker of the attempt; called while it is the current one. */
+    /** The maker of the attempt, or who has taken it over; called until the attempt is over. */
     interface Owner {
         /** The attempt moves to another endpoint than the chosen one. */
         void onMoved(Endpoint to);
@@ -99,6 +99,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     boolean isOver() {
         return over;
+    }
+
+    /** From now on, this owner gets the events of the attempt. */
+    void adopt(Owner by) {
+        owner = by;
     }
 
     /** It has succeeded: nothing is left to undo. */

@@ -8,8 +8,10 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
+import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -26,15 +28,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows. It ends when a response
- * is forwarded, or when the last attempt fails, and with it the exchange. Made when every filter has proceeded.
+ * is forwarded, or when the last attempt fails, and with it the exchange. One attempt may have a {@link Hedge} beside it.
+ * Made when every filter has proceeded.
  */
-final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
+final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner, Hedge.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
+    private static final int SERVER_ERROR = 500;
 
     private final Owner owner;
     private final Route route;
     private final Route.Retry policy;
     private final Retries retries;
+    private final @Nullable Hedge hedge; // null if the request is not hedged
     private final boolean tellsEndpoint; // the Host of the request is the endpoint's, not the client's
     private @Nullable Attempt current;
     private boolean endUnreported; // the end of this attempt still has to be reported to the observer
@@ -79,6 +84,19 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         if (policy.attempts() > 0) {
             upstream.retryBudget().onRequest(record.startNanos);
         }
+        this.hedge = hedge(route.forwarding().hedging());
+    }
+
+    private @Nullable Hedge hedge(Route.@Nullable Hedging hedging) {
+        if (hedging == null
+                || !hedging.methods().contains(exchange.head.routedMethod())
+                || exchange.record.kind != ExchangeRecord.Kind.HTTP
+                || !owner.request().isNone()
+                || isInSession()) {
+            return null;
+        }
+        upstream.hedgeBudget().onRequest(exchange.record.startNanos);
+        return new Hedge(exchange, upstream, hedging, this);
     }
 
     /** Begins an attempt in the state {@link Phase#CONNECTING}. */
@@ -182,6 +200,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                         policy.waiting().silentMillis(),
                         exchange.record.requestedNanos);
         owner.request().sendTo(from, stream, policy.bufferBytes());
+        if (hedge != null && current == from && !from.isOver()) {
+            hedge.onSent();
+        }
     }
 
     @Override
@@ -198,7 +219,8 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
             owner.response().onInterim(head, owner.request().hasBegun());
         } else {
             onAnswered(head, last);
-            if (!isRepeated(head)) {
+            if (!isLeftToHedge(head) && !isRepeated(head)) {
+                endHedge(head.status());
                 beforeForwarding(head);
                 owner.response().onHead(head, last);
                 onHeard(exchange.record.respondedNanos);
@@ -247,7 +269,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
     public void onFailed(Failure reported) {
         Failure failure = Attempt.exact(reported, exchange.state.isResponded());
         judge(failure);
-        retryOrFail(failure);
+        if (!goOnWithHedge(0, failure)) {
+            retryOrFail(failure);
+        }
     }
 
     /**
@@ -284,10 +308,13 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
      * No head has arrived within the limit for silence: leaves the endpoint if it answers no requests and another is left.
      */
     void onSilent() {
-        if (exchange.state.phase() != Phase.REQUESTED || !isReplayable() || !isSilent()) {
+        boolean hedged = hedge != null && hedge.isOut();
+        if (exchange.state.phase() != Phase.REQUESTED || !isReplayable() || !(hedged ? isUnheard() : isSilent())) {
             return;
         }
-        long delay = retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos));
+        long delay = hedged
+                ? 0
+                : retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos));
         if (delay == Retries.NONE) {
             return;
         }
@@ -296,8 +323,11 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                 RetrySafety.IF_IDEMPOTENT,
                 "no answer to any request in " + policy.waiting().silentMillis() + " ms");
         judge(failure);
-        abandon(failure);
-        again(delay, failure);
+        abandonCurrent(failure);
+        if (!goOnWithHedge(0, failure)) {
+            onTaken();
+            again(delay, failure);
+        }
     }
 
     /** The current attempt is over because of a timeout or a protocol error. */
@@ -307,8 +337,132 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                 ? Failure.of(reported.cause(), RetrySafety.ALWAYS, "no connection: " + reported.detail())
                 : reported;
         judge(failure); // first: it asks the stream whether it takes data
-        abandon(failure);
-        retryOrFail(failure);
+        abandonCurrent(failure);
+        if (!goOnWithHedge(0, failure)) {
+            onTaken();
+            retryOrFail(failure);
+        }
+    }
+
+    private void onTaken() {
+        if (hedge != null && exchange.state.phase() == Phase.REQUESTED) {
+            hedge.onTaken();
+        }
+    }
+
+    // ---- the attempt beside the current one
+
+    @Override
+    public void onHedgeBegun(Endpoint at) {
+        setTried(at);
+        owner.routing().onAttempt();
+        tellEndpoint(at);
+    }
+
+    @Override
+    public void onHedgeMoved(Endpoint to) {
+        setTried(to);
+        tellEndpoint(to);
+    }
+
+    @Override
+    public boolean isRetriable(int status) {
+        return retries.isFailure(status);
+    }
+
+    @Override
+    public Response response() {
+        return owner.response();
+    }
+
+    /** The current attempt has an answer that will be forwarded. */
+    private void endHedge(int status) {
+        if (hedge != null) {
+            hedge.giveUp();
+            if (status < SERVER_ERROR) { // what fails fast would make others look slow
+                hedge.onTaken();
+            }
+        }
+    }
+
+    /** An error that would be repeated is not forwarded while the hedge may be answered well. */
+    private boolean isLeftToHedge(ResponseHead head) {
+        if (hedge == null || !hedge.isOut() || !retries.isFailure(head.status())) {
+            return false;
+        }
+        onHeard(exchange.loop.wheel.nanoTime());
+        return goOnWithHedge(head.status(), null);
+    }
+
+    /** The current attempt has ended in vain: its hedge, if there is one, takes its place, and no other is made. */
+    private boolean goOnWithHedge(int status, @Nullable Failure failure) {
+        Attempt next = hedge == null ? null : hedge.running();
+        if (hedge == null || next == null) {
+            return false;
+        }
+        hedge.onTaken();
+        if (failure != null) {
+            lastFailure = failure;
+            leave(failure);
+        }
+        tellEnd(status, failure, true);
+        Attempt failed = current;
+        ClientStream stream = hedge.stream();
+        takeOver(hedge, next);
+        if (stream == null) {
+            exchange.state.on(Event.RETRY);
+            exchange.state.on(Event.BACKED_OFF); // the request is sent when there is a stream, as it always is
+        } else {
+            owner.response().attach(stream);
+        }
+        boolean sent = stream != null;
+        owner.deadlines()
+                .replaceAttempt(
+                        route.timeouts().backendRequestMillis(),
+                        exchange.record.attemptNanos,
+                        sent ? upstream.settings().responseHeadersMillis() : 0,
+                        sent ? policy.waiting().silentMillis() : 0,
+                        exchange.record.requestedNanos);
+        if (failed != null) {
+            failed.abandon(failure == null ? Attempt.ABANDONED : failure);
+        }
+        return true;
+    }
+
+    @Override
+    public void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last) {
+        if (hedge == null) {
+            return;
+        }
+        hedge.onTaken();
+        timeAnswer(); // or a slow endpoint would never look slow
+        tellEnd(0, null, true);
+        Attempt slower = current;
+        takeOver(hedge, from);
+        owner.response().attach(stream);
+        owner.deadlines()
+                .replaceAttempt(
+                        route.timeouts().backendRequestMillis(),
+                        exchange.record.attemptNanos,
+                        0,
+                        0,
+                        exchange.record.requestedNanos);
+        if (slower != null) {
+            slower.abandon(Attempt.ABANDONED);
+        }
+        if (!from.isOver()) {
+            onHead(head, last);
+        }
+    }
+
+    private void takeOver(Hedge by, Attempt next) {
+        current = next;
+        next.adopt(this);
+        endUnreported = true;
+        Endpoint at = by.takeOver();
+        if (at != null) {
+            begin(at);
+        }
     }
 
     /** The time of the whole exchange is over, and with it the current attempt. */
@@ -351,6 +505,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         Attempt failed = current;
         current = null;
         owner.deadlines().attemptOver();
+        if (hedge != null) {
+            hedge.giveUp();
+        }
         exchange.state.on(Event.RETRY);
         if (failed != null) {
             failed.abandon(failure);
@@ -379,22 +536,42 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** Cancels the current attempt. */
+    /** Cancels the current attempt and its hedge. */
     void abandon(Failure failure) {
+        if (hedge != null) {
+            hedge.giveUp();
+        }
+        abandonCurrent(failure);
+    }
+
+    private void abandonCurrent(Failure failure) {
         if (current != null) {
             current.abandon(failure);
         }
     }
 
-    /** Reports the end of the current attempt to the observer, once. */
+    /** Reports the end of the current attempt to the observer, once. If no other attempt follows, the hedge ends, too. */
     void tellEnd(int status, @Nullable Failure failure, boolean again) {
+        if (hedge != null && !again) {
+            hedge.giveUp();
+        }
         if (endUnreported) {
             endUnreported = false;
             onServed();
+            if (exchange.record.attemptKind == AttemptKind.HEDGE) {
+                exchange.record.hedge = hedgeResult(failure, again);
+            }
             exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
             if (again) {
                 exchange.record.tryAgain(status, failure);
             }
         }
+    }
+
+    private HedgeResult hedgeResult(@Nullable Failure failure, boolean again) {
+        if (exchange.state.isResponded()) {
+            return HedgeResult.WON;
+        }
+        return again || EndpointMeters.isFailed(0, failure) ? HedgeResult.FAILED : HedgeResult.LOST;
     }
 }

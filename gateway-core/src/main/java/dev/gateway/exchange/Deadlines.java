@@ -103,6 +103,21 @@ final class Deadlines extends Timer {
         arm(since);
     }
 
+    /**
+     * Another attempt takes the place of the current one, which began while that one ran.
+     *
+     * @param headMillis 0 also if it waits for no response head yet, or has one
+     * @param silentMillis likewise
+     */
+    void replaceAttempt(long attemptMillis, long since, long headMillis, long silentMillis, long sentSince) {
+        this.attemptMillis = attemptMillis;
+        attemptSince = since;
+        this.headMillis = headMillis;
+        this.silentMillis = silentMillis;
+        headSince = silentSince = sentSince;
+        arm(wheel.nanoTime());
+    }
+
     void headCame() {
         headMillis = silentMillis = 0;
     }

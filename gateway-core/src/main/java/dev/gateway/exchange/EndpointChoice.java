@@ -32,7 +32,8 @@ final class EndpointChoice {
         return other == null ? chosen : other;
     }
 
-    private static boolean isFresh(Upstream upstream, BalancerContext request, Endpoint endpoint) {
+    /** Whether no attempt was there, and its last request did not fail. */
+    static boolean isFresh(Upstream upstream, BalancerContext request, Endpoint endpoint) {
         return !request.isTried(endpoint) && !upstream.host(endpoint).isFailing();
     }
 

@@ -55,6 +55,17 @@ abstract class EndpointUse implements BalancerContext {
         return EndpointChoice.choose(upstream, this);
     }
 
+    /** Returns an endpoint for an attempt beside the current one, or null if no healthy endpoint is untried. */
+    public final @Nullable Endpoint another() {
+        Endpoint chosen = EndpointChoice.choose(upstream, this);
+        return chosen != null && EndpointChoice.isFresh(upstream, this, chosen) ? chosen : null;
+    }
+
+    /** Whether the client's session names an endpoint, which has what other endpoints do not have. */
+    final boolean isInSession() {
+        return session != null && session.endpoint() != null;
+    }
+
     /** An attempt begins at the chosen endpoint. */
     final void begin(Endpoint chosen) {
         goTo(chosen);
@@ -65,6 +76,11 @@ abstract class EndpointUse implements BalancerContext {
     /** The current attempt is at this endpoint. */
     final void goTo(Endpoint chosen) {
         endpoint = chosen;
+        setTried(chosen);
+    }
+
+    /** The endpoint gets the request, or has got it. */
+    final void setTried(Endpoint chosen) {
         tried |= bit(chosen);
     }
 
@@ -109,9 +125,12 @@ abstract class EndpointUse implements BalancerContext {
 
     /** Whether the endpoint has answered no request since it got this one, and another endpoint was not tried. */
     final boolean isSilent() {
-        return endpoint != null
-                && !upstream.host(endpoint).isHeardSince(exchange.record.requestedNanos)
-                && EndpointChoice.hasUntried(upstream, this);
+        return isUnheard() && EndpointChoice.hasUntried(upstream, this);
+    }
+
+    /** Whether the endpoint has answered nobody since it got this request. */
+    final boolean isUnheard() {
+        return endpoint != null && !upstream.host(endpoint).isHeardSince(exchange.record.requestedNanos);
     }
 
     // ---- reports to the upstream
@@ -127,8 +146,10 @@ abstract class EndpointUse implements BalancerContext {
         }
     }
 
-    /** Reports the latency if the balancer uses it; not for large requests, whose time depends on the client. */
-    private void timeAnswer() {
+    /**
+     * Reports the latency so far if the balancer uses it; not for large requests, whose time depends on the client.
+     */
+    final void timeAnswer() {
         boolean small = exchange.head.contentLength() < MAX_TIMED_BODY && exchange.state.isRequestEnded();
         if (small && endpoint != null && upstream.balancer().timesAnswers()) {
             long now = exchange.loop.wheel.nanoTime();

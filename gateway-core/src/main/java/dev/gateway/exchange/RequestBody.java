@@ -127,6 +127,11 @@ final class RequestBody {
         return received == 0;
     }
 
+    /** Whether the head was the whole request. */
+    boolean isNone() {
+        return complete && received == 0 && trailers == null;
+    }
+
     /** Whether another attempt can send everything that has arrived. */
     boolean isReplayable() {
         return sent == null || sent.isWhole();

@@ -1,11 +1,12 @@
 package dev.gateway.explain;
 
+import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.RetryConfig;
 import dev.gateway.format.Durations;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Says in a line when requests are sent again. */
+/** Says in a line when requests are sent again, or to a second endpoint. */
 final class RetryText {
     private static final String GATEWAY_ERRORS = "502, 503, 504";
 
@@ -41,5 +42,14 @@ final class RetryText {
         return "up to " + retry.attempts() + " for " + String.join("/", when.methods()) + " after "
                 + String.join(", ", events) + silent + "; budget " + budget.percent() + " % of requests, at least "
                 + budget.minRetriesPerSecond() + "/s";
+    }
+
+    static String of(HedgeConfig hedge) {
+        HedgeConfig.After after = hedge.after();
+        String delay = after.isPercentile()
+                ? after.percentile() + " of the rule's answers, at least " + Durations.print(hedge.atLeast())
+                : Durations.print(after.fixed());
+        return "at another endpoint after " + delay + ", for " + String.join("/", hedge.methods())
+                + " without a body; budget " + hedge.budget() + " % of requests";
     }
 }

@@ -6,6 +6,7 @@ import dev.gateway.assembly.RouteAssembly;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.MatchConfig.ValueMatch;
@@ -402,6 +403,10 @@ public final class RouteExplainer {
         if (rule.timeouts().tunnel() == null) {
             more.put("retries", rule.forwarding().retry().attempts());
             more.put("retry", RetryText.of(rule.forwarding().retry()));
+            HedgeConfig hedge = rule.forwarding().hedge();
+            if (hedge != null) {
+                more.put("hedge", RetryText.of(hedge));
+            }
             more.put("preserveHost", rule.forwarding().preserveHost());
             more.put("upgrades", rule.upgrades().tokens());
         }

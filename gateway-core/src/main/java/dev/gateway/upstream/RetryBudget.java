@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Retry budget: how many retries an upstream takes, over all routes and event loops. In ten seconds these may be a share of
- * the requests of that time; a fixed number in each second is always possible. A request costs one addition; retries do the
- * rest of the work. Safe from any thread, without a lock.
+ * Budget of retries or of hedges: how many an upstream takes, over all routes and event loops. In ten seconds these may be a
+ * share of the requests of that time; a fixed number in each second is always possible. A request costs one addition; retries
+ * do the rest of the work. Safe from any thread, without a lock.
  */
 public final class RetryBudget {
     private static final long SLOT_NANOS = TimeUnit.SECONDS.toNanos(1);

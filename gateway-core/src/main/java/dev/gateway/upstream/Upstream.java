@@ -17,6 +17,7 @@ public final class Upstream {
     private final FairLimit requests;
     private final PendingRequestMemory waiting = new PendingRequestMemory();
     private final RetryBudget retryBudget = new RetryBudget();
+    private final RetryBudget hedgeBudget = new RetryBudget();
     private final Host named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
     private final Host departed = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
     private @Nullable SessionPersistence sessions; // set before this is shared
@@ -139,6 +140,11 @@ public final class Upstream {
     /** Returns the budget of retries. */
     public RetryBudget retryBudget() {
         return retryBudget;
+    }
+
+    /** Returns how many requests go to a second endpoint because the first takes long. */
+    public RetryBudget hedgeBudget() {
+        return hedgeBudget;
     }
 
     @Override

@@ -46,6 +46,33 @@ class DeadlinesTest extends PartRig {
     }
 
     @Test
+    void anAttemptThatTakesAnothersPlaceHasItsOwnTime() {
+        deadlines.attempt(200, now);
+        pass(50);
+        long began = now;
+        pass(100);
+        deadlines.replaceAttempt(200, began, 0, 0, began);
+        pass(90);
+        assertThat(told).isEmpty();
+        pass(40);
+        assertThat(told).containsExactly("attempt: no whole response to the attempt in 200 ms");
+    }
+
+    @Test
+    void anAttemptThatTakesAnothersPlaceHasWaitedForItsHeadAlready() {
+        deadlines.begin(0, 1000, now);
+        deadlines.awaitHead(500, 0, now);
+        pass(50);
+        long sent = now;
+        pass(100);
+        deadlines.replaceAttempt(0, sent, 200, 0, sent);
+        pass(90);
+        assertThat(told).isEmpty();
+        pass(40);
+        assertThat(told).containsExactly("attempt: no response head in 200 ms");
+    }
+
+    @Test
     void aHeadIsAwaitedUntilItHasCome() {
         deadlines.awaitHead(100, 0, now);
         deadlines.headCame();

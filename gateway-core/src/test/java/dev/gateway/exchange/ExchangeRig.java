@@ -105,6 +105,8 @@ abstract class ExchangeRig {
         assertThat(client.account.held()).as("bytes held for the client").isZero();
         assertThat(records.completed).as("records of completed exchanges").hasSize(records.begun);
         assertThat(records.attempts).as("ended attempts").hasSize(records.attemptsBegun);
+        assertThat(records.meters).as("attempts at endpoints").allSatisfy(each -> assertThat(each.active())
+                .isZero());
         assertThat(buffers).as("buffers").allSatisfy(buffer -> assertThat(buffer.refCnt())
                 .isZero());
         assertThatEveryByteOfATunnelWasCredited();

@@ -7,6 +7,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.overload.Account;
@@ -286,6 +287,8 @@ final class Fakes {
         final ViaSignature signature = ViaSignature.random();
         boolean preserveHost = true;
 
+        Route.@Nullable Hedging hedging;
+
         Router router = head -> null;
 
         @Nullable
@@ -361,7 +364,7 @@ final class Fakes {
             Route route = new Route(
                     "app",
                     filters,
-                    new Route.Forwarding(client -> upstream, retry, preserveHost),
+                    new Route.Forwarding(client -> upstream, retry, hedging, preserveHost),
                     timeouts,
                     upgrades,
                     signature,
@@ -379,8 +382,10 @@ final class Fakes {
         final List<String> tunnels = new ArrayList<>();
         long tunnelReceived;
         long tunnelSent;
+        final List<EndpointMeters> meters = new ArrayList<>(); // of each attempt, at each of its endpoints
         int begun;
         int attemptsBegun;
+        int hedgesOverBudget;
 
         @Override
         public void onBegun(ExchangeRecord exchange) {
@@ -390,10 +395,31 @@ final class Fakes {
         @Override
         public void onAttemptBegun(ExchangeRecord exchange) {
             attemptsBegun++;
+            beginAtEndpoint(exchange);
+        }
+
+        @Override
+        public void onAttemptMoved(ExchangeRecord exchange) {
+            Objects.requireNonNull(exchange.endpointMeters).left();
+            beginAtEndpoint(exchange);
+        }
+
+        private void beginAtEndpoint(ExchangeRecord exchange) {
+            EndpointMeters begun = new EndpointMeters();
+            begun.begun();
+            meters.add(begun);
+            exchange.endpointMeters = begun;
+        }
+
+        @Override
+        public void onHedgeOverBudget(ExchangeRecord exchange) {
+            hedgesOverBudget++;
         }
 
         @Override
         public void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {
+            Objects.requireNonNull(exchange.endpointMeters).ended(false, 0);
+            exchange.endpointMeters = null;
             statuses.add(status);
             attempts.add((failure == null
                             ? Integer.toString(status)

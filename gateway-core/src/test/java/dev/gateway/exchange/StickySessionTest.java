@@ -3,9 +3,11 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Method;
 import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.route.HedgeDelay;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.RetrySafety;
@@ -26,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The gateway sends a client with a session to its endpoint. If it selects another endpoint, it sends a new cookie. */
 class StickySessionTest extends ExchangeRig {
     private static final String KEY = "0123456789abcdef0123456789abcdef";
+    private static final Route.Hedging HEDGING = new Route.Hedging(HedgeDelay.fixed(100), 100, Set.of(Method.GET));
 
     private List<String> keys = List.of(KEY);
     private final SessionPersistence sessions = new SessionPersistence("app", "sid", () -> keys, 60, () -> 1000);
@@ -92,6 +95,28 @@ class StickySessionTest extends ExchangeRig {
         assertThat((Object) upstream().head().fields().first(FieldName.COOKIE)).isNull();
         opener.last().events.onHead(response(200), true);
         assertThat(client.field("Set-Cookie")).startsWith("sid=");
+    }
+
+    /** Other endpoints do not have what its own has. */
+    @Test
+    void aRequestOfASessionStaysAtItsEndpointHoweverLongThatTakes() {
+        settings.hedging = HEDGING;
+        ask(cookieOf(SECOND));
+        opener.last().succeed();
+        pass(1000);
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
+    void aSessionBeginsAtTheEndpointThatAnswersFirst() {
+        settings.hedging = HEDGING;
+        ask(null);
+        opener.last().succeed();
+        pass(200);
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).startsWith(cookieOf(SECOND) + ";");
     }
 
     @Test

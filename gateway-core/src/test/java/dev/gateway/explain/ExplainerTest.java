@@ -80,6 +80,7 @@ class ExplainerTest {
                 rules:
                   - filters: [{type: IPAccess, ipAccess: {deny: [192.0.2.0/24]}}]
                     backendRefs: [{name: api}]
+                    hedge: {after: p99.9, budget: 7%}
               - name: raw
                 parentRefs: [{name: raw}]
                 hostnames: ["db.example.com"]
@@ -185,6 +186,20 @@ class ExplainerTest {
                 .extracting(endpoint -> endpoint.get("endpoint") + " " + endpoint.get("weight"))
                 .containsExactly("10.0.0.3:80 1", "spare.test:81 1", "srv:_http._tcp.spare.test 5");
         assertThat(taken.timeouts()).containsEntry("request", "30s").containsEntry("backendRequest", "none");
+    }
+
+    @Test
+    void whenARequestGoesToASecondEndpointIsSaid() {
+        Explanation.Taken hedged =
+                Objects.requireNonNull(request("GET", "staff.test", "/").taken());
+        assertThat(hedged.more())
+                .containsEntry(
+                        "hedge",
+                        "at another endpoint after p99.9 of the rule's answers, at least 10ms, for GET/HEAD/OPTIONS "
+                                + "without a body; budget 7 % of requests");
+        Explanation.Taken other = Objects.requireNonNull(
+                request("GET", "shop.example.com", "/api/x?v=1", "X-Tier: gold").taken());
+        assertThat(other.more()).containsKey("retry").doesNotContainKey("hedge");
     }
 
     @Test

@@ -1,0 +1,44 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.HedgeConfig;
+import dev.gateway.message.Method;
+import dev.gateway.process.StartException;
+import dev.gateway.route.AnswerTimes;
+import dev.gateway.route.HedgeDelay;
+import dev.gateway.route.Route.Hedging;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Hedging policy factory: turns what is configured of hedges into what exchanges ask. */
+final class HedgeAssembly {
+    private HedgeAssembly() {}
+
+    /** Whose answers are timed. */
+    private record Key(String rule) {}
+
+    /**
+     * Returns the policy of a rule, null if it hedges nothing.
+     *
+     * @param rule what logs and metrics call it: what its answers take outlives a reload
+     */
+    static @Nullable Hedging policy(@Nullable HedgeConfig config, String rule, FilterStates.Prepared states)
+            throws StartException {
+        return config == null
+                ? null
+                : new Hedging(
+                        delay(config, rule, states),
+                        config.budget(),
+                        config.methods().stream().map(Method::of).collect(Collectors.toUnmodifiableSet()));
+    }
+
+    private static HedgeDelay delay(HedgeConfig config, String rule, FilterStates.Prepared states)
+            throws StartException {
+        HedgeConfig.After after = config.after();
+        return after.isPercentile()
+                ? HedgeDelay.percentile(
+                        after.perMille(),
+                        Conversions.millis(config.atLeast()),
+                        states.get(new Key(rule), AnswerTimes.class, AnswerTimes::new))
+                : HedgeDelay.fixed(Conversions.millis(after.fixed()));
+    }
+}

@@ -1,0 +1,283 @@
+package dev.gateway.exchange;
+
+import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.AttemptKind;
+import dev.gateway.observe.ExchangeRecord.HedgeResult;
+import dev.gateway.observe.OtherAttempt;
+import dev.gateway.route.HedgeDelay;
+import dev.gateway.route.Route;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.DialedPeer;
+import dev.gateway.stream.Failure;
+import dev.gateway.time.Timer;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.StreamKind;
+import dev.gateway.upstream.Upstream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hedged request: the second attempt of a request without a body, at another endpoint, made when the current one has taken
+ * as long as the rule says. There is at most one in an exchange. It runs only while the current attempt waits for its
+ * response head, and nothing of it reaches the exchange meanwhile.
+ *
+ * <ul>
+ *   <li>A good answer makes it the current attempt, and the other one is given up.
+ *   <li>An error of a server, or a status that {@link Retries} takes for a failure, does not: the other one may do better.
+ *   <li>When the current attempt fails, this one takes its place, and no further attempt is made.
+ * </ul>
+ *
+ * Made only where the rule hedges. Confined to the event loop.
+ */
+final class Hedge extends Timer implements Attempt.Owner {
+    private static final int SERVER_ERROR = 500;
+
+    private final ExchangeContext exchange;
+    private final Upstream upstream;
+    private final Route.Hedging policy;
+    private final Owner owner;
+    private final OtherAttempt other = new OtherAttempt();
+    private Progress progress = Progress.NONE;
+    private @Nullable Attempt attempt;
+    private @Nullable ClientStream stream;
+    private @Nullable Endpoint endpoint;
+
+    private enum Progress {
+        /** None was made; the timer may be armed. */
+        NONE,
+        /** It waits for its stream. */
+        OPENING,
+        /** The same, but at an endpoint that has had the request: it will be given up. */
+        ASTRAY,
+        /** The request's head was sent. */
+        SENT,
+        /** It has ended, or is the current attempt. */
+        OVER
+    }
+
+    /** Who makes the current attempt. */
+    interface Owner {
+        /** Returns an endpoint for it, null if none is well that has not had the request. */
+        @Nullable
+        Endpoint another();
+
+        /** Whether that endpoint has had the request. */
+        boolean isTried(Endpoint asked);
+
+        /** It begins at this endpoint. */
+        void onHedgeBegun(Endpoint at);
+
+        /** It goes to this endpoint, and there was no room where it was to go. */
+        void onHedgeMoved(Endpoint to);
+
+        /** Whether another attempt would be made after such a status. */
+        boolean isRetriable(int status);
+
+        /** Returns what takes the response if this attempt gets it. */
+        Response response();
+
+        /** It was answered well: the exchange is its own from here on, beginning with this head. */
+        void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last);
+    }
+
+    Hedge(ExchangeContext exchange, Upstream upstream, Route.Hedging policy, Owner owner) {
+        this.exchange = exchange;
+        this.upstream = upstream;
+        this.policy = policy;
+        this.owner = owner;
+    }
+
+    /** The current attempt has the request: the time begins after which there may be another. */
+    void onSent() {
+        if (progress != Progress.NONE) {
+            return;
+        }
+        long millis = policy.delay().millis(exchange.loop.wheel.nanoTime());
+        if (millis != HedgeDelay.UNKNOWN) {
+            exchange.loop.wheel.arm(this, millis);
+        }
+    }
+
+    /** The current attempt was answered, or it is left: tells what it has taken, as the record has it. */
+    void onTaken() {
+        ExchangeRecord record = exchange.record;
+        if (record.attemptKind != AttemptKind.HEDGE && record.requestedNanos != 0) {
+            long now = exchange.loop.wheel.nanoTime();
+            policy.delay().onAnswered(now - record.requestedNanos, now);
+        }
+    }
+
+    @Override
+    protected void onExpired() {
+        // A gateway that runs short has nothing left for work that may not be needed.
+        if (progress != Progress.NONE
+                || exchange.state.phase() != Phase.REQUESTED
+                || exchange.loop.gate.endsKeepAlive()) {
+            return;
+        }
+        Endpoint chosen = owner.another();
+        if (chosen == null) {
+            return;
+        }
+        long now = exchange.loop.wheel.nanoTime();
+        if (!upstream.hedgeBudget().tryTake(now, policy.percent(), 0)) {
+            exchange.loop.observer.onHedgeOverBudget(exchange.record);
+            return;
+        }
+        open(chosen, now);
+    }
+
+    private void open(Endpoint chosen, long now) {
+        progress = Progress.OPENING;
+        endpoint = chosen;
+        ExchangeRecord record = exchange.record;
+        record.attempts++;
+        other.swap(record);
+        record.endpoint = chosen;
+        record.endpointIndex = chosen.index();
+        record.attemptNanos = now;
+        owner.onHedgeBegun(chosen);
+        exchange.loop.observer.onAttemptBegun(record);
+        other.swap(record);
+        Attempt begun = new Attempt(this, owner.response());
+        attempt = begun;
+        begun.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, null);
+    }
+
+    /** Whether it may still be answered. */
+    boolean isOut() {
+        return progress == Progress.OPENING || progress == Progress.SENT;
+    }
+
+    /** Returns the attempt if it may still be answered, else null. */
+    @Nullable
+    Attempt running() {
+        return isOut() ? attempt : null;
+    }
+
+    /** Returns its stream, null if it has none yet. */
+    @Nullable
+    ClientStream stream() {
+        return stream;
+    }
+
+    /** It is the current attempt from here on, which the record shows; returns its endpoint. */
+    @Nullable
+    Endpoint takeOver() {
+        progress = Progress.OVER;
+        other.swap(exchange.record);
+        return endpoint;
+    }
+
+    /** Nobody waits for it, nor for the time when it is to be made. */
+    void giveUp() {
+        cancel();
+        Attempt running = attempt;
+        if (running != null && (isOut() || progress == Progress.ASTRAY)) {
+            end(HedgeResult.LOST, 0, null);
+            running.abandon(Attempt.ABANDONED);
+        }
+    }
+
+    private void end(HedgeResult result, int status, @Nullable Failure failure) {
+        progress = Progress.OVER;
+        ExchangeRecord record = exchange.record;
+        record.hedge = result;
+        other.swap(record);
+        exchange.loop.observer.onAttemptEnded(record, status, failure, result == HedgeResult.FAILED);
+        record.tryAgain(status, failure);
+        other.swap(record);
+    }
+
+    @Override
+    public void onMoved(Endpoint to) {
+        progress = owner.isTried(to) ? Progress.ASTRAY : Progress.OPENING;
+        endpoint = to;
+        ExchangeRecord record = exchange.record;
+        other.swap(record);
+        record.endpoint = to;
+        record.endpointIndex = to.index();
+        exchange.loop.observer.onAttemptMoved(record);
+        other.swap(record);
+        owner.onHedgeMoved(to);
+    }
+
+    @Override
+    public void onDialed(long nanos) {
+        ExchangeRecord record = exchange.record;
+        other.swap(record);
+        record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - record.attemptNanos);
+        other.swap(record);
+    }
+
+    @Override
+    public void onOpened(Attempt from, ClientStream opened, DialedPeer peer) {
+        ExchangeRecord record = exchange.record;
+        other.swap(record);
+        record.hop = peer;
+        record.requestedNanos = exchange.loop.wheel.nanoTime();
+        other.swap(record);
+        if (progress == Progress.ASTRAY) {
+            giveUp();
+            return;
+        }
+        progress = Progress.SENT;
+        stream = opened;
+        opened.head(exchange.head, true);
+        if (!from.isOver()) {
+            opened.flush();
+        }
+    }
+
+    @Override
+    public void onFailed(Failure reported) {
+        Failure failure = Attempt.exact(reported, false);
+        judge(failure);
+        end(HedgeResult.FAILED, 0, failure);
+    }
+
+    private void judge(Failure failure) {
+        if (progress == Progress.SENT && endpoint != null) {
+            EndpointBlame.tell(upstream.health(), endpoint, EndpointBlame.of(failure, false));
+        }
+    }
+
+    @Override
+    public void onHead(ResponseHead head, boolean last) {
+        Attempt running = attempt;
+        ClientStream from = stream;
+        if (running == null || from == null) {
+            return;
+        }
+        if (head.status() == 101) {
+            Failure failure = Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked");
+            judge(failure);
+            end(HedgeResult.FAILED, 0, failure);
+            running.abandon(failure);
+        } else if (!head.isInterim() && (head.status() >= SERVER_ERROR || owner.isRetriable(head.status()))) {
+            onError(head.status());
+            running.abandon(Attempt.ABANDONED);
+        } else if (!head.isInterim()) {
+            owner.onHedgeAnswered(running, from, head, last);
+        }
+    }
+
+    private void onError(int status) {
+        if (endpoint != null) {
+            upstream.health().onAnswered(endpoint, status);
+            upstream.host(endpoint).onHeard(exchange.loop.wheel.nanoTime());
+        }
+        end(HedgeResult.FAILED, status, null);
+    }
+
+    /** Nothing is asked of what follows the head before it is the current attempt. */
+    @Override
+    public void onTrailers(Fields trailers) {}
+
+    /** There is nothing to write. */
+    @Override
+    public void onWritable() {}
+}
