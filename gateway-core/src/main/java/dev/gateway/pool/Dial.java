@@ -172,9 +172,9 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                 onConnected(ctx.channel(), startNanos);
             }
         };
-        channel = resources.transport.connect(
+        channel = resources.connector.connect(
                 resources.loop,
-                resources.transport.unixAddress(socket),
+                resources.connector.unixAddress(socket),
                 context.settings.connectMillis(),
                 opening,
                 cause -> onFailed(causeOf(cause), DialFailure.describe(cause)));

@@ -230,7 +230,7 @@ final class HappyEyeballs {
 
         void run() {
             InetSocketAddress remote = new InetSocketAddress(address, target.port);
-            channel = resources.transport.connect(resources.loop, remote, 0, this, cause -> onLost(this, cause));
+            channel = resources.connector.connect(resources.loop, remote, 0, this, cause -> onLost(this, cause));
         }
 
         void close() {

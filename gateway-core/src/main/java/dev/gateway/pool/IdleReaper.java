@@ -2,7 +2,6 @@ package dev.gateway.pool;
 
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.time.Timer;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Closes connections of a pool that have been idle for too long or are too old. Settings and the endpoint determine the
@@ -26,8 +25,8 @@ final class IdleReaper extends Timer {
     void begin(PooledConnection connection) {
         long nanos = endpoint.settings.maxLifetimeMillis() * 1_000_000;
         // Up to a tenth earlier, so that connections made together do not end together.
-        connection.expiresAtNanos = endpoint.now()
-                + (nanos == 0 ? NEVER : nanos - ThreadLocalRandom.current().nextLong(nanos / 10 + 1));
+        connection.expiresAtNanos =
+                endpoint.now() + (nanos == 0 ? NEVER : nanos - endpoint.resources.random.applyAsLong(nanos / 10 + 1));
     }
 
     /** A connection is idle from now on. */

@@ -1,7 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.net.dns.Resolver;
-import dev.gateway.net.transport.Transport;
+import dev.gateway.net.transport.Connector;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -18,6 +18,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The upstream connections of one event loop. Confined to it. */
@@ -25,8 +26,12 @@ final class LoopPools implements StreamOpener {
     final LoopResources resources;
     private final IdentityHashMap<Upstream, LoopUpstream> upstreams = new IdentityHashMap<>();
 
-    LoopPools(Transport transport, Resolver resolver, EventLoop loop, TimerWheel wheel) {
-        this.resources = new LoopResources(transport, resolver, loop, wheel, this::giveUpIdle);
+    LoopPools(Connector connector, Resolver resolver, EventLoop loop, TimerWheel wheel) {
+        this(connector, resolver, loop, wheel, LoopResources.RANDOM);
+    }
+
+    LoopPools(Connector connector, Resolver resolver, EventLoop loop, TimerWheel wheel, LongUnaryOperator random) {
+        this.resources = new LoopResources(connector, resolver, loop, wheel, random, this::giveUpIdle);
     }
 
     /** Closes an idle connection, so that another one can be made; returns whether there was one. */

@@ -31,7 +31,7 @@ import java.util.function.Function;
  * from any thread.
  */
 public final class Pools implements AutoCloseable {
-    private final List<LoopPools> loops = new ArrayList<>();
+    private final List<LoopPools> loops;
     private final Observers observers;
     private final Map<Upstream, SharedUpstream> upstreams = new ConcurrentHashMap<>();
 
@@ -54,12 +54,23 @@ public final class Pools implements AutoCloseable {
      * @param wheels the timers of each event loop, in the transport's order
      */
     public Pools(Transport transport, Resolver resolver, List<TimerWheel> wheels, Observers observers) {
+        this(loops(transport, resolver, wheels), observers);
+    }
+
+    /** Joins the pools of these event loops. */
+    Pools(List<LoopPools> loops, Observers observers) {
+        this.loops = List.copyOf(loops);
         this.observers = observers;
+        List<DialRoom> rooms = loops.stream().map(each -> each.resources.room).toList();
+        rooms.forEach(each -> each.join(rooms));
+    }
+
+    private static List<LoopPools> loops(Transport transport, Resolver resolver, List<TimerWheel> wheels) {
+        List<LoopPools> loops = new ArrayList<>();
         for (int i = 0; i < transport.loops().size(); i++) {
             loops.add(new LoopPools(transport, resolver, transport.loops().get(i), wheels.get(i)));
         }
-        List<DialRoom> rooms = loops.stream().map(each -> each.resources.room).toList();
-        rooms.forEach(each -> each.join(rooms));
+        return loops;
     }
 
     /** Returns the opener of streams for an event loop; used on that loop only. */

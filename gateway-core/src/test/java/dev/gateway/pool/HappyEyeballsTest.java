@@ -46,7 +46,8 @@ class HappyEyeballsTest {
     void start() throws IOException {
         dns = new FakeDns();
         resolver = new Resolver(transport, List.of(dns.address()));
-        resources = new LoopResources(transport, resolver, loop, new TimerWheel(loop, clock::get), () -> false);
+        resources = new LoopResources(
+                transport, resolver, loop, new TimerWheel(loop, clock::get), LoopResources.RANDOM, () -> false);
     }
 
     @AfterEach

@@ -74,7 +74,12 @@ abstract class PartsFixture {
         shared = new SharedUpstream(new Upstream("app", endpoints, RoundRobin::new, settings.build()), List.of());
         loop.freezeTime();
         resources = new LoopResources(
-                transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop(), () -> nanos), () -> false);
+                transport,
+                null,
+                loop.eventLoop(),
+                new TimerWheel(loop.eventLoop(), () -> nanos),
+                LoopResources.RANDOM,
+                () -> false);
         context = new UpstreamContext(resources, shared, new Recorder());
         endpoint = endpoint(0);
     }

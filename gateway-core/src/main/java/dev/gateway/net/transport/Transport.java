@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * Transport: the process's event loops, the sockets that run on them, and the memory they read into. Made once per process;
  * safe from any thread. That TCP sends at once, without Nagle's algorithm, is Netty's default, and not asked for again.
  */
-public final class Transport {
+public final class Transport implements Connector {
     private static final Logger log = LoggerFactory.getLogger(Transport.class);
 
     private static final RecvByteBufAllocator READS = new ReadSizes();
@@ -159,11 +159,7 @@ public final class Transport {
         EmptyPages.gather(allocator);
     }
 
-    /**
-     * Returns the address of a Unix-domain socket, as this kind of transport wants it.
-     *
-     * @param path the socket file
-     */
+    @Override
     public SocketAddress unixAddress(Path path) {
         return kind.unixAddress(path.toString());
     }
@@ -233,19 +229,12 @@ public final class Transport {
         return group;
     }
 
-    /** Returns who may have how many file descriptors. */
+    @Override
     public Descriptors descriptors() {
         return descriptors;
     }
 
-    /**
-     * Connects on a loop, which is the caller's.
-     *
-     * @param connectMillis the connect timeout, 0 for none but the kernel's
-     * @param handler the first of the channel
-     * @param failed told why there is no connection, on the loop, maybe before this returns
-     * @return the channel, null if none could be made
-     */
+    @Override
     public @Nullable Channel connect(
             EventLoop loop,
             SocketAddress address,
