@@ -116,11 +116,18 @@ public class LeaseBenchmark {
     }
 
     /** A connection of which a lease needs no more than whether it is leased; its own stream, too. */
-    private static final class Kept extends PooledConnection implements ClientStream {
+    static final class Kept extends PooledConnection implements ClientStream {
         private boolean leased;
 
-        private Kept(Channel channel, EndpointContext endpoint, Owner owner) {
+        Kept(Channel channel, EndpointContext endpoint, Owner owner) {
             super(channel, endpoint, owner);
+        }
+
+        /** The response has ended. */
+        void endLease() {
+            leased = false;
+            endpoint.releaseRequests(1);
+            owner.onRoom(this);
         }
 
         @Override
@@ -187,7 +194,7 @@ public class LeaseBenchmark {
     }
 
     /** Nothing happens on these streams. */
-    private static final class NoEvents implements ResponseEvents {
+    static final class NoEvents implements ResponseEvents {
         @Override
         public void onHead(ResponseHead head, boolean last) {}
 
