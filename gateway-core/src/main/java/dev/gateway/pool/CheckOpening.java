@@ -24,10 +24,15 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
         /** A connection has shown which protocol the endpoint speaks. */
         void onKnown(HttpVersion version);
 
-        /** A connection within the limit is being made for a check: a waiting request gets it afterwards. */
-        void onCheckDialing();
+        /**
+         * A connection is being made for a check.
+         *
+         * @param permitted whether it is within the limit: then a waiting request gets it afterwards
+         */
+        void onCheckDialing(boolean permitted);
 
-        void onCheckDialEnded();
+        /** It was made, and is kept, or was not. */
+        void onCheckDialEnded(boolean permitted);
 
         /** The connection could not be made. */
         void recordDialFailure(Failure failure);
@@ -51,9 +56,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
 
     /** Begins; the turn selects which of several addresses is tried first. */
     void start(int turn) {
-        if (permitted) {
-            owner.onCheckDialing();
-        }
+        owner.onCheckDialing(permitted);
         pending.start(turn);
     }
 
@@ -61,12 +64,11 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
     public void onConnected(PooledConnection connection, long nanos) {
         owner.onKnown(connection.version());
         answered = true;
-        if (permitted) {
-            owner.onCheckDialEnded();
-        } else {
+        if (!permitted) {
             connection.onWithoutPermit();
         }
         kept.admit(connection);
+        owner.onCheckDialEnded(permitted); // not sooner, or the pool would be empty for a moment, and given up
         callback.onDialed(nanos);
         callback.onOpened(kept.open(connection, events), connection.peer);
         kept.offer(connection);
@@ -91,8 +93,8 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
 
     private void end() {
         endpoint.releaseRequests(1);
+        owner.onCheckDialEnded(permitted);
         if (permitted) {
-            owner.onCheckDialEnded();
             endpoint.shared.permits.release(endpoint.host);
         }
     }

@@ -33,7 +33,8 @@ final class EndpointPool
 
     private long dialNanos; // how long the newest connection took, while the pool first offers it
     private int opening; // calls of open that have not returned
-    private int checking; // connections being made for checks that the pool may keep afterwards
+    private int checking; // connections being made for checks
+    private int checkingForOthers; // of these, connections that the pool may keep afterwards
     private boolean closed;
     private @Nullable EndpointPool http1; // for upgrades that HTTP/2 connections do not allow
 
@@ -188,12 +189,15 @@ final class EndpointPool
         return !closed && host.isChosen();
     }
 
-    /** Whether a connection has room, and no request of this pool waits for it. */
+    /** Returns a connection with room for which no request of this pool waits; null if there is none. */
+    @Nullable
+    PooledConnection free() {
+        return pending.first() == null ? kept.takeUsable() : null;
+    }
+
+    /** Whether there is such a connection for this kind of stream. */
     boolean hasFree(StreamKind kind) {
-        if (pending.first() != null) {
-            return false;
-        }
-        PooledConnection connection = kept.takeUsable();
+        PooledConnection connection = free();
         return connection != null && connection.takes(kind);
     }
 
@@ -236,7 +240,7 @@ final class EndpointPool
 
     @Override
     public boolean hasNoConnection() {
-        return checking == 0 && (endpoint.flexible ? others.haveNoConnection() : servesNone());
+        return checkingForOthers == 0 && (endpoint.flexible ? others.haveNoConnection() : servesNone());
     }
 
     /** Whether no connection takes requests, and none is being made for them. */
@@ -245,13 +249,15 @@ final class EndpointPool
     }
 
     @Override
-    public void onCheckDialing() {
+    public void onCheckDialing(boolean permitted) {
         checking++;
+        checkingForOthers += permitted ? 1 : 0;
     }
 
     @Override
-    public void onCheckDialEnded() {
+    public void onCheckDialEnded(boolean permitted) {
         checking--;
+        checkingForOthers -= permitted ? 1 : 0;
         checkEmpty();
     }
 
@@ -284,6 +290,7 @@ final class EndpointPool
         }
         shared.permits.release(host); // last: else the next attempt would begin for the requests that fail here
         opener.openNeeded();
+        pending.onDialEnded();
         checkEmpty();
     }
 
@@ -309,6 +316,7 @@ final class EndpointPool
         kept.offer(connection); // serves at least one request before another pool may have its permit
         dialNanos = 0;
         opener.openNeeded();
+        pending.onDialEnded();
     }
 
     @Override

@@ -23,6 +23,7 @@ final class PendingRequests implements Waiter.Owner {
     private final ConnectionOpener opener;
     private final Owner owner;
     private final WaitQueue waiters = new WaitQueue();
+    private int forPermit; // of them, wait for a permit
 
     /** The pool, which also reaches the pools of other endpoints. */
     interface Owner {
@@ -58,10 +59,19 @@ final class PendingRequests implements Waiter.Owner {
         return waiters.first();
     }
 
-    /** Returns the first waiting request if the connections being made will not serve all, else null. */
+    /**
+     * Returns the first waiting request that can use a connection, if the connections being made will not serve all; else
+     * null.
+     *
+     * @param connection a free connection elsewhere, which does not take every kind of stream
+     */
     @Nullable
-    Waiter firstWithoutDial() {
-        return waiters.size() > opener.expected() ? waiters.first() : null;
+    Waiter firstWithoutDial(PooledConnection connection) {
+        Waiter waiter = waiters.size() > opener.expected() ? waiters.first() : null;
+        while (waiter != null && !connection.takes(waiter.kind)) {
+            waiter = waiter.after;
+        }
+        return waiter;
     }
 
     /** Returns a copy of the queue, for a loop that may change it. */
@@ -110,6 +120,7 @@ final class PendingRequests implements Waiter.Owner {
                     noRetry(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
             return;
         }
+        forPermit++;
         if (endpoint.flexible) {
             owner.onWithoutDial(1);
         }
@@ -155,9 +166,7 @@ final class PendingRequests implements Waiter.Owner {
                 endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
             }
         } else if (!waiter.connectionWait.isForPermit()) { // the connection that was being made for it has failed
-            if (!moveElsewhere(waiter) && waiter.queued) {
-                limit(waiter);
-            }
+            moveOrLimit(waiter);
         } else if (waiters.isAmongFirst(waiter, opener.expected())) { // it has got its permit in time
             endForPermit(waiter);
             if (patienceMillis() > 0) {
@@ -171,14 +180,42 @@ final class PendingRequests implements Waiter.Owner {
         }
     }
 
+    /**
+     * A connection that was being made has come, or will not. Those who counted on it, and whom no other will serve, look for
+     * room elsewhere at once, or wait for a permit from here on.
+     */
+    void onDialEnded() {
+        if (waiters.size() - forPermit <= opener.expected()) {
+            return;
+        }
+        for (Waiter waiter : waiters.copy()) {
+            if (waiter.queued
+                    && waiter.owner == this
+                    && !waiter.connectionWait.isForPermit()
+                    && !waiters.isAmongFirst(waiter, opener.expected())) {
+                moveOrLimit(waiter);
+            }
+        }
+    }
+
+    private void moveOrLimit(Waiter waiter) {
+        waiter.connectionWait.cancel();
+        if (!moveElsewhere(waiter) && waiter.queued) {
+            limit(waiter);
+        }
+    }
+
     private void leave(Waiter waiter) {
         endpoint.observer.onPendingEnded(endpoint.now() - waiter.connectionWait.sinceNanos);
         remove(waiter);
     }
 
     private void endForPermit(Waiter waiter) {
-        if (waiter.connectionWait.endForPermit(endpoint) && endpoint.flexible) {
-            owner.onWithoutDial(-1);
+        if (waiter.connectionWait.endForPermit(endpoint)) {
+            forPermit--;
+            if (endpoint.flexible) {
+                owner.onWithoutDial(-1);
+            }
         }
     }
 

@@ -114,7 +114,7 @@ final class Permits {
     /** Asks event loops to close as many connections as waiters need: the waiter's loop first, the next only if needed. */
     private void ask(PermitWaiter waiter) {
         if (asking.compareAndSet(false, true)) {
-            int wanted = Math.max(1, waiting.size());
+            int wanted = Math.max(1, wanted());
             for (Holder each : loops) {
                 if (each.loop() == waiter.resources.loop) {
                     wanted -= each.giveUp(wanted);
@@ -140,7 +140,20 @@ final class Permits {
     private void askAgain() {
         if (askAgain && asking.compareAndSet(false, true)) {
             askAgain = false;
-            askNext(loops.iterator(), waiting.size());
+            askNext(loops.iterator(), wanted());
+        }
+    }
+
+    /** Returns how many connections have to be given up for those in line: what exceeds the limit gives them no permit. */
+    private int wanted() {
+        return waiting.size() + upstream.connections().excess();
+    }
+
+    /** Other endpoints are chosen than before: what is idle there may be of use to those who wait. */
+    void askAll() {
+        if (!waiting.isEmpty()) {
+            askAgain = true;
+            askAgain();
         }
     }
 
@@ -150,6 +163,9 @@ final class Permits {
     void release(Host host) {
         host.connections().release();
         handOut(host);
+        if (host.connections().isFull() && !waiting.isEmpty()) {
+            upstream.hosts().forEach(this::handOut); // it had more than it may, and what it gave back is for others
+        }
     }
 
     /** Shares have changed: permits may have become free. */

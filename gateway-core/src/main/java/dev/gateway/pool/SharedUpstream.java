@@ -132,6 +132,7 @@ final class SharedUpstream {
         idleTimeouts.keySet().retainAll(present);
         permits.onChoice();
         loops.forEach(each -> each.loop().execute(each::onChoice)); // never on this stack: the caller holds a lock
+        permits.askAll(); // after onChoice, so that requests of its own loop use an idle connection first
     }
 
     void close() {

@@ -133,20 +133,19 @@ final class Siblings implements EndpointPool.Others {
     @Override
     public void serveFrom(EndpointPool free) {
         while (pending > 0 && free.takesFromOthers()) {
-            Waiter waiter = longestWaiting();
-            if (waiter == null
-                    || !free.hasFree(waiter.kind)
-                    || !free.endpoint.host.requests().tryAcquire()) {
+            PooledConnection connection = free.free();
+            Waiter waiter = connection == null ? null : longestWaiting(connection);
+            if (waiter == null || !free.endpoint.host.requests().tryAcquire()) {
                 return;
             }
             free.pending.receive(waiter);
         }
     }
 
-    private @Nullable Waiter longestWaiting() {
+    private @Nullable Waiter longestWaiting(PooledConnection connection) {
         Waiter longest = null;
         for (EndpointPool pool : pools) {
-            Waiter first = pool.pending.firstWithoutDial();
+            Waiter first = pool.pending.firstWithoutDial(connection);
             if (first != null
                     && (longest == null || first.connectionWait.sinceNanos - longest.connectionWait.sinceNanos < 0)) {
                 longest = first;

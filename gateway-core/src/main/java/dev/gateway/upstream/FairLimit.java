@@ -69,6 +69,11 @@ public final class FairLimit {
         }
     }
 
+    /** Returns how many must be given back before anybody gets one beyond its share. */
+    public int excess() {
+        return rest.excess();
+    }
+
     /** Returns how many shares there are, including those of removed endpoints that are still in use. */
     int shares() {
         synchronized (shares) {

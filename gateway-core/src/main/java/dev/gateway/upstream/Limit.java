@@ -36,6 +36,11 @@ public final class Limit {
         return taken.get() > max;
     }
 
+    /** Returns how many are taken beyond the limit. */
+    int excess() {
+        return Math.max(0, taken.get() - max);
+    }
+
     /** Whether one is left at this moment. */
     boolean hasRoom() {
         return taken.get() < max;

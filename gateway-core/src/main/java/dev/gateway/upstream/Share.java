@@ -77,6 +77,11 @@ public final class Share {
         return taken(state) < kept(state) || (taken(state) < most && rest.hasRoom());
     }
 
+    /** Whether it has at least its maximum, even if others left some. */
+    public boolean isFull() {
+        return taken() >= most;
+    }
+
     /** Whether it has taken some of the rest, which others could take if it gave one back. */
     public boolean isBeyondKept() {
         long state = keptAndTaken.get();

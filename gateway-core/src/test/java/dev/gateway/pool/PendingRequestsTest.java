@@ -112,6 +112,10 @@ class PendingRequestsTest extends PartsFixture {
         other = new Part(endpoint(endpoints - 1));
     }
 
+    private FakeConnection connection() {
+        return new FakeConnection(endpoint, unused(PooledConnection.Owner.class), 1);
+    }
+
     private int waiting() {
         return shared.upstream.pendingRequests().taken();
     }
@@ -122,9 +126,9 @@ class PendingRequestsTest extends PartsFixture {
         part.enqueue();
         assertThat(told()).containsExactly("dial");
         assertThat(waiting()).isZero();
-        assertThat(part.pending.firstWithoutDial()).isNull();
+        assertThat(part.pending.firstWithoutDial(connection())).isNull();
         part.opener.onDialEnded();
-        part.free = new FakeConnection(endpoint, unused(PooledConnection.Owner.class), 1);
+        part.free = connection();
         part.pending.serve();
         assertThat(told()).containsExactly("left", "served");
         assertThat(part.pending.size()).isZero();
@@ -188,6 +192,50 @@ class PendingRequestsTest extends PartsFixture {
         assertThat(told()).containsExactly("timeout", "left", "failed PENDING_TIMEOUT");
     }
 
+    /** Also if there is no limit for connecting, so that nothing else would end its wait. */
+    @Test
+    void whoCountedOnAConnectionThatDoesNotComeWaitsForAPermitFromThenOn() throws Exception {
+        settings.maxConnections(1).poolAcquireMillis(1_000);
+        begin(1);
+        part.enqueue();
+        part.opener.onDialEnded();
+        part.pending.onDialEnded();
+        assertThat(waiting()).isEqualTo(1);
+        assertThat(part.withoutDial).isEqualTo(1);
+        part.pending.onDialEnded();
+        assertThat(waiting()).isEqualTo(1);
+        told();
+        pass(1_020);
+        assertThat(told()).containsExactly("timeout", "left", "failed PENDING_TIMEOUT");
+        assertThat(part.withoutDial).isZero();
+    }
+
+    @Test
+    void whoCountedOnAConnectionThatDoesNotComeLooksElsewhereFirst() throws Exception {
+        settings.maxConnections(2);
+        begin(2);
+        part.enqueue();
+        part.opener.onDialEnded();
+        part.elsewhere = other;
+        told();
+        part.pending.onDialEnded();
+        assertThat(told()).containsExactly("left", "moved to 1");
+        assertThat(other.pending.size()).isEqualTo(1);
+    }
+
+    @Test
+    void whoHasNoLimitForPermitsIsNotHeldToThatForConnections() throws Exception {
+        settings.maxConnections(1).connectMillis(6_000);
+        begin(1);
+        part.enqueue();
+        part.opener.onDialEnded();
+        part.pending.onDialEnded();
+        told();
+        pass(2_000);
+        assertThat(told()).isEmpty();
+        assertThat(waiting()).isEqualTo(1);
+    }
+
     @Test
     void whoGivesUpGivesBackWhatItHeld() throws Exception {
         settings.maxConnections(1);
@@ -248,7 +296,7 @@ class PendingRequestsTest extends PartsFixture {
         endpoint.host.connections().acquireBeyond();
         StreamOpener.Opening opening = part.enqueue();
         assertThat(part.withoutDial).isEqualTo(1);
-        assertThat(part.pending.firstWithoutDial()).isNotNull();
+        assertThat(part.pending.firstWithoutDial(connection())).isNotNull();
         opening.cancel();
         assertThat(part.withoutDial).isZero();
     }

@@ -131,6 +131,21 @@ class PermitsTest extends PartsFixture {
         assertThat(bound.granted).isEmpty();
     }
 
+    /** Three endpoints may have one each, as long as there are not more than two. */
+    @Test
+    void whatAnEndpointHadBeyondWhatItMayHaveIsForOthers() throws Exception {
+        settings.maxConnections(2);
+        upstreamOf(3);
+        host().connections().acquireBeyond();
+        host().connections().acquireBeyond();
+        Waiting waiting = new Waiting(0, true, true);
+        assertThat(waiting.tryAcquire()).isFalse();
+        shared.permits.release(host());
+        loop.runPendingTasks();
+        assertThat(waiting.granted).containsExactly(shared.upstream.hosts().get(1));
+        assertThat(shared.upstream.connections().taken()).isEqualTo(2);
+    }
+
     @Test
     void theOwnLoopIsAskedFirstAndOthersOnlyForWhatIsStillWanted() throws Exception {
         settings.maxConnections(1);
@@ -146,6 +161,42 @@ class PermitsTest extends PartsFixture {
         assertThat(asked).startsWith("own 1", "other 1");
         assertThat(waiting.granted).containsExactly(host());
         assertThat(other.left + own.left).isZero();
+    }
+
+    @Test
+    void asManyAreAskedForAsItTakesWhileTheLimitIsExceeded() throws Exception {
+        settings.maxConnections(1);
+        upstreamOf(1);
+        Idle own = new Idle("own", loop.eventLoop(), 3);
+        for (int i = 0; i < 3; i++) {
+            host().connections().acquireBeyond();
+        }
+        Waiting waiting = new Waiting(0, false, true);
+        assertThat(waiting.tryAcquire()).isFalse();
+        loop.runPendingTasks();
+        assertThat(asked).containsExactly("own 3");
+        assertThat(waiting.granted).containsExactly(host());
+        assertThat(own.left).isZero();
+    }
+
+    @Test
+    void whatIsIdleAtAnEndpointThatReturnsToServiceIsAskedFor() throws Exception {
+        settings.maxConnections(2);
+        upstreamOf(2);
+        Idle own = new Idle("own", loop.eventLoop(), 0);
+        assertThat(new Waiting(0, false, true).tryAcquire()).isTrue();
+        assertThat(shared.upstream.health().drain(host().toString(), true)).isTrue();
+        Host other = shared.upstream.hosts().get(1);
+        other.connections().acquireBeyond();
+        other.connections().acquireBeyond();
+        Waiting waiting = new Waiting(1, true, true);
+        assertThat(waiting.tryAcquire()).isFalse();
+        loop.runPendingTasks();
+        own.left = 1; // which was of no use to anybody before
+        shared.upstream.health().drain(host().toString(), false);
+        assertThat(waiting.granted).isEmpty(); // whoever changes that is not made to wait
+        loop.runPendingTasks();
+        assertThat(waiting.granted).containsExactly(host());
     }
 
     @Test
