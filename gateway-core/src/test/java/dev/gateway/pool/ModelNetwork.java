@@ -20,6 +20,7 @@ final class ModelNetwork implements Connector {
     /** Those that are open, or on their way. */
     final Set<ModelSocket> sockets = new LinkedHashSet<>();
 
+    private boolean askedLate; // by a connection that is closed
     private final Descriptors descriptors;
     private final BooleanSupplier refuses;
     private final Consumer<ModelSocket> begun;
@@ -32,15 +33,16 @@ final class ModelNetwork implements Connector {
      * @param begun told of each other one as it begins
      * @param told what becomes of connections
      */
-    ModelNetwork(
-            Descriptors descriptors,
-            BooleanSupplier refuses,
-            Consumer<ModelSocket> begun,
-            Consumer<String> told) {
+    ModelNetwork(Descriptors descriptors, BooleanSupplier refuses, Consumer<ModelSocket> begun, Consumer<String> told) {
         this.descriptors = descriptors;
         this.refuses = refuses;
         this.begun = begun;
         this.told = told;
+    }
+
+    /** Whether a request was sent on a connection whose server had said that it takes no more. */
+    boolean isAskedLate() {
+        return askedLate || sockets.stream().anyMatch(socket -> socket.server.isAskedLate());
     }
 
     @Override
@@ -68,6 +70,7 @@ final class ModelNetwork implements Connector {
         socket.closeFuture().addListener(closed -> {
             told.accept("closed " + address);
             sockets.remove(socket);
+            askedLate |= socket.server.isAskedLate();
             descriptors.upstreams().release();
         });
         return socket;

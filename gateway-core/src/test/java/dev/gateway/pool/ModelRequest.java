@@ -33,6 +33,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
     private final Owner owner;
     private Endpoint endpoint;
     private State state = State.WAITING;
+    private int turn; // its place among those who wait
     private boolean asked; // the call that asks has returned
     private int status;
     private StreamOpener.Opening opening = StreamOpener.Opening.DONE;
@@ -57,6 +58,9 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
 
         void onFailed(ModelRequest request, Failure failure, boolean wasOpen);
 
+        /** Returns the next number, for whoever goes to the end of a queue. */
+        int nextTurn();
+
         void violation(String what);
     }
 
@@ -80,6 +84,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
     }
 
     void ask(StreamOpener opener) {
+        turn = owner.nextTurn();
         StreamOpener.Opening begun = opener.open(upstream.upstream, endpoint, kind, null, this, this);
         asked = true;
         if (state == State.WAITING) {
@@ -93,6 +98,19 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
 
     boolean isOpen() {
         return state == State.OPEN;
+    }
+
+    /** Whether it waits in the same queue as another, in front of it. */
+    boolean isInLineBefore(ModelRequest other) {
+        return isPending()
+                && asked
+                && other.asked
+                && turn < other.turn
+                && upstream == other.upstream
+                && loop == other.loop
+                && kind == StreamKind.EXCHANGE // each tunnel makes its own connection, in no order
+                && other.kind == kind
+                && endpoint.equals(other.endpoint);
     }
 
     Endpoint endpoint() {
@@ -126,6 +144,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
     public void onMoved(Endpoint to) {
         expect(State.WAITING, "moved");
         endpoint = to;
+        turn = owner.nextTurn();
         if (asked) {
             owner.onMovedLater(this);
         }

@@ -2,7 +2,6 @@ package dev.gateway.pool;
 
 import dev.gateway.upstream.RetryBudget;
 import java.util.IdentityHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A model of retry budgets: what is refused though there must be some, or taken though there is none. */
@@ -11,7 +10,7 @@ final class ModelRetries {
 
     private final int percent;
     private final int minPerSecond;
-    private final Map<RetryBudget, Known> budgets = new IdentityHashMap<>();
+    private final IdentityHashMap<RetryBudget, Known> budgets = new IdentityHashMap<>();
     private boolean taken;
 
     /** What is known of one. */
@@ -19,7 +18,6 @@ final class ModelRetries {
         long began; // when the second that runs did
         boolean used;
         int requests;
-        int retries; // in all
         int inSecond;
 
         void advance(long nanos) {
@@ -60,7 +58,6 @@ final class ModelRetries {
         if (!taken) {
             return known.inSecond < minPerSecond ? "a retry was refused though " + known.inSecond + " were made" : null;
         }
-        known.retries++;
         known.inSecond++;
         boolean fits = known.inSecond <= minPerSecond || known.inSecond <= known.requests * percent / 100;
         return fits ? null : known.inSecond + " retries in a second of " + known.requests + " requests";

@@ -37,6 +37,8 @@ final class ModelServer {
     private boolean http2;
     private boolean ready; // HTTP/2 only: has sent its first settings
     private boolean goingAway;
+    private boolean closing; // HTTP/1.1 only: has said or shown that it takes no more requests
+    private boolean askedLate; // a request came although it takes no more
     private int lastTaken = Integer.MAX_VALUE; // the last stream that it takes
     private boolean refuses; // has refused a stream, so that fewer are sent for a while
     private int maxStreams = Integer.MAX_VALUE;
@@ -59,6 +61,7 @@ final class ModelServer {
     private void readHeads() {
         for (int i = in.readerIndex(); i + Integer.BYTES <= in.writerIndex(); i++) {
             if (in.getInt(i) == END_OF_HEAD) {
+                askedLate |= closing;
                 asked.put(1, false);
                 in.readerIndex(i + Integer.BYTES);
             }
@@ -75,6 +78,7 @@ final class ModelServer {
             int stream = in.getInt(in.readerIndex() + 5);
             in.skipBytes(FRAME_HEAD + length);
             if (type == HEADERS) {
+                askedLate |= goingAway;
                 asked.put(stream, false);
             } else if (type == RST_STREAM) {
                 asked.remove(stream);
@@ -100,6 +104,16 @@ final class ModelServer {
         return ready && !goingAway && !refuses && asked.size() < maxStreams;
     }
 
+    /** Whether a request came after it had said that it takes no more. */
+    boolean isAskedLate() {
+        return askedLate;
+    }
+
+    /** Ends its direction, or is about to. */
+    void close() {
+        closing = true;
+    }
+
     /** Returns the streams on which something is to be answered. */
     List<Integer> asked() {
         return new ArrayList<>(asked.keySet());
@@ -115,6 +129,7 @@ final class ModelServer {
     ByteBuf answer(int stream, int status, String fields) {
         boolean headSent = Boolean.TRUE.equals(asked.remove(stream));
         if (http1) {
+            closing |= !headSent && fields.contains("close");
             return headSent ? text("x") : text(head(status, 0, fields));
         }
         return headSent
@@ -129,7 +144,8 @@ final class ModelServer {
     }
 
     /** Returns an answer that nobody has asked for. */
-    static ByteBuf unsolicited() {
+    ByteBuf unsolicited() {
+        closing = true;
         return text(head(408, 0, "connection: close\r\n"));
     }
 
@@ -159,7 +175,12 @@ final class ModelServer {
         lastTaken = Math.min(last, lastTaken);
         asked.keySet().removeIf(stream -> stream > lastTaken);
         ByteBuf frame = Unpooled.buffer();
-        return frame.writeMedium(8).writeByte(GOAWAY).writeByte(0).writeInt(0).writeInt(lastTaken).writeInt(0);
+        return frame.writeMedium(8)
+                .writeByte(GOAWAY)
+                .writeByte(0)
+                .writeInt(0)
+                .writeInt(lastTaken)
+                .writeInt(0);
     }
 
     private static byte[] block(int status) {

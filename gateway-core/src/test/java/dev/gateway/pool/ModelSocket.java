@@ -63,6 +63,7 @@ final class ModelSocket extends AbstractChannel {
 
     /** The server ends its direction. */
     void fin() {
+        server.close();
         if (server.isHttp2()) { // which knows no half-closed connection
             unsafe().close(voidPromise());
         } else {
@@ -101,8 +102,7 @@ final class ModelSocket extends AbstractChannel {
     protected AbstractUnsafe newUnsafe() {
         return new AbstractUnsafe() {
             @Override
-            public void connect(
-                    SocketAddress remote, @Nullable SocketAddress local, ChannelPromise promise) {
+            public void connect(SocketAddress remote, @Nullable SocketAddress local, ChannelPromise promise) {
                 throw new UnsupportedOperationException();
             }
         };

@@ -46,6 +46,7 @@ final class PoolInvariants {
     void check() {
         model.forgetFinished();
         require(model.violations.isEmpty(), model.violations);
+        require(!model.network.isAskedLate(), "a connection was used after its server had said that it takes no more");
         model.upstreams.forEach(this::check);
     }
 
@@ -106,9 +107,19 @@ final class PoolInvariants {
         }
     }
 
+    /** A request has a stream: nobody has waited for longer for the same, at the same endpoint. */
+    void checkTurn(ModelRequest request) {
+        for (ModelRequest each : model.unfinished) {
+            if (each.isInLineBefore(request)) {
+                model.violation(request + " overtakes " + each);
+            }
+        }
+    }
+
     /** Whether a request may have failed so; called by the request, while nothing else happens. */
     void checkFailure(ModelRequest request, Failure failure) {
-        @Nullable String problem =
+        @Nullable
+        String problem =
                 switch (failure.cause()) {
                     case PENDING_OVERFLOW ->
                         failure.detail().contains("in flight") ? overflow(request) : pendingOverflow(request);
@@ -177,7 +188,8 @@ final class PoolInvariants {
             connections += counts.idle() + counts.active() + counts.connecting();
             idle += counts.idle();
         }
-        // Connections for checks are made with a permit or without, and count as others do once they are made. One that the
+        // Connections for checks are made with a permit or without, and count as others do once they are made. One that
+        // the
         // endpoint may be closing right now is closed a moment after its check has ended.
         int openChecks = (int) of.checksEndedNanos.stream()
                 .filter(ended -> model.now() - ended < MOMENT_NANOS)
@@ -284,7 +296,9 @@ final class PoolInvariants {
                     && model.sockets.stream()
                             .anyMatch(socket -> socket.isActive()
                                     && socket.loop == model.loops.get(number)
-                                    && socket.address.getHostString().equals(host.endpoint().host())
+                                    && socket.address
+                                            .getHostString()
+                                            .equals(host.endpoint().host())
                                     && socket.server.hasRoom());
         }
 

@@ -48,6 +48,8 @@ final class PoolModel implements ModelRequest.Owner {
     final List<LoopPools> perLoop = new ArrayList<>();
     final List<ModelUpstream> upstreams = new ArrayList<>(); // the last one is used by new requests
     final Set<ModelRequest> unfinished = new LinkedHashSet<>();
+    private int queued; // how many requests have begun to wait, or have moved
+    final ModelNetwork network;
     final Set<ModelSocket> sockets;
     final List<String> violations = new ArrayList<>();
     final Descriptors descriptors;
@@ -68,9 +70,8 @@ final class PoolModel implements ModelRequest.Owner {
         named = kind == 9;
         http2 = kind >= 5 && kind < 9;
         ejects = random.nextBoolean();
-        descriptors = random.nextInt(5) == 0
-                ? TestDescriptors.upstreams(4 + random.nextInt(5))
-                : TestDescriptors.unlimited();
+        descriptors =
+                random.nextInt(5) == 0 ? TestDescriptors.upstreams(4 + random.nextInt(5)) : TestDescriptors.unlimited();
         settings = UpstreamSettings.builder()
                 .protocol(http2 ? Protocol.H2C : Protocol.HTTP1)
                 .maxConnections(one(0, 1, 2, 3, 4, 6))
@@ -82,21 +83,18 @@ final class PoolModel implements ModelRequest.Owner {
                 .maxLifetimeMillis(one(0, 0, 700))
                 .build();
         retries = new ModelRetries(BUDGET_PERCENT, random.nextInt(3));
-        ModelNetwork network = new ModelNetwork(descriptors, () -> chance(3), invariants::onBegun, this::note);
+        network = new ModelNetwork(descriptors, () -> chance(3), invariants::onBegun, this::note);
         sockets = network.sockets;
         int count = 1 + random.nextInt(3);
         for (int i = 0; i < count; i++) {
             ModelLoop loop = new ModelLoop(() -> nanos);
             loops.add(loop);
-            perLoop.add(new LoopPools(
-                    network,
-                    resolver,
-                    loop,
-                    new TimerWheel(loop, () -> nanos),
-                    bound -> (long) (random.nextDouble() * bound)));
+            perLoop.add(new LoopPools(network, resolver, loop, new TimerWheel(loop, () -> nanos), bound ->
+                    (long) (random.nextDouble() * bound)));
         }
         pools = new Pools(
-                perLoop, (upstream, loop) -> upstreams.get(upstreams.size() - 1).gauges.get(loop));
+                perLoop,
+                (upstream, loop) -> upstreams.get(upstreams.size() - 1).gauges.get(loop));
     }
 
     private int one(int... of) {
@@ -117,7 +115,8 @@ final class PoolModel implements ModelRequest.Owner {
 
     /** Runs the schedule; throws if something is not as it must be. */
     void run() throws Exception {
-        note(settings + ", " + loops.size() + " loops" + (descriptors.upstreams().max() < 100 ? ", few descriptors" : ""));
+        note(settings + ", " + loops.size() + " loops"
+                + (descriptors.upstreams().max() < 100 ? ", few descriptors" : ""));
         replaceUpstream();
         for (int i = 0; i < STEPS; i++) {
             step();
@@ -202,7 +201,9 @@ final class PoolModel implements ModelRequest.Owner {
             ModelUpstream last = current.get(loop);
             ModelUpstream of = chance(95)
                     ? last
-                    : one(upstreams.stream().filter(each -> each.number <= last.number).toList());
+                    : one(upstreams.stream()
+                            .filter(each -> each.number <= last.number)
+                            .toList());
             loops.get(loop).run(() -> ask(loop, of, 1));
         }
     }
@@ -294,8 +295,7 @@ final class PoolModel implements ModelRequest.Owner {
             int code = headSent || chance(50) ? ModelServer.CANCEL : ModelServer.REFUSED_STREAM;
             receive(socket, "reset stream " + stream + " by " + code, server.resetStream(stream, code));
         } else {
-            String fields =
-                    one(List.of("", "", "", "", "connection: close\r\n", "keep-alive: timeout=1\r\n"));
+            String fields = one(List.of("", "", "", "", "connection: close\r\n", "keep-alive: timeout=1\r\n"));
             receive(socket, "answer " + stream, server.answer(stream, chance(85) ? 200 : 503, fields));
         }
     }
@@ -311,7 +311,7 @@ final class PoolModel implements ModelRequest.Owner {
         ModelSocket socket = one(able);
         ModelServer server = socket.server;
         if (server.isHttp1()) {
-            receive(socket, "unsolicited answer", ModelServer.unsolicited());
+            receive(socket, "unsolicited answer", server.unsolicited());
         } else if (server.isUnready() || chance(50)) {
             receive(socket, "settings", server.settings(one(0, 1, 2, 3, 100)));
         } else {
@@ -326,7 +326,8 @@ final class PoolModel implements ModelRequest.Owner {
     }
 
     private void breakOff() {
-        List<ModelSocket> active = sockets.stream().filter(ModelSocket::isActive).toList();
+        List<ModelSocket> active =
+                sockets.stream().filter(ModelSocket::isActive).toList();
         if (!active.isEmpty()) {
             ModelSocket socket = one(active);
             boolean fin = chance(60);
@@ -474,6 +475,7 @@ final class PoolModel implements ModelRequest.Owner {
     @Override
     public void onOpened(ModelRequest request) {
         note("opened " + request);
+        invariants.checkTurn(request);
         if (chance(4)) {
             request.giveUp(false);
         }
@@ -483,6 +485,11 @@ final class PoolModel implements ModelRequest.Owner {
                     .findFirst()
                     .ifPresent(each -> each.giveUp(false));
         }
+    }
+
+    @Override
+    public int nextTurn() {
+        return ++queued;
     }
 
     @Override

@@ -31,7 +31,8 @@ class RareCasesTest implements ModelRequest.Owner {
 
     private final List<String> told = new ArrayList<>();
     private final ModelLoop loop = new ModelLoop(() -> 0);
-    private final ModelNetwork network = new ModelNetwork(TestDescriptors.unlimited(), () -> false, socket -> {}, event -> {});
+    private final ModelNetwork network =
+            new ModelNetwork(TestDescriptors.unlimited(), () -> false, socket -> {}, event -> {});
     private final UpstreamSettings.Builder settings = UpstreamSettings.builder();
     private LoopPools loopPools;
     private Pools pools;
@@ -175,6 +176,11 @@ class RareCasesTest implements ModelRequest.Owner {
     @Override
     public void onOpened(ModelRequest request) {
         told.add("opened " + request.number);
+    }
+
+    @Override
+    public int nextTurn() {
+        return 0;
     }
 
     @Override
