@@ -8,10 +8,8 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
-import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -28,22 +26,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows. It ends when a response
- * is forwarded, or when the last attempt fails, and with it the exchange. One attempt may have a {@link Hedge} beside it.
- * Made when every filter has proceeded.
+ * is forwarded, or when the last attempt fails, and with it the exchange. Made when every filter has proceeded. {@link
+ * HedgedAttempts} may have two attempts at the same time.
  */
-final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner, Hedge.Owner {
+class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
-    private static final int SERVER_ERROR = 500;
 
-    private final Owner owner;
-    private final Route route;
-    private final Route.Retry policy;
-    private final Retries retries;
-    private final @Nullable Hedge hedge; // null if the request is not hedged
+    final Owner owner;
+    final Route route;
+    final Route.Retry policy;
+    final Retries retries;
     private final boolean tellsEndpoint; // the Host of the request is the endpoint's, not the client's
-    private @Nullable Attempt current;
-    private boolean endUnreported; // the end of this attempt still has to be reported to the observer
-    private @Nullable Failure lastFailure; // of the previous attempt
+
+    @Nullable
+    Attempt current;
+
+    boolean endUnreported; // the end of this attempt still has to be reported to the observer
+
+    @Nullable
+    Failure lastFailure; // of the previous attempt
 
     /** The exchange that makes the attempts. */
     interface Owner {
@@ -64,6 +65,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
 
         /** No further attempt is possible. */
         void fail(Failure failure);
+
+        /** A balancer threw an exception. */
+        void onDefect(Throwable defect);
     }
 
     Attempts(ExchangeContext exchange, Owner owner, Route route, Upstream upstream) {
@@ -84,19 +88,6 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         if (policy.attempts() > 0) {
             upstream.retryBudget().onRequest(record.startNanos);
         }
-        this.hedge = hedge(route.forwarding().hedging());
-    }
-
-    private @Nullable Hedge hedge(Route.@Nullable Hedging hedging) {
-        if (hedging == null
-                || !hedging.methods().contains(exchange.head.routedMethod())
-                || exchange.record.kind != ExchangeRecord.Kind.HTTP
-                || !owner.request().isNone()
-                || isInSession()) {
-            return null;
-        }
-        upstream.hedgeBudget().onRequest(exchange.record.startNanos);
-        return new Hedge(exchange, upstream, hedging, this);
     }
 
     /** Begins an attempt in the state {@link Phase#CONNECTING}. */
@@ -133,7 +124,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         begun.open(exchange.loop.opener, upstream, chosen, kind, kind == StreamKind.TUNNEL ? preamble(head) : null);
     }
 
-    private void tellEndpoint(Endpoint asked) {
+    final void tellEndpoint(Endpoint asked) {
         if (tellsEndpoint) {
             exchange.head.setAuthority(EndpointAuthority.of(asked, upstream.settings()));
         }
@@ -200,8 +191,8 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                         policy.waiting().silentMillis(),
                         exchange.record.requestedNanos);
         owner.request().sendTo(from, stream, policy.bufferBytes());
-        if (hedge != null && current == from && !from.isOver()) {
-            hedge.onSent();
+        if (current == from && !from.isOver()) {
+            onSent();
         }
     }
 
@@ -219,8 +210,8 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
             owner.response().onInterim(head, owner.request().hasBegun());
         } else {
             onAnswered(head, last);
-            if (!isLeftToHedge(head) && !isRepeated(head)) {
-                endHedge(head.status());
+            if (!isLeftToOther(head) && !isRepeated(head)) {
+                onAccepted(head.status());
                 beforeForwarding(head);
                 owner.response().onHead(head, last);
                 onHeard(exchange.record.respondedNanos);
@@ -269,7 +260,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
     public void onFailed(Failure reported) {
         Failure failure = Attempt.exact(reported, exchange.state.isResponded());
         judge(failure);
-        if (!goOnWithHedge(0, failure)) {
+        if (!goOnWithOther(0, failure)) {
             retryOrFail(failure);
         }
     }
@@ -307,14 +298,11 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
     /**
      * No head has arrived within the limit for silence: leaves the endpoint if it answers no requests and another is left.
      */
-    void onSilent() {
-        boolean hedged = hedge != null && hedge.isOut();
-        if (exchange.state.phase() != Phase.REQUESTED || !isReplayable() || !(hedged ? isUnheard() : isSilent())) {
+    final void onSilent() {
+        if (exchange.state.phase() != Phase.REQUESTED || !isReplayable()) {
             return;
         }
-        long delay = hedged
-                ? 0
-                : retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos));
+        long delay = delayAfterSilence();
         if (delay == Retries.NONE) {
             return;
         }
@@ -324,10 +312,17 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                 "no answer to any request in " + policy.waiting().silentMillis() + " ms");
         judge(failure);
         abandonCurrent(failure);
-        if (!goOnWithHedge(0, failure)) {
-            onTaken();
+        if (!goOnWithOther(0, failure)) {
+            onLeft();
             again(delay, failure);
         }
+    }
+
+    /** Returns how long to wait before the next attempt if the endpoint is silent, or {@link Retries#NONE}. */
+    long delayAfterSilence() {
+        return isSilent()
+                ? retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos))
+                : Retries.NONE;
     }
 
     /** The current attempt is over because of a timeout or a protocol error. */
@@ -338,132 +333,40 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
                 : reported;
         judge(failure); // first: it asks the stream whether it takes data
         abandonCurrent(failure);
-        if (!goOnWithHedge(0, failure)) {
-            onTaken();
+        if (!goOnWithOther(0, failure)) {
+            onLeft();
             retryOrFail(failure);
         }
     }
 
-    private void onTaken() {
-        if (hedge != null && exchange.state.phase() == Phase.REQUESTED) {
-            hedge.onTaken();
-        }
+    // ---- another attempt beside the current one, which HedgedAttempts makes
+
+    /** The current attempt has sent the whole request, or what has come of it. */
+    void onSent() {}
+
+    /** The current attempt was left because it takes too long. */
+    void onLeft() {}
+
+    /** Whether another attempt may still get a better response than this one; it then takes the place of the current one. */
+    boolean isLeftToOther(ResponseHead head) {
+        return false;
     }
 
-    // ---- the attempt beside the current one
-
-    @Override
-    public void onHedgeBegun(Endpoint at) {
-        setTried(at);
-        owner.routing().onAttempt();
-        tellEndpoint(at);
+    /** Lets another attempt take the place of the current one, which has ended in vain; returns false if there is none. */
+    boolean goOnWithOther(int status, @Nullable Failure failure) {
+        return false;
     }
 
-    @Override
-    public void onHedgeMoved(Endpoint to) {
-        setTried(to);
-        tellEndpoint(to);
-    }
+    /** The response of the current attempt will be forwarded. */
+    void onAccepted(int status) {}
 
-    @Override
-    public boolean isRetriable(int status) {
-        return retries.isFailure(status);
-    }
+    /** Only the current attempt is left, or none. */
+    void giveUpOther() {}
 
-    @Override
-    public Response response() {
-        return owner.response();
-    }
+    /** The end of the current attempt is about to be reported. */
+    void beforeEnd(@Nullable Failure failure, boolean again) {}
 
-    /** The current attempt has an answer that will be forwarded. */
-    private void endHedge(int status) {
-        if (hedge != null) {
-            hedge.giveUp();
-            if (status < SERVER_ERROR) { // what fails fast would make others look slow
-                hedge.onTaken();
-            }
-        }
-    }
-
-    /** An error that would be repeated is not forwarded while the hedge may be answered well. */
-    private boolean isLeftToHedge(ResponseHead head) {
-        if (hedge == null || !hedge.isOut() || !retries.isFailure(head.status())) {
-            return false;
-        }
-        onHeard(exchange.loop.wheel.nanoTime());
-        return goOnWithHedge(head.status(), null);
-    }
-
-    /** The current attempt has ended in vain: its hedge, if there is one, takes its place, and no other is made. */
-    private boolean goOnWithHedge(int status, @Nullable Failure failure) {
-        Attempt next = hedge == null ? null : hedge.running();
-        if (hedge == null || next == null) {
-            return false;
-        }
-        hedge.onTaken();
-        if (failure != null) {
-            lastFailure = failure;
-            leave(failure);
-        }
-        tellEnd(status, failure, true);
-        Attempt failed = current;
-        ClientStream stream = hedge.stream();
-        takeOver(hedge, next);
-        if (stream == null) {
-            exchange.state.on(Event.RETRY);
-            exchange.state.on(Event.BACKED_OFF); // the request is sent when there is a stream, as it always is
-        } else {
-            owner.response().attach(stream);
-        }
-        boolean sent = stream != null;
-        owner.deadlines()
-                .replaceAttempt(
-                        route.timeouts().backendRequestMillis(),
-                        exchange.record.attemptNanos,
-                        sent ? upstream.settings().responseHeadersMillis() : 0,
-                        sent ? policy.waiting().silentMillis() : 0,
-                        exchange.record.requestedNanos);
-        if (failed != null) {
-            failed.abandon(failure == null ? Attempt.ABANDONED : failure);
-        }
-        return true;
-    }
-
-    @Override
-    public void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last) {
-        if (hedge == null) {
-            return;
-        }
-        hedge.onTaken();
-        timeAnswer(); // or a slow endpoint would never look slow
-        tellEnd(0, null, true);
-        Attempt slower = current;
-        takeOver(hedge, from);
-        owner.response().attach(stream);
-        owner.deadlines()
-                .replaceAttempt(
-                        route.timeouts().backendRequestMillis(),
-                        exchange.record.attemptNanos,
-                        0,
-                        0,
-                        exchange.record.requestedNanos);
-        if (slower != null) {
-            slower.abandon(Attempt.ABANDONED);
-        }
-        if (!from.isOver()) {
-            onHead(head, last);
-        }
-    }
-
-    private void takeOver(Hedge by, Attempt next) {
-        current = next;
-        next.adopt(this);
-        endUnreported = true;
-        Endpoint at = by.takeOver();
-        if (at != null) {
-            begin(at);
-        }
-    }
+    // ---- the end
 
     /** The time of the whole exchange is over, and with it the current attempt. */
     void onTimeout(Failure failure) {
@@ -505,9 +408,7 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         Attempt failed = current;
         current = null;
         owner.deadlines().attemptOver();
-        if (hedge != null) {
-            hedge.giveUp();
-        }
+        giveUpOther();
         exchange.state.on(Event.RETRY);
         if (failed != null) {
             failed.abandon(failure);
@@ -536,11 +437,9 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** Cancels the current attempt and its hedge. */
+    /** Cancels all attempts. */
     void abandon(Failure failure) {
-        if (hedge != null) {
-            hedge.giveUp();
-        }
+        giveUpOther();
         abandonCurrent(failure);
     }
 
@@ -550,28 +449,19 @@ final class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner
         }
     }
 
-    /** Reports the end of the current attempt to the observer, once. If no other attempt follows, the hedge ends, too. */
-    void tellEnd(int status, @Nullable Failure failure, boolean again) {
-        if (hedge != null && !again) {
-            hedge.giveUp();
+    /** Reports the end of the current attempt to the observer, once. */
+    final void tellEnd(int status, @Nullable Failure failure, boolean again) {
+        if (!again) {
+            giveUpOther();
         }
         if (endUnreported) {
             endUnreported = false;
             onServed();
-            if (exchange.record.attemptKind == AttemptKind.HEDGE) {
-                exchange.record.hedge = hedgeResult(failure, again);
-            }
+            beforeEnd(failure, again);
             exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
             if (again) {
                 exchange.record.tryAgain(status, failure);
             }
         }
-    }
-
-    private HedgeResult hedgeResult(@Nullable Failure failure, boolean again) {
-        if (exchange.state.isResponded()) {
-            return HedgeResult.WON;
-        }
-        return again || EndpointMeters.isFailed(0, failure) ? HedgeResult.FAILED : HedgeResult.LOST;
     }
 }

@@ -84,7 +84,7 @@ final class Exchange extends ExchangeContext
             return;
         }
         held.waitFor(upstream.waiting());
-        Attempts made = new Attempts(this, this, route, upstream);
+        Attempts made = HedgedAttempts.of(this, this, route, upstream);
         attempts = made;
         request.watchPace();
         if (request.passes(routing.inspector())) {

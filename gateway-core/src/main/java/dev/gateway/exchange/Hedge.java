@@ -79,6 +79,9 @@ final class Hedge extends Timer implements Attempt.Owner {
         /** Returns what takes the response if this attempt gets it. */
         Response response();
 
+        /** A balancer threw an exception. */
+        void onDefect(RuntimeException defect);
+
         /** It was answered well: the exchange is its own from here on, beginning with this head. */
         void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last);
     }
@@ -112,6 +115,14 @@ final class Hedge extends Timer implements Attempt.Owner {
 
     @Override
     protected void onExpired() {
+        try {
+            begin();
+        } catch (RuntimeException e) {
+            owner.onDefect(e);
+        }
+    }
+
+    private void begin() {
         // A gateway that runs short has nothing left for work that may not be needed.
         if (progress != Progress.NONE
                 || exchange.state.phase() != Phase.REQUESTED
@@ -187,7 +198,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         ExchangeRecord record = exchange.record;
         record.hedge = result;
         other.swap(record);
-        exchange.loop.observer.onAttemptEnded(record, status, failure, result == HedgeResult.FAILED);
+        exchange.loop.observer.onAttemptEnded(record, status, failure, !exchange.state.isDone());
         record.tryAgain(status, failure);
         other.swap(record);
     }

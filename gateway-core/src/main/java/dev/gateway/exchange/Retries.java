@@ -132,10 +132,15 @@ final class Retries {
      * @return milliseconds to wait before the next attempt, or {@link #NONE}
      */
     long afterSilence(boolean othersAnswer) {
-        if (!isListed() || !policy.when().failures().contains(After.RESET)) {
+        if (!leavesSilent()) {
             return NONE;
         }
         return othersAnswer && tryOther() ? 0 : byPolicy(0);
+    }
+
+    /** Whether the policy leaves an endpoint that answers no requests. */
+    boolean leavesSilent() {
+        return isListed() && policy.when().failures().contains(After.RESET);
     }
 
     private boolean tryOther() {

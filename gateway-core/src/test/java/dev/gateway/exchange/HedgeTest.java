@@ -117,7 +117,7 @@ class HedgeTest extends ExchangeRig {
         assertThat(Objects.requireNonNull(record().tried))
                 .extracting(t -> t.endpoint().toString())
                 .containsExactly("app2.test:9000");
-        assertThat(records.attempts).containsExactly("0", "200");
+        assertThat(records.attempts).as("the other one continues").containsExactly("0 again", "200");
     }
 
     @Test
@@ -363,6 +363,54 @@ class HedgeTest extends ExchangeRig {
         assertThat(Objects.requireNonNull(health).report(FIRST).failures()).isEqualTo(1);
         answer(1, 200);
         assertThat(records.attempts).containsExactly("upstream_timeout again", "200");
+    }
+
+    @Test
+    void withoutRetriesASilentEndpointIsNotLeft() {
+        retry = new Route.Retry(
+                0,
+                new Route.Retry.When(Set.of(Route.Retry.After.values()), Set.of(), Set.of(Method.GET)),
+                new Route.Retry.Waiting(0, true, 1000),
+                1024,
+                new Route.Retry.Budget(0, 0));
+        hedged();
+        pass(2000);
+        assertThat(stream(0).reset).isNull();
+        opening(1).fail(failure(Cause.CONNECT_TIMEOUT, RetrySafety.ALWAYS));
+        answer(0, 200);
+        assertThat(client.status()).isEqualTo(200);
+    }
+
+    /** It is told once that the budget allowed no retry, not for the hedge that had nowhere to go, too. */
+    @Test
+    void aSecondAttemptThatIsGivenUpIsNotTheLastOne() {
+        retry = new Route.Retry(
+                1,
+                new Route.Retry.When(Set.of(), Set.of(503), Set.of(Method.GET)),
+                new Route.Retry.Waiting(0, true, 0),
+                1024,
+                new Route.Retry.Budget(0, 0));
+        hedged();
+        opening(1).callback.onMoved(FIRST);
+        answer(0, 503);
+        assertThat(record().cause).isEqualTo(Cause.RETRY_BUDGET);
+        assertThat(record().hedge).isEqualTo(HedgeResult.LOST);
+        assertThat(records.attempts).containsExactly("0 again", "503");
+    }
+
+    @Test
+    void aDefectOfTheBalancerEndsTheExchange() {
+        balancer = request -> {
+            if (request.previous() != null) {
+                throw new IllegalStateException("made by the test");
+            }
+            return FIRST;
+        };
+        get();
+        opener.last().succeed();
+        pass(DELAY + 20);
+        assertAnswered(500, Cause.UNKNOWN);
+        assertThat(stream(0).reset).isNotNull();
     }
 
     @Test
