@@ -161,6 +161,36 @@ class HedgeIT {
         }
     }
 
+    /** Both attempts go on, and neither endpoint gets later requests. */
+    @ParameterizedTest
+    @EnumSource
+    void bothEndpointsMayLeaveTheConfigurationMeanwhile(Pairing pairing) throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        Behavior first = silent();
+        Behavior second = late();
+        Behavior behavior = (stream, head) -> (asked.getAndIncrement() == 0 ? first : second).serve(stream, head);
+        try (Origin one = Origin.start().on("/", behavior);
+                Origin two = Origin.start().on("/", behavior);
+                Origin next = quick();
+                Rig rig = Rig.start(yaml(pairing, "{after: 20ms, budget: 100%}", one, two));
+                Peer client = rig.connect(pairing)) {
+            PeerStream stream = send(client, "GET", "/");
+            awaitArrived(2);
+            rig.reload(yaml(pairing, "{after: 20ms, budget: 100%}", next));
+            answers.countDown();
+            assertThat(answer(stream)).isEqualTo("late");
+            assertCancelled();
+            try (Peer other = rig.connect(pairing)) {
+                assertThat(answer(send(other, "GET", "/"))).isEqualTo("quick");
+            }
+            assertThat(asked).hasValue(2);
+            List<String> log = rig.awaitAccessLog(2);
+            assertThat(log.get(0)).contains("\"hedge\":\"won\"");
+            rig.awaitMetric(0, "gateway_upstream_requests_active");
+            rig.awaitMetric(1, "gateway_upstream_connections_active"); // the one to the endpoint that is left
+        }
+    }
+
     /** When a later request goes to the second endpoint, the time of those before is over. */
     @ParameterizedTest
     @EnumSource
