@@ -11,8 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
 /**
- * State of filters that outlives a generation: contents of files, counts, what was verified; also what answers of a rule
- * take. A filter of the next generation gets the state that one of the active generation has by the same key; what no filter
+ * State of filters that outlives a generation: contents of files, counts, what was verified; also the answer times of
+ * rules. A filter of the next generation gets the state that one of the active generation has by the same key; what no filter
  * uses any more is dropped. Used by the thread that reloads; any thread may ask for the problems.
  */
 public final class FilterStates {

@@ -9,17 +9,17 @@ import dev.gateway.route.Route.Hedging;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Hedging policy factory: turns what is configured of hedges into what exchanges ask. */
+/** Makes the hedging policies of rules from their configuration. */
 final class HedgeAssembly {
     private HedgeAssembly() {}
 
-    /** Whose answers are timed. */
+    /** The key of the answer times of a rule. */
     private record Key(String rule) {}
 
     /**
-     * Returns the policy of a rule, null if it hedges nothing.
+     * Returns the policy of a rule, null if the rule does not hedge.
      *
-     * @param rule what logs and metrics call it: what its answers take outlives a reload
+     * @param rule its name in logs and metrics; answer times of a rule of the same name outlive a reload
      */
     static @Nullable Hedging policy(@Nullable HedgeConfig config, String rule, FilterStates.Prepared states)
             throws StartException {

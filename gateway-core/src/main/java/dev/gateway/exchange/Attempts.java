@@ -341,7 +341,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
 
     // ---- another attempt beside the current one, which HedgedAttempts makes
 
-    /** The current attempt has sent the whole request, or what has come of it. */
+    /** The current attempt has sent the request's head, and the part of the body that has arrived. */
     void onSent() {}
 
     /** The current attempt was left because it takes too long. */

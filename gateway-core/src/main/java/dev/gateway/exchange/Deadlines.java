@@ -104,9 +104,9 @@ final class Deadlines extends Timer {
     }
 
     /**
-     * Another attempt takes the place of the current one, which began while that one ran.
+     * An attempt that began while the current one ran takes its place.
      *
-     * @param headMillis 0 also if it waits for no response head yet, or has one
+     * @param headMillis 0 also if it has not sent the request, or has its response head
      * @param silentMillis likewise
      */
     void replaceAttempt(long attemptMillis, long since, long headMillis, long silentMillis, long sentSince) {

@@ -61,7 +61,7 @@ abstract class EndpointUse implements BalancerContext {
         return chosen != null && EndpointChoice.isFresh(upstream, this, chosen) ? chosen : null;
     }
 
-    /** Whether the client's session names an endpoint, which has what other endpoints do not have. */
+    /** Whether the client's session names an endpoint: others do not have its state. */
     final boolean isInSession() {
         return session != null && session.endpoint() != null;
     }
@@ -79,7 +79,7 @@ abstract class EndpointUse implements BalancerContext {
         setTried(chosen);
     }
 
-    /** The endpoint gets the request, or has got it. */
+    /** An attempt is at this endpoint, so later attempts prefer others. */
     final void setTried(Endpoint chosen) {
         tried |= bit(chosen);
     }
@@ -128,7 +128,7 @@ abstract class EndpointUse implements BalancerContext {
         return isUnheard() && EndpointChoice.hasUntried(upstream, this);
     }
 
-    /** Whether the endpoint has answered nobody since it got this request. */
+    /** Whether the endpoint has answered no request since it got this one. */
     final boolean isUnheard() {
         return endpoint != null && !upstream.host(endpoint).isHeardSince(exchange.record.requestedNanos);
     }

@@ -20,13 +20,13 @@ import dev.gateway.upstream.Upstream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hedged request: the second attempt of a request without a body, at another endpoint, made when the current one has taken
- * as long as the rule says. There is at most one in an exchange. It runs only while the current attempt waits for its
- * response head, and nothing of it reaches the exchange meanwhile.
+ * Hedged request: a second attempt of a request without a body, at another endpoint. It begins when the current attempt has
+ * waited for its response head as long as the rule says, at most once in an exchange. While both run, the exchange gets no
+ * events of this one.
  *
  * <ul>
  *   <li>A good answer makes it the current attempt, and the other one is given up.
- *   <li>An error of a server, or a status that {@link Retries} takes for a failure, does not: the other one may do better.
+ *   <li>A server error, or a status that is a failure for {@link Retries}, ends it: the other one may get a better answer.
  *   <li>When the current attempt fails, this one takes its place, and no further attempt is made.
  * </ul>
  *
@@ -50,7 +50,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         NONE,
         /** It waits for its stream. */
         OPENING,
-        /** The same, but at an endpoint that has had the request: it will be given up. */
+        /** It waits for its stream, but at an endpoint that already had the request: it will be given up. */
         ASTRAY,
         /** The request's head was sent. */
         SENT,
@@ -58,31 +58,31 @@ final class Hedge extends Timer implements Attempt.Owner {
         OVER
     }
 
-    /** Who makes the current attempt. */
+    /** The maker of the current attempt. */
     interface Owner {
-        /** Returns an endpoint for it, null if none is well that has not had the request. */
+        /** Returns an endpoint for it, null if no healthy endpoint is left that did not have the request. */
         @Nullable
         Endpoint another();
 
-        /** Whether that endpoint has had the request. */
+        /** Whether this endpoint already had the request. */
         boolean isTried(Endpoint asked);
 
         /** It begins at this endpoint. */
         void onHedgeBegun(Endpoint at);
 
-        /** It goes to this endpoint, and there was no room where it was to go. */
+        /** It moves to this endpoint, because the chosen one has no room. */
         void onHedgeMoved(Endpoint to);
 
-        /** Whether another attempt would be made after such a status. */
+        /** Whether the retry policy repeats a request after this status. */
         boolean isRetriable(int status);
 
-        /** Returns what takes the response if this attempt gets it. */
+        /** Returns the response, for the attempt that gets one. */
         Response response();
 
         /** A balancer threw an exception. */
         void onDefect(RuntimeException defect);
 
-        /** It was answered well: the exchange is its own from here on, beginning with this head. */
+        /** It got a good answer, so it becomes the current attempt; this head is its first event. */
         void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last);
     }
 
@@ -93,7 +93,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         this.owner = owner;
     }
 
-    /** The current attempt has the request: the time begins after which there may be another. */
+    /** The current attempt has sent the request: from now on the delay counts. */
     void onSent() {
         if (progress != Progress.NONE) {
             return;
@@ -104,7 +104,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         }
     }
 
-    /** The current attempt was answered, or it is left: tells what it has taken, as the record has it. */
+    /** The current attempt has its answer, or it is left: its time so far counts for the percentile. */
     void onTaken() {
         ExchangeRecord record = exchange.record;
         if (record.attemptKind != AttemptKind.HEDGE && record.requestedNanos != 0) {
@@ -123,7 +123,7 @@ final class Hedge extends Timer implements Attempt.Owner {
     }
 
     private void begin() {
-        // A gateway that runs short has nothing left for work that may not be needed.
+        // While the gateway is short of memory or time, it does no work that may not be needed.
         if (progress != Progress.NONE
                 || exchange.state.phase() != Phase.REQUESTED
                 || exchange.loop.gate.endsKeepAlive()) {
@@ -158,12 +158,12 @@ final class Hedge extends Timer implements Attempt.Owner {
         begun.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, null);
     }
 
-    /** Whether it may still be answered. */
+    /** Whether it runs and may still get an answer. */
     boolean isOut() {
         return progress == Progress.OPENING || progress == Progress.SENT;
     }
 
-    /** Returns the attempt if it may still be answered, else null. */
+    /** Returns the attempt if it may still get an answer, else null. */
     @Nullable
     Attempt running() {
         return isOut() ? attempt : null;
@@ -175,7 +175,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         return stream;
     }
 
-    /** It is the current attempt from here on, which the record shows; returns its endpoint. */
+    /** It becomes the current attempt, and the record shows it from now on; returns its endpoint. */
     @Nullable
     Endpoint takeOver() {
         progress = Progress.OVER;
@@ -183,7 +183,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         return endpoint;
     }
 
-    /** Nobody waits for it, nor for the time when it is to be made. */
+    /** Cancels it, or its timer. */
     void giveUp() {
         cancel();
         Attempt running = attempt;
@@ -284,11 +284,11 @@ final class Hedge extends Timer implements Attempt.Owner {
         end(HedgeResult.FAILED, status, null);
     }
 
-    /** Nothing is asked of what follows the head before it is the current attempt. */
+    /** Never called: it gets no credit beyond the head before it is the current attempt. */
     @Override
     public void onTrailers(Fields trailers) {}
 
-    /** There is nothing to write. */
+    /** There is no body to write. */
     @Override
     public void onWritable() {}
 }

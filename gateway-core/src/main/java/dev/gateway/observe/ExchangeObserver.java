@@ -25,12 +25,12 @@ public interface ExchangeObserver {
      * An attempt is over.
      *
      * @param status of the final response head, 0 if none came
-     * @param failure why it failed, null if its response was, or is being, forwarded, or it is not needed any more
+     * @param failure why it failed, null if its response was, or is being, forwarded, or if the attempt is not needed
      * @param again whether another attempt follows, or continues
      */
     default void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {}
 
-    /** There is no second attempt beside one that takes long, because the upstream has had too many of them. */
+    /** The hedge budget of the upstream did not allow a second attempt. */
     default void onHedgeOverBudget(ExchangeRecord exchange) {}
 
     /** The exchange has become a tunnel. */

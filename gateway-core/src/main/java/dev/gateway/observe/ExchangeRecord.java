@@ -47,13 +47,13 @@ public final class ExchangeRecord {
         HEDGE
     }
 
-    /** What became of a hedge. */
+    /** How a hedge ended. */
     public enum HedgeResult {
         /** Its response was forwarded. */
         WON("won"),
-        /** It was not needed any more. */
+        /** The other attempt was faster, or the exchange ended. */
         LOST("lost"),
-        /** It failed, or was not answered well. */
+        /** It failed, or got an error as its answer. */
         FAILED("failed");
 
         private final String label;
@@ -160,7 +160,7 @@ public final class ExchangeRecord {
     /** Why the last attempt was made. */
     public AttemptKind attemptKind = AttemptKind.FIRST;
 
-    /** What became of the hedge, null if there was none, or it runs still. */
+    /** How the hedge ended; null if there was none, or it still runs. */
     public @Nullable HedgeResult hedge;
 
     /** The attempts but the last one, as they ended; null if there were none. */
@@ -213,7 +213,7 @@ public final class ExchangeRecord {
     /** What exactly happened, for people; empty if it did not fail. */
     public String detail = "";
 
-    /** The current attempt was answered with a status, or failed, or is not needed, and it is not the last one. */
+    /** The current attempt got this status, failed, or is not needed; another one follows or continues. */
     public void tryAgain(int answered, @Nullable Failure failure) {
         List<Tried> list = tried;
         if (list == null) {

@@ -6,8 +6,8 @@ import dev.gateway.stream.EndpointName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The other one of two attempts that run at the same time: what an access record shows of an attempt, for the one that it
- * does not show now. Confined to the exchange's event loop.
+ * The part of an {@link ExchangeRecord} about one attempt, for an attempt that the record does not show at present: of two
+ * attempts that run at the same time, it shows one. Confined to the exchange's event loop.
  */
 public final class OtherAttempt {
     private @Nullable EndpointName endpoint;
@@ -19,7 +19,7 @@ public final class OtherAttempt {
     private long dialNanos;
     private long requestedNanos;
 
-    /** Has the record show this attempt, and keeps what it showed before. */
+    /** Exchanges the two: the record shows this attempt, and this keeps the one that the record showed. */
     public void swap(ExchangeRecord record) {
         EndpointName toldEndpoint = record.endpoint;
         int toldIndex = record.endpointIndex;

@@ -7,19 +7,19 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Live percentiles: how long the answers of a rule take at present. Answers are counted in the buckets of {@link
- * FineHistogram}, in a window that lasts ten seconds, or until there are enough of them; the window before counts, too. So
- * what was long ago is forgotten, and a rule with few requests still has an estimate. Takes some two kilobytes. Safe from
- * any thread, and without a lock; of answers that come while one window follows another, some may be forgotten.
+ * Live percentiles of the answer times of a rule. It counts answers in the buckets of {@link FineHistogram}, in a window of
+ * ten seconds, or longer if there are too few answers; the previous window counts, too. So old answers are forgotten, and a
+ * rule with few requests still has an estimate. Takes about two kilobytes. Safe from any thread, without a lock; some answers
+ * may be lost when a window ends.
  */
 public final class AnswerTimes {
-    /** Too few answers are known. */
+    /** There are too few answers. */
     static final long UNKNOWN = -1;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** An estimate is a guess if fewer answers than these took longer. */
+    /** Minimum number of answers above the percentile: with fewer, an estimate would be a guess. */
     private static final int LEAST_ABOVE = 5;
 
     private static final int LEAST = 20;
@@ -32,7 +32,7 @@ public final class AnswerTimes {
     private static final class Window {
         final long beganNanos;
         final AtomicIntegerArray counts = new AtomicIntegerArray(FineHistogram.BUCKETS);
-        final int[] before; // those of the window before
+        final int[] before; // the counts of the previous window
 
         Window(int[] before, long nanos) {
             this.before = before;
@@ -41,9 +41,10 @@ public final class AnswerTimes {
     }
 
     /**
-     * An answer took so long, or longer if nobody has waited for it.
+     * Counts an answer.
      *
-     * @param now on any clock of which a user never uses another
+     * @param nanos its time, or the time after which its attempt was canceled
+     * @param now the same clock at each call
      */
     public void add(long nanos, long now) {
         Window current = window.get();
@@ -57,7 +58,7 @@ public final class AnswerTimes {
     }
 
     /**
-     * Returns the nanoseconds that a part of the answers did not exceed, or {@link #UNKNOWN}.
+     * Returns the nanoseconds that this part of the answers did not exceed, or {@link #UNKNOWN}.
      *
      * @param perMille the part, from 1 to 999
      * @param now by the same clock
@@ -73,7 +74,7 @@ public final class AnswerTimes {
         }
         long age = now - current.beganNanos;
         int needed = Math.max(LEAST, LEAST_ABOVE * WHOLE / (WHOLE - perMille));
-        if (age >= 2 * LONGEST_NANOS) { // nobody has asked for so long
+        if (age >= 2 * LONGEST_NANOS) { // not used for a long time
             window.compareAndSet(current, new Window(new int[FineHistogram.BUCKETS], now));
             return UNKNOWN;
         }

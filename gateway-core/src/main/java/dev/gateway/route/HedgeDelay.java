@@ -4,11 +4,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hedging delay: how long the first attempt of a request has for its answer before there is a second one. A fixed time, or a
- * percentile of what answers of the rule take at present. Shared by all event loops.
+ * Hedging delay: how long the first attempt of a request may take before a second one begins. A fixed time, or a percentile
+ * of the rule's answer times at present. Shared by all event loops.
  */
 public final class HedgeDelay {
-    /** It is not known yet what answers take. */
+    /** There are too few answers for a percentile. */
     public static final long UNKNOWN = -1;
 
     private static final long REFRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -27,27 +27,27 @@ public final class HedgeDelay {
         this.times = times;
     }
 
-    /** Makes one that is always the same. */
+    /** Makes a fixed delay. */
     public static HedgeDelay fixed(long millis) {
         return new HedgeDelay(millis, 0, null);
     }
 
     /**
-     * Makes one that is a percentile.
+     * Makes a delay that is a percentile.
      *
      * @param perMille the part of the answers that take no longer
-     * @param leastMillis below which it never is
-     * @param times what answers take, which this is to be told
+     * @param leastMillis the minimum delay
+     * @param times the answer times, which users report to the delay
      */
     public static HedgeDelay percentile(int perMille, long leastMillis, AnswerTimes times) {
         return new HedgeDelay(leastMillis, perMille, times);
     }
 
     /**
-     * An attempt was answered, or nobody waits for its answer any more.
+     * An attempt got its answer, or was canceled.
      *
-     * @param nanos how long it has taken so far
-     * @param now by the clock that all users have
+     * @param nanos how long it has taken
+     * @param now the same clock at each call, for all users
      */
     public void onAnswered(long nanos, long now) {
         if (times != null) {
@@ -55,7 +55,7 @@ public final class HedgeDelay {
         }
     }
 
-    /** Returns the delay in milliseconds, or {@link #UNKNOWN}. It is found out a few times a second. */
+    /** Returns the delay in milliseconds, or {@link #UNKNOWN}. Computes it at most ten times per second. */
     public long millis(long now) {
         if (times == null) {
             return leastMillis;

@@ -168,11 +168,11 @@ public record Route(
     }
 
     /**
-     * When a second attempt is made beside one that takes long.
+     * When the gateway makes a second attempt while the first one runs.
      *
      * @param delay how long the first attempt has for its answer
-     * @param percent such attempts as a part of an upstream's requests
-     * @param methods of the requests, which two endpoints may process
+     * @param percent maximum number of second attempts, in percent of the upstream's requests
+     * @param methods methods of requests that two endpoints may process
      */
     public record Hedging(HedgeDelay delay, int percent, Set<Method> methods) {}
 
