@@ -558,6 +558,21 @@ class HedgeTest extends ExchangeRig {
     }
 
     @Test
+    void anAttemptThatEndsWhereTheFirstIsDoesNotOutliveIt() {
+        endpoints = List.of(FIRST, SECOND, THIRD);
+        balancer = turns(endpoints);
+        retry = new Route.Retry(1, Set.of(), 0);
+        hedged();
+        opening(1).callback.onMoved(FIRST);
+        opening(0).events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
+        assertThat(opening(1).cancelled).isTrue();
+        assertThat(opener.openings).extracting(o -> o.endpoint).containsExactly(FIRST, SECOND, THIRD);
+        opening(2).succeed();
+        answer(2, 200);
+        assertThat(record().hedge).isEqualTo(HedgeResult.LOST);
+    }
+
+    @Test
     void anotherEndpointMayHaveRoomForTheSecondAttempt() {
         endpoints = List.of(FIRST, SECOND, THIRD);
         settings.preserveHost = false;

@@ -99,6 +99,25 @@ class PermitsTest extends PartsFixture {
         assertThat(third.waiter.isWaiting()).isTrue();
     }
 
+    /** Another thread has given it back, and has not handed it out yet. */
+    @Test
+    void aPermitThatIsFreeForAMomentIsForThoseWhoWait() throws Exception {
+        settings.maxConnections(1);
+        upstreamOf(1);
+        Waiting first = new Waiting(0, false, true);
+        Waiting second = new Waiting(0, false, true);
+        Waiting third = new Waiting(0, false, true);
+        assertThat(first.tryAcquire()).isTrue();
+        assertThat(second.tryAcquire()).isFalse();
+        host().connections().release();
+        assertThat(shared.permits.isAvailable(host())).isFalse();
+        assertThat(shared.permits.tryAcquire(host())).isFalse();
+        assertThat(third.tryAcquire()).isFalse();
+        loop.runPendingTasks();
+        assertThat(second.granted).containsExactly(host());
+        assertThat(third.granted).isEmpty();
+    }
+
     @Test
     void whoIsBeingGivenOneCannotLeave() throws Exception {
         settings.maxConnections(1);
