@@ -196,7 +196,7 @@ final class Hedge extends Timer implements Attempt.Owner {
     private void end(HedgeResult result, int status, @Nullable Failure failure) {
         progress = Progress.OVER;
         ExchangeRecord record = exchange.record;
-        record.hedge = result;
+        record.setHedge(result);
         other.swap(record);
         exchange.loop.observer.onAttemptEnded(record, status, failure, !exchange.state.isDone());
         record.tryAgain(status, failure);

@@ -194,7 +194,7 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
     @Override
     void beforeEnd(@Nullable Failure failure, boolean again) {
         if (exchange.record.attemptKind == AttemptKind.HEDGE) {
-            exchange.record.hedge = result(failure, again);
+            exchange.record.setHedge(result(failure, again));
         }
     }
 

@@ -50,15 +50,17 @@ public final class ExchangeRecord {
     /** How a hedge ended. */
     public enum HedgeResult {
         /** Its response was forwarded. */
-        WON("won"),
+        WON(1, "won"),
         /** The other attempt was faster, or the exchange ended. */
-        LOST("lost"),
+        LOST(2, "lost"),
         /** It failed, or got an error as its answer. */
-        FAILED("failed");
+        FAILED(3, "failed");
 
+        private final byte code; // in the record
         private final String label;
 
-        HedgeResult(String label) {
+        HedgeResult(int code, String label) {
+            this.code = (byte) code;
             this.label = label;
         }
 
@@ -160,8 +162,8 @@ public final class ExchangeRecord {
     /** Why the last attempt was made. */
     public AttemptKind attemptKind = AttemptKind.FIRST;
 
-    /** How the hedge ended; null if there was none, or it still runs. */
-    public @Nullable HedgeResult hedge;
+    /** The code of a {@link HedgeResult}, 0 for none; a reference would make the records of all exchanges larger. */
+    private byte hedge;
 
     /** The attempts but the last one, as they ended; null if there were none. */
     public @Nullable List<Tried> tried;
@@ -212,6 +214,24 @@ public final class ExchangeRecord {
 
     /** What exactly happened, for people; empty if it did not fail. */
     public String detail = "";
+
+    /** Returns how the hedge ended; null if there was none, or it still runs. */
+    public @Nullable HedgeResult hedge() {
+        if (hedge == 0) {
+            return null; // of most exchanges
+        }
+        for (HedgeResult each : HedgeResult.values()) {
+            if (each.code == hedge) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    /** The hedge has ended. */
+    public void setHedge(HedgeResult result) {
+        hedge = result.code;
+    }
 
     /** The current attempt got this status, failed, or is not needed; another one follows or continues. */
     public void tryAgain(int answered, @Nullable Failure failure) {

@@ -69,8 +69,8 @@ class HedgeModelTest extends ExchangeRig {
             sides.clear();
             run(new Random(random.nextLong()), "seed " + seed + ", exchange " + i);
             ExchangeRecord record = records.completed.get(records.completed.size() - 1);
-            if (record.hedge != null) {
-                results.merge(record.hedge, 1, Integer::sum);
+            if (record.hedge() != null) {
+                results.merge(record.hedge(), 1, Integer::sum);
             }
         }
         assertThat(results).as("all that can become of one").hasSize(3);

@@ -96,7 +96,7 @@ class HedgeTest extends ExchangeRig {
         assertThat(record().endpointIndex).isEqualTo(1);
         assertThat(record().attempts).isEqualTo(2);
         assertThat(record().cause).isNull();
-        assertThat(record().hedge).isEqualTo(HedgeResult.WON);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.WON);
         assertThat(Objects.requireNonNull(record().tried))
                 .extracting(t -> t.endpoint() + " " + t.status())
                 .containsExactly("app.test:9000 0");
@@ -113,7 +113,7 @@ class HedgeTest extends ExchangeRig {
         assertThat(record().endpoint).isEqualTo(FIRST);
         assertThat(record().hop).isNotNull();
         assertThat(record().attempts).isEqualTo(2);
-        assertThat(record().hedge).isEqualTo(HedgeResult.LOST);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.LOST);
         assertThat(Objects.requireNonNull(record().tried))
                 .extracting(t -> t.endpoint().toString())
                 .containsExactly("app2.test:9000");
@@ -125,7 +125,7 @@ class HedgeTest extends ExchangeRig {
         hedged();
         answer(0, 200);
         assertThat(opening(1).cancelled).isTrue();
-        assertThat(record().hedge).isEqualTo(HedgeResult.LOST);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.LOST);
     }
 
     @Test
@@ -148,7 +148,7 @@ class HedgeTest extends ExchangeRig {
         opening(1).events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
         assertThat(client.reset).isNotNull();
         assertThat(record().cause).isEqualTo(Cause.UPSTREAM_RESET_IN_BODY);
-        assertThat(record().hedge).isEqualTo(HedgeResult.WON);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.WON);
     }
 
     @Test
@@ -177,7 +177,7 @@ class HedgeTest extends ExchangeRig {
         answer(0, 200);
         assertThat(client.status()).isEqualTo(200);
         assertThat(record().endpoint).isEqualTo(FIRST);
-        assertThat(record().hedge).isEqualTo(HedgeResult.FAILED);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.FAILED);
         assertThat(opener.openings).hasSize(2);
         assertThat(records.attempts).containsExactly(status + " again", "200");
     }
@@ -202,7 +202,7 @@ class HedgeTest extends ExchangeRig {
         answer(1, 200);
         assertThat(client.status()).isEqualTo(200);
         assertThat(record().endpoint).isEqualTo(SECOND);
-        assertThat(record().hedge).isEqualTo(HedgeResult.WON);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.WON);
         assertThat(records.attempts).containsExactly("503 again", "200");
     }
 
@@ -250,7 +250,7 @@ class HedgeTest extends ExchangeRig {
         assertThat(opener.openings).as("there is one second attempt at most").hasSize(2);
         answer(0, 200);
         assertThat(client.status()).isEqualTo(200);
-        assertThat(record().hedge).isEqualTo(HedgeResult.FAILED);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.FAILED);
         assertThat(records.attempts).containsExactly("upstream_reset_before_headers again", "200");
     }
 
@@ -260,7 +260,7 @@ class HedgeTest extends ExchangeRig {
         opening(1).fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
         assertThat(opener.openings).hasSize(2);
         answer(0, 200);
-        assertThat(record().hedge).isEqualTo(HedgeResult.FAILED);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.FAILED);
     }
 
     @Test
@@ -290,7 +290,7 @@ class HedgeTest extends ExchangeRig {
         assertThat(opener.openings).hasSize(2);
         answer(1, 200);
         assertThat(client.status()).isEqualTo(200);
-        assertThat(record().hedge).isEqualTo(HedgeResult.WON);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.WON);
     }
 
     @Test
@@ -307,7 +307,7 @@ class HedgeTest extends ExchangeRig {
         opening(2).events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
         assertAnswered(502, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
         assertThat(record().attempts).isEqualTo(3);
-        assertThat(record().hedge).isEqualTo(HedgeResult.FAILED);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.FAILED);
     }
 
     @Test
@@ -394,7 +394,7 @@ class HedgeTest extends ExchangeRig {
         opening(1).callback.onMoved(FIRST);
         answer(0, 503);
         assertThat(record().cause).isEqualTo(Cause.RETRY_BUDGET);
-        assertThat(record().hedge).isEqualTo(HedgeResult.LOST);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.LOST);
         assertThat(records.attempts).containsExactly("0 again", "503");
     }
 
@@ -435,7 +435,7 @@ class HedgeTest extends ExchangeRig {
         opening(1).events.onHead(response(101), false);
         assertThat(stream(1).reset).isNotNull();
         answer(0, 200);
-        assertThat(record().hedge).isEqualTo(HedgeResult.FAILED);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.FAILED);
     }
 
     // ---- the exchange ends
@@ -447,7 +447,7 @@ class HedgeTest extends ExchangeRig {
         events.onReset(GONE);
         assertThat(stream(0).reset).isNotNull();
         assertThat(stream(1).reset).isNotNull();
-        assertThat(record().hedge).isEqualTo(HedgeResult.LOST);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.LOST);
         assertThat(records.attempts).containsExactly("0", "client_closed");
     }
 
@@ -482,7 +482,7 @@ class HedgeTest extends ExchangeRig {
         pass(1000);
         opener.last().events.onData(bytes("long"), true);
         assertThat(opener.openings).hasSize(1);
-        assertThat(record().hedge).isNull();
+        assertThat(record().hedge()).isNull();
     }
 
     @Test
@@ -554,7 +554,7 @@ class HedgeTest extends ExchangeRig {
         assertThat(stream(1).reset).isEqualTo(Attempt.ABANDONED);
         assertThat(stream(1).ended).as("nothing was sent").isFalse();
         answer(0, 200);
-        assertThat(record().hedge).isEqualTo(HedgeResult.LOST);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.LOST);
     }
 
     @Test
@@ -569,7 +569,7 @@ class HedgeTest extends ExchangeRig {
         assertThat(opener.openings).extracting(o -> o.endpoint).containsExactly(FIRST, SECOND, THIRD);
         opening(2).succeed();
         answer(2, 200);
-        assertThat(record().hedge).isEqualTo(HedgeResult.LOST);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.LOST);
     }
 
     @Test
@@ -609,7 +609,7 @@ class HedgeTest extends ExchangeRig {
         assertThat(opener.openings).hasSize(1);
         assertThat(records.hedgesOverBudget).isEqualTo(1);
         answer(0, 200);
-        assertThat(record().hedge).isNull();
+        assertThat(record().hedge()).isNull();
     }
 
     @Test
@@ -741,6 +741,6 @@ class HedgeTest extends ExchangeRig {
         pass(DELAY + 20);
         assertThat(opener.openings).hasSize(2);
         answer(0, 200);
-        assertThat(record().hedge).isEqualTo(HedgeResult.FAILED);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.FAILED);
     }
 }

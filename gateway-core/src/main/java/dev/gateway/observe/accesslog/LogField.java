@@ -114,8 +114,10 @@ record LogField(String text, String key, Writer writer) {
             line.tried(exchange.tried);
         }
     });
-    static final LogField HEDGE =
-            field("hedge", (exchange, line) -> line.text(exchange.hedge == null ? null : exchange.hedge.label()));
+    static final LogField HEDGE = field("hedge", (exchange, line) -> {
+        ExchangeRecord.HedgeResult result = exchange.hedge();
+        line.text(result == null ? null : result.label());
+    });
     static final LogField GENERATION = field("generation", (exchange, line) -> line.number(exchange.generation));
     static final LogField RECEIVED_BYTES =
             field("receivedBytes", (exchange, line) -> line.number(exchange.receivedBytes));

@@ -4,6 +4,7 @@ import dev.gateway.observe.Counts;
 import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
+import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.observe.FineHistogram;
 import dev.gateway.observe.Histogram;
 import dev.gateway.stream.Cause;
@@ -163,11 +164,12 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
             exchange.endpointMeters = null;
             endpoint.ended(failed, now - exchange.attemptNanos);
         }
+        HedgeResult hedge = exchange.hedge();
         if (exchange.attemptKind == AttemptKind.RETRY) {
             count(failure == null && !again ? UpstreamCount.RETRIES_SUCCEEDED : UpstreamCount.RETRIES_FAILED);
-        } else if (exchange.attemptKind == AttemptKind.HEDGE && exchange.hedge != null) {
+        } else if (exchange.attemptKind == AttemptKind.HEDGE && hedge != null) {
             count(
-                    switch (exchange.hedge) {
+                    switch (hedge) {
                         case WON -> UpstreamCount.HEDGES_WON;
                         case LOST -> UpstreamCount.HEDGES_LOST;
                         case FAILED -> UpstreamCount.HEDGES_FAILED;

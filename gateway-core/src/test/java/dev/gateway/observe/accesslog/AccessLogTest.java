@@ -236,7 +236,7 @@ class AccessLogTest {
         record.tryAgain(0, null);
         record.endpoint = new NamedEndpoint("app.test:9000");
         record.attempts = 2;
-        record.hedge = ExchangeRecord.HedgeResult.WON;
+        record.setHedge(ExchangeRecord.HedgeResult.WON);
         assertThat(line(JSON, record))
                 .contains("\"tried\":[{\"endpoint\":\"slow.test:9000\"}],\"hedge\":\"won\",\"generation\":7,");
         written.reset();

@@ -146,7 +146,7 @@ class MetricsTest {
             record.endpoint = new NamedEndpoint("other.test:9000");
             record.endpointIndex = 1;
             first.onAttemptBegun(record);
-            record.hedge = result;
+            record.setHedge(result);
             first.onAttemptEnded(record, 0, null, result != HedgeResult.WON);
             hedge.swap(record);
             first.onAttemptEnded(record, 200, null, false);
