@@ -8,6 +8,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.route.Route.Retry.After;
@@ -145,6 +146,7 @@ final class FilterCall extends EndpointUse
     private void openAt(Endpoint chosen) {
         ExchangeRecord record = exchange.record;
         record.attempts++;
+        record.attemptKind = record.attempts == 1 ? AttemptKind.FIRST : AttemptKind.RETRY;
         record.attemptNanos = exchange.loop.wheel.nanoTime();
         record.requestedNanos = 0;
         endUnreported = true;
