@@ -332,7 +332,8 @@ final class FilterCall extends EndpointUse
     public void fail(Failure failure) {
         if (!isOver()) {
             end(failure);
-            tell(() -> callback.onFailure(failure));
+            int status = answer == null ? 0 : answer.status();
+            tell(() -> callback.onFailure(failure, status));
         }
     }
 

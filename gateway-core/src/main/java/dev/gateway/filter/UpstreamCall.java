@@ -37,7 +37,11 @@ public interface UpstreamCall {
         /** An answer came, whatever its status. */
         void onAnswer(Answer answer);
 
-        /** None came, or not all of it. */
-        void onFailure(Failure failure);
+        /**
+         * None came, or not all of it.
+         *
+         * @param status of the answer that broke off, 0 if none had begun
+         */
+        void onFailure(Failure failure, int status);
     }
 }

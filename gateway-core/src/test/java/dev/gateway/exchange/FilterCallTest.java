@@ -89,8 +89,8 @@ class FilterCallTest extends ExchangeRig {
         }
 
         @Override
-        public void onFailure(Failure failure) {
-            told.add(failure.cause().label());
+        public void onFailure(Failure failure, int status) {
+            told.add(failure.cause().label() + (status == 0 ? "" : " after " + status));
             resume(new Verdict.Refuse(Failure.of(Cause.NO_HEALTHY_ENDPOINT, failure.detail())));
         }
     }
@@ -247,7 +247,7 @@ class FilterCallTest extends ExchangeRig {
         opener.last().events.onHead(response(200), false);
         opener.last().events.onData(bytes("half"), false);
         opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
-        assertThat(told).containsExactly("upstream_reset_in_body");
+        assertThat(told).containsExactly("upstream_reset_in_body after 200");
         assertAnswered(503, Cause.NO_HEALTHY_ENDPOINT);
     }
 

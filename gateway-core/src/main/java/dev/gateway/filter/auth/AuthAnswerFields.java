@@ -32,7 +32,7 @@ public final class AuthAnswerFields {
         this.identity = identity;
     }
 
-    /** Takes out of a request what only the auth server may say. */
+    /** Takes out of a request, or its trailers, what only the auth server may say. */
     void remove(Fields request) {
         for (FieldName name : toUpstream) {
             OddNames.removeAlike(request, name);

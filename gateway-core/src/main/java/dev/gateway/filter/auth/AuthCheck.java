@@ -60,10 +60,12 @@ final class AuthCheck implements UpstreamCall.Callback {
             allow(answer.head().fields());
         } else if (status >= SERVER_ERROR) {
             answer.body().release();
-            fail("answered " + status);
+            fail("answered " + status, false);
         } else if (!answer.whole()) {
             answer.body().release();
-            fail("answered " + status + " with more than " + server.policy().maxResponseBytes() + " bytes of body");
+            fail(
+                    "answered " + status + " with more than " + server.policy().maxResponseBytes() + " bytes of body",
+                    true);
         } else {
             refuse(answer);
         }
@@ -91,14 +93,21 @@ final class AuthCheck implements UpstreamCall.Callback {
     }
 
     @Override
-    public void onFailure(Failure failure) {
-        fail("did not answer: " + failure.cause().label() + ": " + failure.detail());
+    public void onFailure(Failure failure, int status) {
+        String begun = status == 0 ? "did not answer" : "answered " + status + ", but not all of it came";
+        fail(begun + ": " + failure.cause().label() + ": " + failure.detail(), status >= 300 && status < SERVER_ERROR);
     }
 
-    private void fail(String detail) {
+    /**
+     * The request gets no verdict that can be carried out.
+     *
+     * @param refused whether the server has refused the request, which no policy for errors may change
+     */
+    private void fail(String detail, boolean refused) {
         server.tally().onFailed();
         Failure failure = Failure.of(Cause.AUTHZ_ERROR, "ExternalAuth: " + name() + " " + detail);
-        context.resume(server.policy().allowOnError() ? Verdict.PROCEED : new Verdict.Refuse(failure));
+        boolean allowed = server.policy().allowOnError() && !refused;
+        context.resume(allowed ? Verdict.PROCEED : new Verdict.Refuse(failure));
     }
 
     private String name() {

@@ -21,8 +21,17 @@ public final class AuthQuestion {
     private static final FieldName FORWARDED_URI = FieldName.of("X-Forwarded-Uri");
 
     /** {@code Via} also for the case that the question comes back here: then it is known as a loop. */
-    private static final List<FieldName> ALWAYS =
-            List.of(FieldName.VIA, FieldName.X_REQUEST_ID, FieldName.TRACEPARENT, FieldName.TRACESTATE);
+    private static final List<FieldName> ALWAYS = List.of(
+            FieldName.VIA,
+            FieldName.X_REQUEST_ID,
+            FieldName.TRACEPARENT,
+            FieldName.TRACESTATE,
+            FieldName.of("b3"),
+            FieldName.of("X-B3-TraceId"),
+            FieldName.of("X-B3-SpanId"),
+            FieldName.of("X-B3-ParentSpanId"),
+            FieldName.of("X-B3-Sampled"),
+            FieldName.of("X-B3-Flags"));
 
     private static final byte SLASH = '/';
 

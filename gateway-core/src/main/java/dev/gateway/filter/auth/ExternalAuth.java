@@ -36,6 +36,12 @@ public final class ExternalAuth implements Filter {
         return new AuthCheck(server, head, context).begin();
     }
 
+    /** What the head does not take from the client, the trailers do not, either. */
+    @Override
+    public void onRequestTrailers(Fields trailers, FilterContext context) {
+        server.fields().remove(trailers);
+    }
+
     @Override
     public void onResponse(ResponseHead head, FilterContext context) {
         giveFields(head.fields(), context);

@@ -103,6 +103,7 @@ class ExternalAuthTest {
                 "via: 1.1 here",
                 "x-request-id: r-1",
                 "traceparent: t-1",
+                "x-b3-traceid: z-1",
                 "x-forwarded-for: 198.51.100.9",
                 "x-forwarded-proto: https",
                 "x-forwarded-host: other.test",
@@ -123,6 +124,7 @@ class ExternalAuthTest {
                         "Cookie: a=1",
                         "Cookie: b=2",
                         "Via: 1.1 here",
+                        "X-B3-TraceId: z-1",
                         "X-Forwarded-For: 192.0.2.1",
                         "X-Forwarded-Host: shop.test:8443",
                         "X-Forwarded-Method: POST",
@@ -197,6 +199,15 @@ class ExternalAuthTest {
         assertThat(tally.allowed()).isEqualTo(1);
     }
 
+    /** Some servers add trailers to the fields of the head. */
+    @Test
+    void trailersDoNotSayWhatOnlyTheServerMaySay() {
+        answer(ask(filter(), Heads.get("shop.test", "/")), 200, "remote-user: ann");
+        Fields trailers = Heads.fields("remote-email: forged", "Remote_User: forged", "x-checksum: stays");
+        filter().onRequestTrailers(trailers, context);
+        assertThat(trailers.toString().lines()).containsExactly("x-checksum: stays");
+    }
+
     @Test
     void anIdentityIsTextOfUtf8AndNotEndless() {
         FakeCall call = ask(filter(), Heads.get("shop.test", "/"));
@@ -262,6 +273,35 @@ class ExternalAuthTest {
                 .containsExactly("max-age=5"));
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRefusalThatIsTooLongIsNoConsent(boolean allowOnError) {
+        ResponseHead head = new ResponseHead(401, null, new Fields(), 9999);
+        ask(filter(AuthQuestion.atPath("/auth", Method.GET, SENT), allowOnError), Heads.get("shop.test", "/"))
+                .callback
+                .onAnswer(new UpstreamCall.Answer(head, Unpooled.EMPTY_BUFFER, false));
+        assertError("answered 401 with more than 1024 bytes of body");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {302, 401, 499})
+    void aRefusalThatBreaksOffIsNoConsent(int status) {
+        ask(filter(AuthQuestion.atPath("/auth", Method.GET, SENT), true), Heads.get("shop.test", "/"))
+                .callback
+                .onFailure(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "gone"), status);
+        assertError("answered " + status + ", but not all of it came: upstream_reset_in_body: gone");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {200, 500})
+    void anyOtherAnswerThatBreaksOffIsNoDecision(int status) {
+        ask(filter(AuthQuestion.atPath("/auth", Method.GET, SENT), true), Heads.get("shop.test", "/"))
+                .callback
+                .onFailure(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "gone"), status);
+        assertThat(verdict()).isEqualTo(Verdict.PROCEED);
+        assertThat(tally.failed()).isEqualTo(1);
+    }
+
     private void assertError(String detail) {
         assertThat(verdict()).isInstanceOfSatisfying(Verdict.Refuse.class, refuse -> {
             assertThat(refuse.failure().cause()).isEqualTo(Cause.AUTHZ_ERROR);
@@ -281,15 +321,6 @@ class ExternalAuthTest {
     }
 
     @Test
-    void aRefusalThatIsTooLongIsNoDecision() {
-        ResponseHead head = new ResponseHead(401, null, new Fields(), 9999);
-        ask(filter(), Heads.get("shop.test", "/"))
-                .callback
-                .onAnswer(new UpstreamCall.Answer(head, Unpooled.EMPTY_BUFFER, false));
-        assertError("answered 401 with more than 1024 bytes of body");
-    }
-
-    @Test
     void consentMayBeAsLongAsItLikes() {
         ResponseHead head = new ResponseHead(200, null, new Fields(), 9999);
         ask(filter(), Heads.get("shop.test", "/"))
@@ -300,7 +331,9 @@ class ExternalAuthTest {
 
     @Test
     void withoutAnAnswerTheRequestIsRefused() {
-        ask(filter(), Heads.get("shop.test", "/")).callback.onFailure(Failure.of(Cause.CONNECT_FAILED, "nobody there"));
+        ask(filter(), Heads.get("shop.test", "/"))
+                .callback
+                .onFailure(Failure.of(Cause.CONNECT_FAILED, "nobody there"), 0);
         assertError("did not answer: connect_failed: nobody there");
     }
 
@@ -309,7 +342,7 @@ class ExternalAuthTest {
         RequestHead head = Heads.get("shop.test", "/", "remote-user: forged");
         ask(filter(AuthQuestion.atPath("/auth", Method.GET, SENT), true), head)
                 .callback
-                .onFailure(Failure.of(Cause.UPSTREAM_TIMEOUT, "late"));
+                .onFailure(Failure.of(Cause.UPSTREAM_TIMEOUT, "late"), 0);
         assertThat(verdict()).isEqualTo(Verdict.PROCEED);
         assertThat(all(head.fields(), "remote-user")).isEmpty();
         assertThat(context.identity()).isNull();

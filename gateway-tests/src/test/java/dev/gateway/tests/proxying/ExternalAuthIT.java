@@ -258,7 +258,7 @@ class ExternalAuthIT {
             assertThat(ask(client, "cookie", "session=ann")).isEqualTo("200 ann|staff|");
 
             auth.on("/auth", Behaviors.resetInBody());
-            assertError(client, rig, 1, 2, "did not answer: upstream_reset_in_body");
+            assertError(client, rig, 1, 2, "answered 200, but not all of it came: upstream_reset_in_body");
 
             auth.on("/auth", (stream, head) -> {
                 stream.receiveBody();
@@ -291,6 +291,60 @@ class ExternalAuthIT {
                     .isEqualTo("200 ||");
             rig.awaitMetric(6, "gateway_external_auth_decisions_total", "decision=\"error\"");
             rig.awaitMetric(5, "gateway_downstream_requests_total", "cause=\"authz_error\"");
+        }
+    }
+
+    /** Neither the client nor the upstream learns anything before the decision. */
+    @ParameterizedTest
+    @EnumSource
+    void whoIsRefusedIsNotAskedForTheBody(Pairing pairing) throws Exception {
+        try (Origin app = app();
+                Origin auth = auth();
+                Rig rig = Rig.start(yaml(app, auth, pairing, "path: /auth"));
+                Peer client = rig.connect(pairing.client)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("POST", "/", "content-length", "4", "expect", "100-continue"), false);
+            assertThat(stream.receiveHead().status()).isEqualTo(302);
+            assertThat(auth.requests("/auth").get(0).get("expect")).isEmpty();
+            assertThat(app.connections()).isZero();
+        }
+    }
+
+    /** The server has said no, so nothing that happens to the rest of its answer lets the request continue. */
+    @ParameterizedTest
+    @EnumSource
+    void aRefusalThatDoesNotArriveWholeIsNoConsent(Pairing pairing) throws Exception {
+        String settings = "path: /auth\nmaxResponseBytes: 1KiB\nonError: allow";
+        try (Origin app = app();
+                Origin auth = Origin.start();
+                Rig rig = Rig.start(yaml(app, auth, pairing, settings));
+                Peer client = rig.connect(pairing.client)) {
+            auth.on("/auth", (stream, head) -> {
+                stream.receiveBody();
+                stream.send(Head.response(302, "location", LOGIN), false);
+                stream.send(new byte[10_000], true);
+            });
+            assertError(client, rig, 1, 1, "answered 302 with more than 1024 bytes of body");
+
+            auth.on("/auth", (stream, head) -> {
+                stream.receiveBody();
+                stream.send(Head.response(403, "content-length", "1000"), false);
+                stream.send("half", false);
+                if (stream.peer() instanceof Http2Peer) {
+                    stream.reset();
+                } else {
+                    stream.peer().close(); // a TCP reset could overtake the head
+                }
+            });
+            assertError(client, rig, 2, 2, "answered 403, but not all of it came: upstream_reset_in_body");
+
+            auth.on("/auth", (stream, head) -> {
+                stream.receiveBody();
+                stream.send(Head.response(401, "content-length", "1000"), false);
+            });
+            rig.reload(yaml(app, auth, pairing, settings + "\ntimeout: 200ms"));
+            assertError(client, rig, 3, 3, "answered 401, but not all of it came: upstream_timeout");
+            assertThat(app.connections()).isZero();
         }
     }
 

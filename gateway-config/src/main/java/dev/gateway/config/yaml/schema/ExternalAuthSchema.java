@@ -148,7 +148,8 @@ final class ExternalAuthSchema {
                         OnError.DENY,
                         ExternalAuthConfig::onError,
                         "What happens if the server does not decide: deny answers 503 with the cause authz_error, "
-                                + "allow lets the request continue.");
+                                + "allow lets the request continue. A 3xx or 4xx answer that does not arrive whole "
+                                + "gets 503 in both cases.");
                 o.exactlyOneOf("path", "pathPrefix");
                 o.reserve("protocol", BY_GRPC);
                 o.reserve("grpc", BY_GRPC);
