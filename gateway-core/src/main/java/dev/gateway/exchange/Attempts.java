@@ -9,7 +9,6 @@ import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -29,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * is forwarded, or when the last attempt fails, and with it the exchange. Made when every filter has proceeded. {@link
  * HedgedAttempts} may have two attempts at the same time.
  */
-class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
+class Attempts extends EndpointUse implements Attempt.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
 
     final Owner owner;
@@ -102,11 +101,9 @@ class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
                             : Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used"));
             return;
         }
-        record.endpoint = chosen;
-        record.endpointIndex = chosen.index();
+        record.setEndpoint(chosen, chosen.index());
         record.hop = null;
-        record.attempts++;
-        record.attemptKind = record.attempts == 1 ? AttemptKind.FIRST : AttemptKind.RETRY;
+        record.countAttempt();
         // Reads the clock only if time may have passed: not for a first attempt without filters.
         boolean straight = record.attempts == 1 && !owner.routing().isFiltered();
         record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();
@@ -135,25 +132,14 @@ class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
     public void onMoved(Endpoint to) {
         ExchangeRecord record = exchange.record;
         goTo(to);
-        record.endpoint = to;
-        record.endpointIndex = to.index();
+        record.setEndpoint(to, to.index());
         exchange.loop.observer.onAttemptMoved(record);
         tellEndpoint(to);
     }
 
     @Override
-    public boolean tryTakeRetry(Route.Retry.Budget budget) {
-        return upstream.retryBudget().tryTake(exchange.loop.wheel.nanoTime(), budget.percent(), budget.minPerSecond());
-    }
-
-    @Override
     public long leftMillis() {
         return owner.deadlines().leftMillis(exchange.state.isRequestEnded());
-    }
-
-    @Override
-    public long random(long most) {
-        return exchange.loop.jitter.applyAsLong(most);
     }
 
     private ClientPreamble preamble(RequestHead head) {
@@ -352,7 +338,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, Retries.Owner {
         return false;
     }
 
-    /** Lets another attempt take the place of the current one, which has ended in vain; returns false if there is none. */
+    /** The current attempt has failed: the hedge takes its place if it still runs. Returns whether it does. */
     boolean goOnWithOther(int status, @Nullable Failure failure) {
         return false;
     }

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.route.Route;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.BalancerContext;
@@ -11,11 +12,11 @@ import dev.gateway.upstream.Upstream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Endpoint selection of one exchange: selects the endpoint of each attempt, and reports successes and failures to the
- * upstream. The part of {@link Attempts} that uses no streams; a base class, so that an exchange allocates no further
- * object.
+ * Endpoint selection of one request: selects the endpoint of each attempt, takes retries from the budget, and reports
+ * successes and failures to the upstream. The part of {@link Attempts} and {@link FilterCall} that uses no streams; a base
+ * class, so that an exchange allocates no further object.
  */
-abstract class EndpointUse implements BalancerContext {
+abstract class EndpointUse implements BalancerContext, Retries.Owner {
     /**
      * After this number of attempts in a row on closed connections, the next is at the same endpoint: its pool has no more.
      */
@@ -131,6 +132,18 @@ abstract class EndpointUse implements BalancerContext {
     /** Whether the endpoint has answered no request since it got this one. */
     final boolean isUnheard() {
         return endpoint != null && !upstream.host(endpoint).isHeardSince(exchange.record.requestedNanos);
+    }
+
+    // ---- retries
+
+    @Override
+    public final boolean tryTakeRetry(Route.Retry.Budget budget) {
+        return upstream.retryBudget().tryTake(exchange.loop.wheel.nanoTime(), budget.percent(), budget.minPerSecond());
+    }
+
+    @Override
+    public final long random(long most) {
+        return exchange.loop.jitter.applyAsLong(most);
     }
 
     // ---- reports to the upstream

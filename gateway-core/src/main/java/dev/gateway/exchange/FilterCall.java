@@ -8,7 +8,6 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.route.Route.Retry.After;
@@ -36,8 +35,7 @@ import org.slf4j.LoggerFactory;
  * of no exchange: it only tells observers of the attempts. Confined to the event loop of the exchange that it is made for,
  * whose {@link FilterChain} ends it in time.
  */
-final class FilterCall extends EndpointUse
-        implements UpstreamCall, Attempt.Owner, Attempt.Sink, Retries.Owner, StalledBody.Owner {
+final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owner, Attempt.Sink, StalledBody.Owner {
     private static final Logger log = LoggerFactory.getLogger(FilterCall.class);
 
     /** What rules have by default, but without a wait: the filter's client waits already. */
@@ -145,8 +143,7 @@ final class FilterCall extends EndpointUse
 
     private void openAt(Endpoint chosen) {
         ExchangeRecord record = exchange.record;
-        record.attempts++;
-        record.attemptKind = record.attempts == 1 ? AttemptKind.FIRST : AttemptKind.RETRY;
+        record.countAttempt();
         record.attemptNanos = exchange.loop.wheel.nanoTime();
         record.requestedNanos = 0;
         endUnreported = true;
@@ -159,8 +156,7 @@ final class FilterCall extends EndpointUse
     }
 
     private void tellEndpoint(Endpoint asked) {
-        exchange.record.endpoint = asked;
-        exchange.record.endpointIndex = asked.index();
+        exchange.record.setEndpoint(asked, asked.index());
         if (tellsEndpoint) {
             exchange.head.setAuthority(EndpointAuthority.of(asked, upstream.settings()));
         }
@@ -287,19 +283,9 @@ final class FilterCall extends EndpointUse
     }
 
     @Override
-    public boolean tryTakeRetry(Route.Retry.Budget budget) {
-        return upstream.retryBudget().tryTake(exchange.loop.wheel.nanoTime(), budget.percent(), budget.minPerSecond());
-    }
-
-    @Override
     public long leftMillis() {
         long spent = exchange.loop.wheel.nanoTime() - exchange.record.startNanos;
         return request.timeoutMillis() - TimeUnit.NANOSECONDS.toMillis(spent);
-    }
-
-    @Override
-    public long random(long most) {
-        return exchange.loop.jitter.applyAsLong(most);
     }
 
     @Override

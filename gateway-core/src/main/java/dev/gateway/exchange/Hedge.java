@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * Made only where the rule hedges. Confined to the event loop.
  */
 final class Hedge extends Timer implements Attempt.Owner {
-    private static final int SERVER_ERROR = 500;
+    static final int SERVER_ERROR = 500;
 
     private final ExchangeContext exchange;
     private final Upstream upstream;
@@ -147,8 +147,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         ExchangeRecord record = exchange.record;
         record.attempts++;
         other.swap(record);
-        record.endpoint = chosen;
-        record.endpointIndex = chosen.index();
+        record.setEndpoint(chosen, chosen.index());
         record.attemptNanos = now;
         owner.onHedgeBegun(chosen);
         exchange.loop.observer.onAttemptBegun(record);
@@ -209,8 +208,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         endpoint = to;
         ExchangeRecord record = exchange.record;
         other.swap(record);
-        record.endpoint = to;
-        record.endpointIndex = to.index();
+        record.setEndpoint(to, to.index());
         exchange.loop.observer.onAttemptMoved(record);
         other.swap(record);
         owner.onHedgeMoved(to);

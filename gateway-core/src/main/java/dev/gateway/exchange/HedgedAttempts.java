@@ -19,8 +19,6 @@ import org.jspecify.annotations.Nullable;
  * may take the place of the other. Made only for requests that the rule hedges, so that other requests pay nothing.
  */
 final class HedgedAttempts extends Attempts implements Hedge.Owner {
-    private static final int SERVER_ERROR = 500;
-
     private final Hedge hedge;
     private final boolean free; // no session ties the request to an endpoint
 
@@ -181,7 +179,7 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
     @Override
     void onAccepted(int status) {
         hedge.giveUp();
-        if (free && status < SERVER_ERROR) { // errors that come fast would make other answers look slow
+        if (free && status < Hedge.SERVER_ERROR) { // errors that come fast would make other answers look slow
             hedge.onTaken();
         }
     }

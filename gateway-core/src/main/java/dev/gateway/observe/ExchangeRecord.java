@@ -215,6 +215,18 @@ public final class ExchangeRecord {
     /** What exactly happened, for people; empty if it did not fail. */
     public String detail = "";
 
+    /** The current attempt is at this endpoint. */
+    public void setEndpoint(EndpointName at, int index) {
+        endpoint = at;
+        endpointIndex = index;
+    }
+
+    /** An attempt begins after all others have ended: the first one, or a retry. */
+    public void countAttempt() {
+        attempts++;
+        attemptKind = attempts == 1 ? AttemptKind.FIRST : AttemptKind.RETRY;
+    }
+
     /** Returns how the hedge ended; null if there was none, or it still runs. */
     public @Nullable HedgeResult hedge() {
         if (hedge == 0) {
