@@ -1,5 +1,6 @@
 package dev.gateway.config;
 
+import dev.gateway.format.IpLiteral;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +13,12 @@ import org.jspecify.annotations.Nullable;
 public record EndpointConfig(Position position, Place place, int weight, @Nullable String zone) {
 
     /** The address of an endpoint, or the source of endpoints. */
-    public sealed interface Place permits Host, Unix, Dns, Srv, File {}
+    public sealed interface Place permits Host, Unix, Dns, Srv, File {
+        /** Whether it is the address of one endpoint, which no source can change. */
+        default boolean isAddress() {
+            return false;
+        }
+    }
 
     /**
      * A host.
@@ -20,10 +26,20 @@ public record EndpointConfig(Position position, Place place, int weight, @Nullab
      * @param name a name, or an IPv4 or IPv6 literal without brackets
      * @param port 1 to 65535
      */
-    public record Host(String name, int port) implements Place {}
+    public record Host(String name, int port) implements Place {
+        @Override
+        public boolean isAddress() {
+            return IpLiteral.parse(name) != null;
+        }
+    }
 
     /** A Unix-domain socket. */
-    public record Unix(Path path) implements Place {}
+    public record Unix(Path path) implements Place {
+        @Override
+        public boolean isAddress() {
+            return true;
+        }
+    }
 
     /**
      * A name each address of which is an endpoint.

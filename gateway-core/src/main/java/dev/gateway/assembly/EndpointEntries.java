@@ -7,7 +7,6 @@ import dev.gateway.config.EndpointConfig.Host;
 import dev.gateway.config.EndpointConfig.Place;
 import dev.gateway.config.EndpointConfig.Srv;
 import dev.gateway.config.EndpointConfig.Unix;
-import dev.gateway.format.IpLiteral;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
 import org.jspecify.annotations.Nullable;
@@ -18,10 +17,10 @@ public final class EndpointEntries {
 
     /** Returns the kind of the source of an entry, null if the entry is an address and needs none. */
     public static @Nullable String kind(Place place) {
-        if (place instanceof Host host) {
-            return IpLiteral.parse(host.name()) == null ? "dns" : null;
+        if (place.isAddress()) {
+            return null;
         }
-        return place instanceof Dns ? "dns" : place instanceof Srv ? "srv" : place instanceof File ? "file" : null;
+        return place instanceof Srv ? "srv" : place instanceof File ? "file" : "dns";
     }
 
     /** Returns the source of an entry, as pages show it. */
@@ -43,7 +42,7 @@ public final class EndpointEntries {
                 : ((Unix) place).path().toString();
     }
 
-    /** Returns the endpoint of an entry before the first answer of its source; null if there is none. */
+    /** Returns the endpoint that an entry has before its source answers; null for SRV records and files, which have none. */
     public static @Nullable EndpointSpec spec(EndpointConfig entry) {
         Place place = entry.place();
         if (place instanceof Srv || place instanceof File) {

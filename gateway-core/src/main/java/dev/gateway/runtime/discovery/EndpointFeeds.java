@@ -85,7 +85,7 @@ public final class EndpointFeeds {
         for (UpstreamConfig upstream : config.upstreams()) {
             for (EndpointConfig entry : upstream.endpoints()) {
                 Place place = entry.place();
-                if (EndpointEntries.kind(place) != null && !group.has(place) && !added.containsKey(place)) {
+                if (!place.isAddress() && !group.has(place) && !added.containsKey(place)) {
                     try {
                         added.put(place, sources.of(place));
                     } catch (IOException e) {
@@ -118,7 +118,7 @@ public final class EndpointFeeds {
         next.values().stream()
                 .flatMap(List::stream)
                 .map(EndpointConfig::place)
-                .filter(place -> EndpointEntries.kind(place) != null)
+                .filter(place -> !place.isAddress())
                 .forEach(wanted::add);
         group.refresh();
         prepared = with;

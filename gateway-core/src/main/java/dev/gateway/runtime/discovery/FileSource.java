@@ -124,7 +124,7 @@ final class FileSource implements EndpointSource {
     private void use() {
         List<Place> places = entries.stream()
                 .map(EndpointConfig::place)
-                .filter(place -> EndpointEntries.kind(place) != null)
+                .filter(place -> !place.isAddress())
                 .distinct()
                 .toList();
         names.keep(places);

@@ -5,7 +5,6 @@ import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.KeyPlace;
 import dev.gateway.config.AccessLogConfig;
-import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
@@ -27,7 +26,6 @@ import dev.gateway.config.RuleConfig.BackendRef;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.type.Scope;
-import dev.gateway.format.IpLiteral;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -60,12 +58,7 @@ final class RouteChecks {
     /** Whether there is one endpoint and will be no other, as there may be of a name. */
     private static boolean isSingle(UpstreamConfig upstream) {
         return upstream.endpoints().size() == 1
-                && isAddress(upstream.endpoints().get(0).place());
-    }
-
-    private static boolean isAddress(EndpointConfig.Place place) {
-        return place instanceof EndpointConfig.Unix
-                || (place instanceof EndpointConfig.Host host && IpLiteral.parse(host.name()) != null);
+                && upstream.endpoints().get(0).place().isAddress();
     }
 
     static void run(GatewayConfig config, Scope scope) {

@@ -27,18 +27,7 @@ final class ExternalAuthSchema {
             List.of("Accept", "Authorization", "Cookie", "User-Agent", "X-Requested-With");
 
     /** They frame a message, or are about one connection. */
-    private static final Set<String> FRAMING = Set.of(
-            "connection",
-            "content-length",
-            "expect",
-            "host",
-            "http2-settings",
-            "keep-alive",
-            "proxy-connection",
-            "te",
-            "trailer",
-            "transfer-encoding",
-            "upgrade");
+    private static final Set<String> FRAMING = with(HeaderEditsSchema.FRAMING, "expect", "http2-settings");
 
     /** The gateway writes them into the question. */
     private static final Set<String> WRITTEN = with(

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** Header fields that filters write, and edits of header sections, key by key. */
 final class HeaderEditsSchema {
     /** What the gateway itself decides, and a filter would break. */
-    private static final Set<String> FRAMING = Set.of(
+    static final Set<String> FRAMING = Set.of(
             "connection",
             "content-length",
             "host",
