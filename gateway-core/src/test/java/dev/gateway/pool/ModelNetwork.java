@@ -30,7 +30,7 @@ final class ModelNetwork implements Connector {
      * Makes it, without sockets.
      *
      * @param refuses whether the next connection is refused at once
-     * @param begun told of each other one as it begins
+     * @param begun gets the socket of each connection that is not refused at once
      * @param told what becomes of connections
      */
     ModelNetwork(Descriptors descriptors, BooleanSupplier refuses, Consumer<ModelSocket> begun, Consumer<String> told) {

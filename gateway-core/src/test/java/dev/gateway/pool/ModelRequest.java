@@ -58,7 +58,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
 
         void onFailed(ModelRequest request, Failure failure, boolean wasOpen);
 
-        /** Returns the next number, for whoever goes to the end of a queue. */
+        /** Returns the next number; a request that goes to the end of a queue takes it. */
         int nextTurn();
 
         void violation(String what);

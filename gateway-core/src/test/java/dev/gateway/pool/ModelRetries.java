@@ -4,7 +4,7 @@ import dev.gateway.upstream.RetryBudget;
 import java.util.IdentityHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** A model of retry budgets: what is refused though there must be some, or taken though there is none. */
+/** A model of retry budgets: reports a retry that the budget wrongly refuses, or wrongly grants. */
 final class ModelRetries {
     private static final long SECOND = 1_000_000_000;
 

@@ -213,7 +213,7 @@ class PermitsTest extends PartsFixture {
         loop.runPendingTasks();
         own.left = 1; // which was of no use to anybody before
         shared.upstream.health().drain(host().toString(), false);
-        assertThat(waiting.granted).isEmpty(); // whoever changes that is not made to wait
+        assertThat(waiting.granted).isEmpty(); // the caller of drain() does not run the grant
         loop.runPendingTasks();
         assertThat(waiting.granted).containsExactly(host());
     }

@@ -125,7 +125,7 @@ final class PoolModel implements ModelRequest.Owner {
         finish();
     }
 
-    /** Returns what happened, for whoever has to find out why. */
+    /** Returns the events of the run, one line each, for the message of a failure. */
     String history() {
         return String.join("\n", history);
     }

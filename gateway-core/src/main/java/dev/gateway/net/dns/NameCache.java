@@ -88,7 +88,7 @@ final class NameCache {
         return first;
     }
 
-    /** Returns an answer of a name that has addresses, a stale one if there is one; null if there is none. */
+    /** Returns the newest answer of a name that has addresses, but a stale one before others; null if no answer has any. */
     synchronized @Nullable Answer standing(String name) {
         Answer standing = null;
         for (Answer answer : names.getOrDefault(name, Map.of()).values()) {

@@ -49,7 +49,7 @@ final class DnsSource implements EndpointSource {
         HOST,
         /** For {@code dns}: each address is an endpoint. Until the first answer, the name is one endpoint. */
         HOSTS,
-        /** For the target of an SRV record: each address is an endpoint. Until the first answer, there is none. */
+        /** For the target of an SRV record: each address is an endpoint. Before the first answer, it has no endpoints. */
         TARGET
     }
 

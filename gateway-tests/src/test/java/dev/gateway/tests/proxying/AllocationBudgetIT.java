@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * A proxied request allocates little. Event loops of today allocate a tenth less than these budgets, and the same in each
- * run. What is done once for many requests, such as the write of a batch of log lines, does not count. Whoever needs more
- * raises a budget, and says in the commit what for.
+ * run. Work for many requests at once, such as writing a batch of log lines, does not count. A commit that raises a budget
+ * says what for.
  */
 @Timeout(120)
 class AllocationBudgetIT {
