@@ -4,6 +4,7 @@ import static dev.gateway.assembly.RewriteFilters.edits;
 import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.AccessConfig;
+import dev.gateway.config.BodyConfig;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
@@ -11,6 +12,8 @@ import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterOrder;
+import dev.gateway.filter.body.BodyLimit;
+import dev.gateway.filter.body.Decompression;
 import dev.gateway.filter.rewrite.RequestHeaderModifier;
 import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;
@@ -39,6 +42,10 @@ final class FilterTypes {
                     new FilterType<>(ExternalAuthConfig.class, FilterOrder.EXTERNAL_AUTH, ExternalAuthFilters::filter),
                     new FilterType<>(RateLimitConfig.class, FilterOrder.RATE_LIMIT, RateLimitFilters::filter),
                     new FilterType<>(
+                            BodyConfig.BodyLimit.class,
+                            FilterOrder.BODY_LIMIT,
+                            (config, site) -> new BodyLimit(config.maxBytes())),
+                    new FilterType<>(
                             FilterConfig.RequestRedirect.class,
                             FilterOrder.REQUEST_REDIRECT,
                             (config, site) -> RewriteFilters.redirect(config)),
@@ -46,6 +53,11 @@ final class FilterTypes {
                             FilterConfig.DirectResponse.class,
                             FilterOrder.DIRECT_RESPONSE,
                             RewriteFilters::directResponse),
+                    new FilterType<>(
+                            BodyConfig.Decompression.class,
+                            FilterOrder.DECOMPRESSION,
+                            (config, site) -> new Decompression(config.maxBytes(), config.maxRatio())),
+                    new FilterType<>(BodyConfig.Compression.class, FilterOrder.COMPRESSION, BodyFilters::compression),
                     new FilterType<>(
                             FilterConfig.RequestHeaderModifier.class,
                             FilterOrder.REQUEST_HEADER_MODIFIER,

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
+import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.Fields;
@@ -87,9 +88,18 @@ final class Exchange extends ExchangeContext
         Attempts made = HedgedAttempts.of(this, this, route, upstream);
         attempts = made;
         request.watchPace();
+        BodyTransform transform = request.isExpected() ? routing.requestBody() : null;
+        if (transform != null) {
+            request.transform(transform);
+        }
         if (request.passes(routing.inspector())) {
             made.open();
         }
+    }
+
+    @Override
+    public void limitRequestBody(long maxBytes, String by) {
+        request.limit(maxBytes, by);
     }
 
     /** The upgrade is refused: what is left is a request without a body. */
@@ -218,7 +228,7 @@ final class Exchange extends ExchangeContext
 
     @Override
     public void onTimeout(Failure failure) {
-        if (attempts != null) {
+        if (attempts != null && !response.isReceived()) { // what is left then is the client's part
             attempts.onTimeout(failure);
         }
         fail(failure);

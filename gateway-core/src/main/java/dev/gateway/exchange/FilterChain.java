@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
@@ -54,6 +55,9 @@ final class FilterChain implements InspectionContext {
 
         /** Every filter has proceeded. */
         void onFiltersProceeded();
+
+        /** The request's body may have this number of bytes at most; the log names {@code by} as the limit. */
+        void limitRequestBody(long maxBytes, String by);
 
         /** A filter threw an exception after it was resumed. */
         void onDefect(Throwable defect);
@@ -113,6 +117,16 @@ final class FilterChain implements InspectionContext {
     @Override
     public @Nullable Object kept() {
         return kept == null ? null : kept[current];
+    }
+
+    @Override
+    public boolean tryHold(long bytes, boolean needed) {
+        return needed ? exchange.held.tryAdd(bytes) : exchange.held.tryAddSpare(bytes);
+    }
+
+    @Override
+    public void limitRequestBody(long maxBytes, String by) {
+        owner.limitRequestBody(maxBytes, by);
     }
 
     @Override
@@ -247,6 +261,53 @@ final class FilterChain implements InspectionContext {
             all = all == null ? next : next == null ? all : new InTurn(all, next);
         }
         return all;
+    }
+
+    /** Returns what transforms the request's body, null if nothing does; every filter has proceeded. */
+    @Nullable
+    BodyTransform requestBody() {
+        BodyTransform all = null;
+        for (int i = 0; i < passed; i++) {
+            current = i;
+            try {
+                all = then(all, filters.get(i).requestBody(exchange.head, this));
+            } catch (RuntimeException e) {
+                close(all);
+                throw e;
+            }
+        }
+        current = passed;
+        return all;
+    }
+
+    /**
+     * Returns what transforms the response's body, null if nothing does.
+     *
+     * @param last whether no body follows
+     */
+    @Nullable
+    BodyTransform responseBody(ResponseHead head, boolean last) {
+        BodyTransform all = null;
+        for (int i = passed - 1; i >= 0; i--) {
+            current = i;
+            try {
+                all = then(all, filters.get(i).responseBody(head, last, this));
+            } catch (RuntimeException e) {
+                close(all);
+                throw e;
+            }
+        }
+        return all;
+    }
+
+    private static @Nullable BodyTransform then(@Nullable BodyTransform first, @Nullable BodyTransform second) {
+        return first == null ? second : second == null ? first : new TransformsInTurn(first, second);
+    }
+
+    private static void close(@Nullable BodyTransform transform) {
+        if (transform != null) {
+            transform.close();
+        }
     }
 
     /** Two inspectors: the second one runs when the first has passed the bytes. */

@@ -40,11 +40,20 @@ final class Relay {
 
     /** Passes bytes on; owns the buffer. */
     void data(ByteBuf data, boolean last) {
+        data(data, last, data.readableBytes());
+    }
+
+    /**
+     * Passes on what other bytes have become; owns the buffer.
+     *
+     * @param from how many bytes of the source these were, which are owed
+     */
+    void data(ByteBuf data, boolean last, int from) {
         if (sink == null) {
             data.release();
             return;
         }
-        owed += data.readableBytes();
+        owed += from;
         unflushed = true;
         sink.data(data, last);
         credit();
@@ -112,6 +121,11 @@ final class Relay {
         if (waiting != null) {
             waiting.resume();
         }
+    }
+
+    /** Whether the sink exists and has room. */
+    boolean hasRoom() {
+        return sink != null && sink.isWritable();
     }
 
     /** Whether the sink has not taken all bytes of this relay. It may lack room because of other streams. */

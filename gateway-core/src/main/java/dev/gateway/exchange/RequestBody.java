@@ -5,6 +5,7 @@ import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Intake;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.BodyTransform;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.ProxyFields;
@@ -20,25 +21,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * The body and trailers of a request. Held while no upstream stream can take them, then relayed. Held bytes give the client
  * no credit, so the adapter's watermark bounds them. Sent bytes are kept for a retry, within bounds, until the response
- * begins. Owns what it holds until {@link #discard}.
+ * begins: as filters have transformed them, if they do. Owns what it holds until {@link #discard}.
  */
-final class RequestBody {
+final class RequestBody implements TransformedBody.Output {
     private final ExchangeContext exchange;
     private final Owner owner;
-    private final long maxBytes;
     private final Relay relay;
+    private long maxBytes; // 0 for no limit
+    private String limitedBy = "limits.maxBody";
     private @Nullable HeldBody held; // null before the first held byte: most requests have no body
     private @Nullable SentBody sent; // null before the first sent byte
     private @Nullable Fields trailers;
     private @Nullable BodyInspector inspector; // null once it has passed the body
+    private @Nullable TransformedBody transformed; // null unless a filter transforms the body
     private @Nullable BodyRate rate; // the rate that the client must keep, null for none
     private @Nullable BodyPace pace; // null before the first check
     private @Nullable Attempt attempt; // the attempt that sends it
     private int mostKept;
     private long received; // number of bytes, without framing
     private boolean sentTrailers; // by the current attempt
+    private boolean repeating; // what follows has to wait until all has been sent again that was sent before
     private boolean begun;
     private boolean complete; // the client has sent everything
+    private boolean headOnly; // the request has no body
     private boolean reading = true; // the downstream connection will report the end of this read
 
     /** The exchange of the request. */
@@ -58,7 +63,7 @@ final class RequestBody {
         /** Whether the client may be waiting for 100 (Continue) before it sends the body. */
         boolean isContinueDue();
 
-        /** An inspector threw an exception. */
+        /** An inspector or a transform threw an exception. */
         void onDefect(Throwable defect);
     }
 
@@ -77,6 +82,33 @@ final class RequestBody {
     /** The request has no body. */
     void completeAtOnce() {
         complete = true;
+        headOnly = true;
+    }
+
+    /** Whether there is a body, which need not have come. */
+    boolean isExpected() {
+        return !headOnly && !exchange.head.isConnect();
+    }
+
+    /** It may have so many bytes at most, if no limit is smaller; by what has that limit. */
+    void limit(long most, String by) {
+        if (maxBytes == 0 || most < maxBytes) {
+            maxBytes = most;
+            limitedBy = by;
+            checkLength();
+        }
+    }
+
+    private void checkLength() {
+        if (maxBytes > 0 && received > maxBytes && !exchange.head.isConnect()) {
+            owner.fail(
+                    Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (" + limitedBy + ")"));
+        }
+    }
+
+    /** What goes upstream is what this makes of it; to be said before anything is sent. */
+    void transform(BodyTransform by) {
+        transformed = new TransformedBody(by, this, owner);
     }
 
     /** From now on, the client must keep the minimum rate until it has sent everything. Not for tunnels and gRPC calls. */
@@ -113,7 +145,7 @@ final class RequestBody {
 
     /** Whether the gateway waits for the client, not for an upstream that must connect or make room first. */
     private boolean isClientsTurn() {
-        boolean taken = attempt != null && !attempt.isOver() && !relay.isStalled();
+        boolean taken = attempt != null && !attempt.isOver() && !isStalled();
         return (inspector != null || taken) && !owner.isContinueDue();
     }
 
@@ -189,9 +221,18 @@ final class RequestBody {
             exchange.state.on(Event.REQUEST_ENDED);
         }
         relay.wrote();
+        repeating = true;
         stream.head(exchange.head, bodyless);
         if (!bodyless) {
             sendAgain(attempt);
+        }
+        if (this.attempt == attempt) {
+            repeating = false;
+        }
+        if (!bodyless) {
+            if (transformed != null) {
+                transformed.run();
+            }
             sendHeld();
         }
         if (!reading && !attempt.isOver()) {
@@ -215,16 +256,21 @@ final class RequestBody {
 
     private void sendHeld() {
         for (ByteBuf data = next(); data != null; data = next()) {
-            send(data, isLast());
+            forward(data, isLastReceived());
         }
         Fields last = trailers;
         if (last != null && !sentTrailers && maySend()) {
-            send(last);
+            forward(last);
         }
     }
 
     /** Whether the piece that is being sent is the last one. */
     private boolean isLast() {
+        return isLastReceived() && (transformed == null || transformed.isDone());
+    }
+
+    /** Whether all of it has come, and nothing is held that follows what is being passed on. */
+    private boolean isLastReceived() {
         return complete && (trailers == null || sentTrailers) && !isHolding();
     }
 
@@ -278,12 +324,10 @@ final class RequestBody {
                 }
                 onHeld();
             }
-            case FORWARD -> send(data, last);
+            case FORWARD -> forward(data, last);
             case DISCARD -> {}
         }
-        if (maxBytes > 0 && received > maxBytes && !exchange.head.isConnect()) {
-            owner.fail(Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (limits.maxBody)"));
-        }
+        checkLength();
     }
 
     private void onHeld() {
@@ -295,13 +339,51 @@ final class RequestBody {
         }
     }
 
-    private void send(ByteBuf data, boolean last) {
+    private void forward(ByteBuf data, boolean last) {
+        if (transformed == null) {
+            pass(data, last, data.readableBytes());
+        } else {
+            transformed.add(data, last);
+        }
+    }
+
+    private void forward(Fields last) {
+        if (transformed == null || transformed.isDone()) {
+            passTrailers(last);
+        } else {
+            trailers = last;
+            transformed.end(last);
+        }
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return maySend() && !repeating && relay.hasRoom();
+    }
+
+    @Override
+    public void pass(ByteBuf data, boolean last, int from) {
         if (data.isReadable() && exchange.state.phase() == Phase.REQUESTED) {
             keep(data);
         }
         Action action = last ? exchange.state.on(Event.REQUEST_ENDED) : Action.NOTHING;
-        relay.data(data, last);
+        relay.data(data, last, from);
         owner.perform(action);
+    }
+
+    @Override
+    public void taken(int bytes) {
+        relay.skip(bytes);
+    }
+
+    @Override
+    public void fail(Failure failure) {
+        owner.fail(failure);
+    }
+
+    @Override
+    public void onDefect(Throwable defect) {
+        owner.onDefect(defect);
     }
 
     private void keep(ByteBuf data) {
@@ -338,12 +420,13 @@ final class RequestBody {
                 trailers = fields;
                 onHeld();
             }
-            case FORWARD -> send(fields);
+            case FORWARD -> forward(fields);
             case DISCARD -> {}
         }
     }
 
-    private void send(Fields last) {
+    @Override
+    public void passTrailers(Fields last) {
         trailers = last;
         sentTrailers = true;
         if (!owner.routing().onRequestTrailers(last)) {
@@ -357,6 +440,9 @@ final class RequestBody {
     /** The connection has read all available bytes of the client. */
     void onReadComplete() {
         reading = false;
+        if (transformed != null) {
+            transformed.pause();
+        }
         relay.flush();
     }
 
@@ -366,17 +452,23 @@ final class RequestBody {
 
     /** Whether the upstream does not take the bytes that have arrived. */
     boolean isStalled() {
-        return relay.isStalled();
+        return relay.isStalled() || (transformed != null && transformed.isStalled());
     }
 
     /** The upstream has room again. */
     void credit() {
+        if (transformed != null && transformed.run()) {
+            relay.flush(); // nothing is being read that would end with a flush
+        }
         relay.credit();
     }
 
     /** The exchange is over: releases everything that is still held. */
     void discard() {
         relay.end();
+        if (transformed != null) {
+            transformed.close();
+        }
         if (held != null) {
             held.discard();
         }

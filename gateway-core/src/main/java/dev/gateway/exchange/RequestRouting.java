@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Verdict;
@@ -48,6 +49,9 @@ final class RequestRouting implements FilterChain.Owner {
 
         /** The request goes to this upstream. */
         void sendTo(Upstream upstream, Route route);
+
+        /** The request's body may have this number of bytes at most; the log names {@code by} as the limit. */
+        void limitRequestBody(long maxBytes, String by);
 
         /**
          * The gateway answers the request.
@@ -215,6 +219,11 @@ final class RequestRouting implements FilterChain.Owner {
     }
 
     @Override
+    public void limitRequestBody(long maxBytes, String by) {
+        owner.limitRequestBody(maxBytes, by);
+    }
+
+    @Override
     public void onDefect(Throwable defect) {
         owner.onDefect(defect);
     }
@@ -256,6 +265,31 @@ final class RequestRouting implements FilterChain.Owner {
     @Nullable
     BodyInspector inspector() {
         return filters == null ? null : filters.inspector();
+    }
+
+    /** Returns what transforms the request's body, null if nothing does. */
+    @Nullable
+    BodyTransform requestBody() {
+        return filters == null ? null : filters.requestBody();
+    }
+
+    /**
+     * Returns what transforms the response's body, null if nothing does, or if a filter threw, which has ended the
+     * exchange.
+     *
+     * @param last whether no body follows
+     */
+    @Nullable
+    BodyTransform responseBody(ResponseHead response, boolean last) {
+        if (filters == null) {
+            return null;
+        }
+        try {
+            return filters.responseBody(response, last);
+        } catch (RuntimeException e) {
+            owner.onDefect(e);
+            return null;
+        }
     }
 
     /** Returns the limits of the tunnel that the exchange may become. */

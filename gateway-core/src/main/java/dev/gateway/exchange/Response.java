@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.FieldName;
@@ -10,23 +11,26 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** The upstream's response on its way to the client: passes heads and trailers through the filters, and relays the body. */
-final class Response implements Attempt.Sink {
+final class Response implements Attempt.Sink, TransformedBody.Output {
     /** Maximum number of interim heads to forward, besides the first 100 (Continue). */
     private static final int MAX_INTERIM = 8;
 
     private static final int CONTINUE = 100;
+    private static final int FIRST_ERROR = 400;
     private static final AsciiString CONTINUE_TOKEN = new AsciiString("100-continue");
 
     private final ExchangeContext exchange;
     private final Owner owner;
     private final Relay relay;
     private @Nullable WebSocketCloser closer; // null unless it is a WebSocket
+    private @Nullable TransformedBody transformed; // null unless a filter transforms the body
     private byte interim; // number of forwarded interim heads
     private boolean continued; // 100 (Continue) was forwarded
 
@@ -59,6 +63,9 @@ final class Response implements Attempt.Sink {
 
         /** Performs an action of the state machine at the end of a direction. */
         void perform(Action action);
+
+        /** A transform of the body threw an exception. */
+        void onDefect(Throwable defect);
     }
 
     Response(ExchangeContext exchange, Owner owner) {
@@ -124,15 +131,26 @@ final class Response implements Attempt.Sink {
             return;
         }
         boolean tunnel = exchange.head.isConnect() && head.status() < 300;
+        ErrorAnswer answer = head.status() >= FIRST_ERROR ? owner.routing().answer(head.status(), true) : null;
+        ErrorBody page = answer == null ? null : owner.routing().errorBody(answer);
+        boolean replaced = page != null && !(page instanceof ErrorBody.Unchanged);
+        BodyTransform transform = tunnel || replaced ? null : owner.routing().responseBody(head, last);
         if (exchange.state.on(tunnel ? Event.TUNNEL_HEAD : Event.RESPONSE_HEAD) != Action.FORWARD_HEAD) {
+            if (transform != null) {
+                transform.close();
+            }
             return;
+        }
+        if (transform != null) {
+            transformed = new TransformedBody(transform, this, owner);
         }
         exchange.record.status = head.status();
         if (exchange.held.tryAdd(head.fields().heldBytes())) {
             exchange.record.responseFields = head.fields(); // for the log, only if there is memory for them
         }
         exchange.record.respondedNanos = exchange.loop.wheel.nanoTime();
-        if (head.status() >= 400 && isReplaced(head, last)) {
+        if (answer != null && page != null && replaced) {
+            replace(head, answer, page, last);
             return;
         }
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
@@ -149,47 +167,70 @@ final class Response implements Attempt.Sink {
         owner.perform(action);
     }
 
-    /** Sends another body if a filter or the listener chooses one; returns whether it has. */
-    private boolean isReplaced(ResponseHead head, boolean last) {
-        ErrorAnswer answer = owner.routing().answer(head.status(), true);
-        ErrorBody body = owner.routing().errorBody(answer);
-        if (body instanceof ErrorBody.Unchanged) {
-            return false;
-        }
+    /** Sends the body that a filter or the listener has chosen instead of the upstream's. */
+    private void replace(ResponseHead head, ErrorAnswer answer, ErrorBody body, boolean last) {
         Action action = exchange.state.on(Event.RESPONSE_ENDED);
         owner.answerInstead(head, answer, body, !last && action == Action.FINISH);
         owner.onResponded();
         owner.perform(action);
-        return true;
     }
 
     @Override
     public void onData(ByteBuf data, boolean last) {
         owner.deadlines().touch();
+        TransformedBody through = transformed;
+        if (through != null) {
+            if (last) {
+                owner.deadlines().attemptOver(); // the upstream owes nothing any more
+            }
+            through.add(data, last);
+            return;
+        }
         WebSocketCloser closing = closer;
         if (closing == null) {
-            pass(data, last);
+            pass(data, last, data.readableBytes());
             return;
         }
         boolean wanted = closing.isWanted();
         int length = data.readableBytes();
         ByteBuf passed = closing.pass(data);
         int dropped = length - passed.readableBytes();
-        pass(passed, last && !wanted);
+        pass(passed, last && !wanted, passed.readableBytes());
         if (wanted) {
             relay.skip(dropped);
             sendClose();
             if (last) {
-                pass(Unpooled.EMPTY_BUFFER, true);
+                pass(Unpooled.EMPTY_BUFFER, true, 0);
             }
         }
     }
 
-    private void pass(ByteBuf data, boolean last) {
+    @Override
+    public void pass(ByteBuf data, boolean last, int from) {
         owner.onSent(data.readableBytes());
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
-        relay.data(data, last);
+        relay.data(data, last, from);
         owner.perform(action);
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return relay.hasRoom();
+    }
+
+    @Override
+    public void taken(int bytes) {
+        relay.skip(bytes);
+    }
+
+    @Override
+    public void fail(Failure failure) {
+        owner.fail(failure);
+    }
+
+    @Override
+    public void onDefect(Throwable defect) {
+        owner.onDefect(defect);
     }
 
     /** Inserts the gateway's own Close frame between the upstream's frames, if it is due and the position allows it. */
@@ -207,6 +248,16 @@ final class Response implements Attempt.Sink {
         if (!owner.routing().onResponseTrailers(trailers)) {
             return;
         }
+        if (transformed == null) {
+            passTrailers(trailers);
+        } else {
+            owner.deadlines().attemptOver();
+            transformed.end(trailers);
+        }
+    }
+
+    @Override
+    public void passTrailers(Fields trailers) {
         Action action = exchange.state.on(Event.RESPONSE_ENDED);
         relay.trailers(trailers);
         owner.perform(action);
@@ -214,16 +265,30 @@ final class Response implements Attempt.Sink {
 
     /** The client has room again. */
     void credit() {
+        if (transformed != null && transformed.run()) {
+            relay.flush(); // nothing is being read that would end with a flush
+        }
         relay.credit();
+    }
+
+    /** Whether the upstream has sent all of it. The client may not have received all yet. */
+    boolean isReceived() {
+        return transformed != null && transformed.isReceived();
     }
 
     /** The exchange is over. */
     void end() {
         relay.end();
+        if (transformed != null) {
+            transformed.close();
+        }
     }
 
     @Override
     public void flush() {
+        if (transformed != null) {
+            transformed.pause();
+        }
         relay.flush();
     }
 }

@@ -37,6 +37,16 @@ public interface Filter {
         return null;
     }
 
+    /**
+     * Returns what transforms the request's body, null for nothing, which is usual. Asked once, when every filter has
+     * proceeded, and only if a body follows; bytes pass the transforms of several filters in the order of these. It may
+     * edit the head to say so: {@link RequestHead#forgetLength} unless the length stays the same. If the request is sent
+     * again, what was transformed is.
+     */
+    default @Nullable BodyTransform requestBody(RequestHead head, FilterContext context) {
+        return null;
+    }
+
     /** The request ends with trailers, which may be edited in place; after {@link #onRequest}, if at all. */
     default void onRequestTrailers(Fields trailers, FilterContext context) {}
 
@@ -45,6 +55,18 @@ public interface Filter {
 
     /** The final response's head is there; filters see responses in reverse order, and only their own route's. */
     default void onResponse(ResponseHead head, FilterContext context) {}
+
+    /**
+     * Returns what transforms the body of an upstream's response, null for nothing, which is usual. Asked once, after
+     * {@link #onResponse} of every filter; filters are asked in reverse order, and bytes pass their transforms in that
+     * order. It may edit the head to say so: {@link ResponseHead#forgetLength} unless the length stays the same. Tunnels
+     * have no body, and answers of the gateway are not transformed.
+     *
+     * @param last whether no body follows, so that only the head can be edited
+     */
+    default @Nullable BodyTransform responseBody(ResponseHead head, boolean last, FilterContext context) {
+        return null;
+    }
 
     /**
      * The exchange has failed, and the gateway answers so. The filters that the request has passed may add fields to the

@@ -44,6 +44,21 @@ public interface FilterContext {
      */
     UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback);
 
+    /**
+     * Charges the client for memory that the exchange takes until it ends.
+     *
+     * @param needed whether the exchange fails without it; if not, the last half of the memory stays free for others
+     * @return false, with nothing charged, if it is too much
+     */
+    boolean tryHold(long bytes, boolean needed);
+
+    /**
+     * Limits the request's body, as the client sends it. A larger one fails the exchange. The smallest limit counts.
+     *
+     * @param by the name of the limit, for the log
+     */
+    void limitRequestBody(long maxBytes, String by);
+
     /** Returns what runs tasks on the exchange's event loop, for a filter that answers from another thread. */
     Executor loop();
 

@@ -34,10 +34,16 @@ public enum FilterOrder {
     EXTERNAL_AUTH,
     /** Before redirects and direct responses, so that they are limited too; after whatever says who the client is. */
     RATE_LIMIT,
+    /** After all that refuses requests whatever their bodies, so that these count there; before anybody waits for one. */
+    BODY_LIMIT,
     /** Before all edits: its Location is made of the request as the client sent it, and nothing after it matters. */
     REQUEST_REDIRECT,
     /** Before all edits, for they would be lost on a request that is answered here. */
     DIRECT_RESPONSE,
+    /** After all that answers here: only upstreams need it, and it takes memory. */
+    DECOMPRESSION,
+    /** Before the request's fields are edited: what the client accepts decides, whatever upstreams are told. */
+    COMPRESSION,
     /** Before the path is rewritten, so that what is edited is the request that was matched. */
     REQUEST_HEADER_MODIFIER,
     /** Last that touches the request: its host name wins over a Host set by a modifier, as the more exact wish. */

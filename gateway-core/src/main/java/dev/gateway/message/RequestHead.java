@@ -21,7 +21,7 @@ public final class RequestHead {
     private AsciiString path;
     private @Nullable AsciiString protocol;
     private final Fields fields;
-    private final long contentLength;
+    private long contentLength;
     private int queryStart;
     private boolean absoluteForm;
     private boolean upgrade; // the protocol is a wish, that may be refused
@@ -162,6 +162,12 @@ public final class RequestHead {
     /** Returns the bytes of body announced, or {@link #UNKNOWN_LENGTH}. */
     public long contentLength() {
         return contentLength;
+    }
+
+    /** The body that follows is not the one that was announced, and nobody knows how long it is. */
+    public void forgetLength() {
+        contentLength = UNKNOWN_LENGTH;
+        fields.remove(FieldName.CONTENT_LENGTH);
     }
 
     /** Whether a successful response turns the streams into a tunnel: bytes both ways without a length. */

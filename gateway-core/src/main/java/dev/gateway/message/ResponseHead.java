@@ -13,7 +13,7 @@ public final class ResponseHead {
     private final int status;
     private final @Nullable AsciiString reason;
     private final Fields fields;
-    private final long contentLength;
+    private long contentLength;
 
     /**
      * Makes a head.
@@ -52,5 +52,11 @@ public final class ResponseHead {
     /** Returns the length of the body in bytes, or {@link RequestHead#UNKNOWN_LENGTH}. */
     public long contentLength() {
         return contentLength;
+    }
+
+    /** The body that follows is not the one that was announced, and nobody knows how long it is. */
+    public void forgetLength() {
+        contentLength = RequestHead.UNKNOWN_LENGTH;
+        fields.remove(FieldName.CONTENT_LENGTH);
     }
 }

@@ -25,6 +25,15 @@ public final class Holding {
         return true;
     }
 
+    /** Charges bytes of something that one can do without; returns false, and charges nothing, if they are too many. */
+    public boolean tryAddSpare(long more) {
+        if (!account.tryChargeSpare(more)) {
+            return false;
+        }
+        grow(more);
+        return true;
+    }
+
     private void grow(long more) {
         bytes += more;
         if (pending != null) {

@@ -2,6 +2,7 @@ package dev.gateway.runtime;
 
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
+import dev.gateway.assembly.BodyFilters;
 import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.ExternalAuthFilters;
@@ -67,6 +68,7 @@ public final class Generations {
                 decisions -> RateLimitFilters.readDecisions(filterStates, decisions),
                 () -> RateLimitFilters.untracked(filterStates));
         metrics.addAuthorizations(decisions -> ExternalAuthFilters.readDecisions(filterStates, decisions));
+        metrics.addCompression(counts -> BodyFilters.readCompressed(filterStates, counts));
     }
 
     /** Returns what the connect sections of all generations share. */

@@ -53,6 +53,11 @@ class FilterChainTest extends PartRig {
         }
 
         @Override
+        public void limitRequestBody(long maxBytes, String by) {
+            told.add("at most " + maxBytes + " bytes, by " + by);
+        }
+
+        @Override
         public void onDefect(Throwable defect) {
             told.add("defect: " + defect.getMessage());
         }

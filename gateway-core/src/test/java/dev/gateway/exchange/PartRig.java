@@ -232,6 +232,11 @@ abstract class PartRig {
         }
 
         @Override
+        public void limitRequestBody(long maxBytes, String by) {
+            told.add("at most " + maxBytes + " bytes, by " + by);
+        }
+
+        @Override
         public void answer(int status, @Nullable Failure refusal, IntSupplier sending) {
             told.add("answered " + status + ", " + sending.getAsInt() + " bytes"
                     + (refusal == null ? "" : ": " + refusal.cause().label()));

@@ -49,6 +49,18 @@ public final class FakeContext implements InspectionContext {
     /** What its clock shows. */
     public long nanos;
 
+    /** How many bytes the exchange may hold; half of them of what one can do without. */
+    public long room = Long.MAX_VALUE;
+
+    /** How many it holds. */
+    public long held;
+
+    /** How many bytes the request's body may have, 0 if the filter has said nothing. */
+    public long maxBody;
+
+    /** What the filter says has that limit. */
+    public @Nullable String limitedBy;
+
     private final ConnectionInfo connection;
     private @Nullable Object kept;
     private final Queue<Runnable> tasks = new ArrayDeque<>();
@@ -159,6 +171,19 @@ public final class FakeContext implements InspectionContext {
         FakeCall call = new FakeCall(upstream, request, callback);
         calls.add(call);
         return call;
+    }
+
+    @Override
+    public boolean tryHold(long bytes, boolean needed) {
+        boolean fits = held + bytes <= (needed ? room : room / 2);
+        held += fits ? bytes : 0;
+        return fits;
+    }
+
+    @Override
+    public void limitRequestBody(long maxBytes, String by) {
+        maxBody = maxBytes;
+        limitedBy = by;
     }
 
     @Override

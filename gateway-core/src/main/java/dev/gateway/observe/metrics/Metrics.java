@@ -129,6 +129,11 @@ public final class Metrics implements AutoCloseable {
         process.authorizations = authorizations;
     }
 
+    /** Adds the counts of rules that compress, which each scrape reads. */
+    public void addCompression(Consumer<CompressionCounts> compression) {
+        process.compression = compression;
+    }
+
     /** Lets scrapes tell when certificates end. */
     public void watch(Supplier<List<CertificateExpiry>> certificates) {
         process.certificates = certificates;

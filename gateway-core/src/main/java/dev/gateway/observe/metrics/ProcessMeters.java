@@ -37,6 +37,7 @@ final class ProcessMeters implements Exposition.Source {
     volatile Consumer<LimitDecisions> limits = decisions -> {};
     volatile Consumer<AuthDecisions> authorizations = decisions -> {};
     volatile LongSupplier untrackedKeys = () -> 0;
+    volatile Consumer<CompressionCounts> compression = counts -> {};
     volatile IntSupplier staleNames = () -> 0;
     volatile @Nullable Overload overload;
     volatile @Nullable MemoryBudget budget;
@@ -136,6 +137,7 @@ final class ProcessMeters implements Exposition.Source {
                 rule)));
         limits(out);
         authorizations(out);
+        compression(out);
         certificates(out);
         for (UpstreamState upstream : upstreams.get()) {
             endpointsByState(upstream)
@@ -199,6 +201,29 @@ final class ProcessMeters implements Exposition.Source {
                 route,
                 "decision",
                 decision));
+    }
+
+    private void compression(Exposition out) {
+        compression.accept((route, input, output, skipped) -> {
+            out.counter(
+                    "gateway_compression_input_bytes",
+                    "Bytes of responses that were compressed, as upstreams sent them.",
+                    input,
+                    "route",
+                    route);
+            out.counter(
+                    "gateway_compression_output_bytes",
+                    "Bytes that compressed responses have become.",
+                    output,
+                    "route",
+                    route);
+            out.counter(
+                    "gateway_compression_skipped",
+                    "Responses that were not compressed because memory was short.",
+                    skipped,
+                    "route",
+                    route);
+        });
     }
 
     private void overload(Exposition out) {

@@ -43,6 +43,14 @@ class RewriteTest {
         }
 
         @Override
+        public boolean tryHold(long bytes, boolean needed) {
+            return true;
+        }
+
+        @Override
+        public void limitRequestBody(long maxBytes, String by) {}
+
+        @Override
         public void setIdentity(Identity identity) {
             throw new AssertionError("none of these filters asks who it is");
         }

@@ -104,6 +104,7 @@ class MetricsIT {
                       - matches: [{path: {type: PathPrefix, value: /random}}]
                         filters:
                           - {type: RateLimit, rateLimit: {limits: [{requests: 1000000, interval: 1s, key: [{header: Host}]}]}}
+                          - {type: Compression, compression: {}}
                         backendRefs: [{name: app}]
                       - {matches: [{path: {type: Exact, value: /echo}}], backendRefs: [{name: app}]}
                       - matches: [{path: {type: Exact, value: /asked}}]
@@ -239,7 +240,8 @@ class MetricsIT {
         try (Origin unused = Origin.start();
                 Rig fresh = Rig.to("localhost", unused.port()) // a name is a source of endpoints
                         .rule("filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1s}]}},"
-                                + " {type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}}]")
+                                + " {type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}},"
+                                + " {type: Compression, compression: {}}]")
                         .start()) {
             Exposed exposed = Exposed.parse(fresh.admin("/metrics"));
             Set<String> missing = new TreeSet<>(reference().keySet());

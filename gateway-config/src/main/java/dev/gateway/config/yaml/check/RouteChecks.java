@@ -5,6 +5,7 @@ import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.KeyPlace;
 import dev.gateway.config.AccessLogConfig;
+import dev.gateway.config.BodyConfig.BodyLimit;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
@@ -26,6 +27,7 @@ import dev.gateway.config.RuleConfig.BackendRef;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.format.Sizes;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -78,6 +80,7 @@ final class RouteChecks {
                 if (rule.timeouts().tunnel() == null) {
                     checks.filters(rule);
                     checks.hedge(rule);
+                    checks.bodyLimits(config, route, rule);
                     rule.matches().forEach(match -> checks.overlap(route, match));
                 }
             }
@@ -221,6 +224,23 @@ final class RouteChecks {
             scope.problems.error(
                     rule.position(),
                     "a rule needs 'backendRefs', or a filter that answers: RequestRedirect or DirectResponse");
+        }
+    }
+
+    /** The limit of a listener is looked at before the route is found, so no rule can allow more. */
+    private void bodyLimits(GatewayConfig config, RouteConfig route, RuleConfig rule) {
+        for (FilterConfig filter : rule.filters()) {
+            if (filter instanceof BodyLimit limit) {
+                config.listeners().stream()
+                        .filter(listener -> listener.isHttp() && route.appliesTo(listener))
+                        .filter(listener -> listener.limits().maxBody() > 0
+                                && listener.limits().maxBody() <= limit.maxBytes())
+                        .findFirst()
+                        .ifPresent(listener -> scope.problems.warning(
+                                limit.position(),
+                                "maxBytes: listener '" + listener.name() + "' allows no more than "
+                                        + Sizes.print(listener.limits().maxBody()) + " (limits.maxBody)"));
+            }
         }
     }
 

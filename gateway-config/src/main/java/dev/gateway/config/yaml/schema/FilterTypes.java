@@ -4,6 +4,9 @@ import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.IpAccess;
+import dev.gateway.config.BodyConfig.BodyLimit;
+import dev.gateway.config.BodyConfig.Compression;
+import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig.DirectResponse;
@@ -31,8 +34,11 @@ public final class FilterTypes {
             FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT),
             FilterType.of("ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH),
             FilterType.of("RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT),
+            FilterType.of("BodyLimit", "bodyLimit", BodyLimit.class, BodyFilterSchema.LIMIT),
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
             FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),
+            FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION),
+            FilterType.of("Compression", "compression", Compression.class, BodyFilterSchema.COMPRESSION),
             new FilterType<>(
                     "RequestHeaderModifier",
                     "requestHeaderModifier",

@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml.type;
 
 import dev.gateway.format.Durations;
+import dev.gateway.format.Sizes;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,7 +12,6 @@ final class Amounts {
     static final String SIZE_PATTERN = "[0-9]{1,15}(B|KiB|MiB|GiB|TiB)?";
 
     private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})(B|KiB|MiB|GiB|TiB)?");
-    private static final List<String> UNITS = List.of("B", "KiB", "MiB", "GiB", "TiB");
 
     private Amounts() {}
 
@@ -39,19 +38,13 @@ final class Amounts {
         long amount = Long.parseLong(matcher.group(1));
         String unit = matcher.group(2);
         try {
-            return unit == null ? amount : Math.multiplyExact(amount, 1L << (10 * UNITS.indexOf(unit)));
+            return unit == null ? amount : Math.multiplyExact(amount, 1L << (10 * Sizes.UNITS.indexOf(unit)));
         } catch (ArithmeticException e) {
             throw new InvalidException("expected a size below 8388608TiB, not " + MessageText.quote(text));
         }
     }
 
     static Object printSize(long bytes) {
-        int unit = 0;
-        long amount = bytes;
-        while (amount > 0 && amount % 1024 == 0 && unit < UNITS.size() - 1) {
-            amount /= 1024;
-            unit++;
-        }
-        return unit == 0 ? (Object) bytes : amount + UNITS.get(unit);
+        return bytes == 0 || bytes % 1024 != 0 ? (Object) bytes : Sizes.print(bytes);
     }
 }

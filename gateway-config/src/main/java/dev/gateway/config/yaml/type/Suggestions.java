@@ -175,6 +175,15 @@ public final class Suggestions {
             Map.entry("sourcecriterion", "key"),
             Map.entry("maxtokens", "burst"),
             Map.entry("ip", "client"),
+            Map.entry("clientmaxbodysize", "maxBytes maxBody"),
+            Map.entry("maxrequestbodybytes", "maxBytes maxBody"),
+            Map.entry("gziptypes", "contentTypes"),
+            Map.entry("includedcontenttypes", "contentTypes"),
+            Map.entry("mimetypes", "contentTypes"),
+            Map.entry("encodings", "algorithms"),
+            Map.entry("gzipminlength", "minSize"),
+            Map.entry("minresponsebodybytes", "minSize"),
+            Map.entry("gzipcomplevel", "level"),
             Map.entry("minrequestbodydatarate", "minBodyRate"),
             Map.entry("minrate", "minBodyRate"),
             Map.entry("maxconn", "maxConnections maxTunnels"),
@@ -237,12 +246,14 @@ public final class Suggestions {
     }
 
     private static @Nullable String containing(String plain, Collection<String> known) {
+        String shortest = null;
         for (String word : known) {
-            if (plain.length() >= 4 && plain(word).contains(plain)) {
-                return word;
+            boolean shorter = shortest == null || word.length() < shortest.length();
+            if (shorter && plain.length() >= 4 && plain(word).contains(plain)) {
+                shortest = word;
             }
         }
-        return null;
+        return shortest;
     }
 
     private static @Nullable String foreign(String written, Collection<String> known) {

@@ -1,0 +1,106 @@
+package dev.gateway.filter.body;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import io.netty.util.AsciiString;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Content negotiation: chooses a coding by {@code Accept-Encoding} (RFC 9110, section 12.5.3). No state. */
+final class AcceptEncoding {
+    private static final AsciiString ANY = new AsciiString("*");
+    private static final AsciiString IDENTITY = new AsciiString("identity");
+    private static final int MOST = 1000; // weights are in thousandths
+    private static final int UNSAID = -1;
+
+    // Weights are those of the offered codings, and before them of these.
+    private static final int ANY_AT = 0;
+    private static final int IDENTITY_AT = 1;
+    private static final int OFFERED_AT = 2;
+
+    private AcceptEncoding() {}
+
+    /**
+     * Returns the coding that the client likes most, the first in the list of several; null if it wants none of them.
+     *
+     * @param offered in the order of preference of the server
+     */
+    static @Nullable ContentCoding choose(Fields fields, List<ContentCoding> offered) {
+        int at = fields.find(FieldName.ACCEPT_ENCODING, 0);
+        if (at < 0) {
+            return null; // any would do, but a client that says nothing seldom decodes
+        }
+        int[] weights = new int[OFFERED_AT + offered.size()];
+        Arrays.fill(weights, UNSAID);
+        for (; at >= 0; at = fields.find(FieldName.ACCEPT_ENCODING, at + 1)) {
+            readList(fields.value(at), offered, weights);
+        }
+        ContentCoding best = null;
+        int most = 0;
+        for (int i = 0; i < offered.size(); i++) {
+            int weight = weights[OFFERED_AT + i];
+            if (weight == UNSAID) {
+                weight = weights[ANY_AT];
+            }
+            if (weight > most) {
+                best = offered.get(i);
+                most = weight;
+            }
+        }
+        return most >= weights[IDENTITY_AT] ? best : null;
+    }
+
+    private static void readList(AsciiString value, List<ContentCoding> offered, int[] weights) {
+        int start = 0;
+        while (start < value.length()) {
+            int comma = value.indexOf(',', start);
+            int end = comma < 0 ? value.length() : comma;
+            readElement(value.subSequence(start, end, false), offered, weights);
+            start = end + 1;
+        }
+    }
+
+    /** What is not written by the rules is not acceptable. */
+    private static void readElement(AsciiString element, List<ContentCoding> offered, int[] weights) {
+        int semicolon = element.indexOf(';', 0);
+        AsciiString name = (semicolon < 0 ? element : element.subSequence(0, semicolon, false)).trim();
+        int at = index(name, offered);
+        if (at >= 0) {
+            weights[at] = semicolon < 0
+                    ? MOST
+                    : weight(element.subSequence(semicolon + 1, element.length(), false)
+                            .trim());
+        }
+    }
+
+    private static int index(AsciiString name, List<ContentCoding> offered) {
+        if (name.contentEquals(ANY)) {
+            return ANY_AT;
+        } else if (name.contentEqualsIgnoreCase(IDENTITY)) {
+            return IDENTITY_AT;
+        }
+        ContentCoding coding = ContentCoding.of(name);
+        int place = coding == null ? -1 : offered.indexOf(coding);
+        return place < 0 ? UNSAID : OFFERED_AT + place;
+    }
+
+    /** Reads {@code q=0.5}: up to three decimals (RFC 9110, section 12.4.2). */
+    private static int weight(AsciiString text) {
+        boolean named = text.length() >= 3 && (text.byteAt(0) | 0x20) == 'q' && text.byteAt(1) == '=';
+        int whole = named ? text.byteAt(2) - '0' : UNSAID;
+        if (whole < 0 || whole > 1 || text.length() > 7 || (text.length() > 3 && text.byteAt(3) != '.')) {
+            return 0;
+        }
+        int weight = whole * MOST;
+        int unit = MOST / 10;
+        for (int i = 4; i < text.length(); i++, unit /= 10) {
+            int digit = text.byteAt(i) - '0';
+            if (digit < 0 || digit > 9) {
+                return 0;
+            }
+            weight += digit * unit;
+        }
+        return weight > MOST ? 0 : weight;
+    }
+}

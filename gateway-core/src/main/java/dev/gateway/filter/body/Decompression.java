@@ -1,0 +1,73 @@
+package dev.gateway.filter.body;
+
+import dev.gateway.filter.BodyTransform;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Request decompression: gives upstreams the body without its content coding, within limits that a bomb exceeds. A coding
+ * that is not known stays, and so does a body that has several.
+ */
+public final class Decompression implements Filter {
+    private final long maxBytes;
+    private final int maxRatio;
+
+    /** Kept of an exchange whose request is decompressed: what its trailers must not say. */
+    private static final Object DECOMPRESSED = new Object();
+
+    /**
+     * Makes the filter.
+     *
+     * @param maxBytes what a body may become
+     * @param maxRatio how many times as large as it was
+     */
+    public Decompression(long maxBytes, int maxRatio) {
+        this.maxBytes = maxBytes;
+        this.maxRatio = maxRatio;
+    }
+
+    @Override
+    public Verdict onRequest(RequestHead head, FilterContext context) {
+        ContentCoding coding = head.isConnect() ? null : coding(head.fields());
+        if (coding != null) {
+            if (!context.tryHold(Inflaters.BYTES, true)) {
+                return new Verdict.Refuse(
+                        Failure.of(Cause.OVERLOAD, "no memory is left to decompress a request's body"));
+            }
+            context.keep(coding);
+        }
+        return Verdict.PROCEED;
+    }
+
+    private static @Nullable ContentCoding coding(Fields fields) {
+        int at = fields.find(FieldName.CONTENT_ENCODING, 0);
+        boolean isOne = at >= 0 && fields.find(FieldName.CONTENT_ENCODING, at + 1) < 0;
+        return isOne ? ContentCoding.of(fields.value(at)) : null;
+    }
+
+    @Override
+    public @Nullable BodyTransform requestBody(RequestHead head, FilterContext context) {
+        if (!(context.kept() instanceof ContentCoding coding)) {
+            return null;
+        }
+        head.forgetLength();
+        head.fields().remove(FieldName.CONTENT_ENCODING);
+        Digests.remove(head.fields());
+        context.keep(DECOMPRESSED);
+        return new Inflating(coding, maxBytes, maxRatio);
+    }
+
+    @Override
+    public void onRequestTrailers(Fields trailers, FilterContext context) {
+        if (context.kept() == DECOMPRESSED) {
+            Digests.remove(trailers);
+        }
+    }
+}
