@@ -10,7 +10,7 @@ public final class BodyConfig {
     private BodyConfig() {}
 
     /**
-     * How large a request's body may be.
+     * Maximum size of request bodies.
      *
      * @param maxBytes at least 1
      */
@@ -35,7 +35,7 @@ public final class BodyConfig {
      * Which responses are compressed, and how.
      *
      * @param algorithms in the order of preference
-     * @param minSize responses that are announced to be smaller stay as they are
+     * @param minSize responses with a smaller Content-Length stay uncompressed
      * @param contentTypes with wildcards: {@code text/*}, {@code application/*+json}
      * @param level 1 to 9
      */
@@ -60,7 +60,7 @@ public final class BodyConfig {
         }
     }
 
-    /** Content codings that responses may be compressed with. */
+    /** Content codings for responses. */
     public enum Algorithm {
         GZIP,
         DEFLATE;
@@ -72,10 +72,10 @@ public final class BodyConfig {
     }
 
     /**
-     * What compressed bodies of requests may become.
+     * Limits of decompressed request bodies.
      *
      * @param maxBytes at least 1
-     * @param maxRatio how many times as large as they were
+     * @param maxRatio maximum ratio of decompressed to compressed size
      */
     public record Decompression(Position position, long maxBytes, int maxRatio) implements FilterConfig {
         @Override

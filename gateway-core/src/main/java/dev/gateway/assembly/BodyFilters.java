@@ -8,11 +8,11 @@ import dev.gateway.filter.body.ContentCoding;
 import dev.gateway.observe.metrics.CompressionCounts;
 import dev.gateway.process.StartException;
 
-/** Makes filters that compress bodies, and reads what they count. */
+/** Creates filters that compress bodies, and reads their counts. */
 public final class BodyFilters {
     private BodyFilters() {}
 
-    /** Key of what the compression of a rule has done. */
+    /** Key of the counts of a rule. */
     private record Key(String rule) {}
 
     static Filter compression(BodyConfig.Compression config, FilterSite site) throws StartException {
@@ -33,7 +33,7 @@ public final class BodyFilters {
         };
     }
 
-    /** Reads what the rules of the active configuration have compressed. */
+    /** Reads the compression counts of all rules. */
     public static void readCompressed(FilterStates states, CompressionCounts counts) {
         states.forEach(CompressedBytes.class, (key, count) -> {
             if (key instanceof Key of) {

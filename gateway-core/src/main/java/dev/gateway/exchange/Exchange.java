@@ -228,7 +228,7 @@ final class Exchange extends ExchangeContext
 
     @Override
     public void onTimeout(Failure failure) {
-        if (attempts != null && !response.isReceived()) { // what is left then is the client's part
+        if (attempts != null && !response.isReceived()) { // otherwise only the client is still to be served
             attempts.onTimeout(failure);
         }
         fail(failure);

@@ -263,7 +263,7 @@ final class FilterChain implements InspectionContext {
         return all;
     }
 
-    /** Returns what transforms the request's body, null if nothing does; every filter has proceeded. */
+    /** Returns the transform of the request's body, null for none. Called when every filter has proceeded. */
     @Nullable
     BodyTransform requestBody() {
         BodyTransform all = null;
@@ -281,9 +281,9 @@ final class FilterChain implements InspectionContext {
     }
 
     /**
-     * Returns what transforms the response's body, null if nothing does.
+     * Returns the transform of the response's body, null for none.
      *
-     * @param last whether no body follows
+     * @param last whether the response has no body
      */
     @Nullable
     BodyTransform responseBody(ResponseHead head, boolean last) {

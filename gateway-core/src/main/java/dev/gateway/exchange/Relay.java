@@ -44,9 +44,9 @@ final class Relay {
     }
 
     /**
-     * Passes on what other bytes have become; owns the buffer.
+     * Passes on a piece that replaces bytes of the source; owns the buffer.
      *
-     * @param from how many bytes of the source these were, which are owed
+     * @param from number of bytes that it replaces, for which the source gets credit
      */
     void data(ByteBuf data, boolean last, int from) {
         if (sink == null) {

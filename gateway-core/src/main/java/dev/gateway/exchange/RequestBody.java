@@ -40,7 +40,7 @@ final class RequestBody implements TransformedBody.Output {
     private int mostKept;
     private long received; // number of bytes, without framing
     private boolean sentTrailers; // by the current attempt
-    private boolean repeating; // what follows has to wait until all has been sent again that was sent before
+    private boolean repeating; // a retry sends the kept bytes first; the rest of the body waits
     private boolean begun;
     private boolean complete; // the client has sent everything
     private boolean headOnly; // the request has no body
@@ -85,12 +85,12 @@ final class RequestBody implements TransformedBody.Output {
         headOnly = true;
     }
 
-    /** Whether there is a body, which need not have come. */
+    /** Whether the request has a body, even if no byte of it has arrived. */
     boolean isExpected() {
         return !headOnly && !exchange.head.isConnect();
     }
 
-    /** It may have so many bytes at most, if no limit is smaller; by what has that limit. */
+    /** Limits the body to this number of bytes, unless it has a smaller limit. {@code by} names the limit for the log. */
     void limit(long most, String by) {
         if (maxBytes == 0 || most < maxBytes) {
             maxBytes = most;
@@ -106,7 +106,7 @@ final class RequestBody implements TransformedBody.Output {
         }
     }
 
-    /** What goes upstream is what this makes of it; to be said before anything is sent. */
+    /** The upstream gets the output of this transform. Called before anything is sent. */
     void transform(BodyTransform by) {
         transformed = new TransformedBody(by, this, owner);
     }
@@ -269,7 +269,7 @@ final class RequestBody implements TransformedBody.Output {
         return isLastReceived() && (transformed == null || transformed.isDone());
     }
 
-    /** Whether all of it has come, and nothing is held that follows what is being passed on. */
+    /** Whether the client has sent everything, and no held piece follows the current one. */
     private boolean isLastReceived() {
         return complete && (trailers == null || sentTrailers) && !isHolding();
     }
@@ -458,7 +458,7 @@ final class RequestBody implements TransformedBody.Output {
     /** The upstream has room again. */
     void credit() {
         if (transformed != null && transformed.run()) {
-            relay.flush(); // nothing is being read that would end with a flush
+            relay.flush(); // no read is going on whose end would flush
         }
         relay.credit();
     }

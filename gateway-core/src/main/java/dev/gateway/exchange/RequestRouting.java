@@ -267,17 +267,17 @@ final class RequestRouting implements FilterChain.Owner {
         return filters == null ? null : filters.inspector();
     }
 
-    /** Returns what transforms the request's body, null if nothing does. */
+    /** Returns the transform of the request's body, null for none. */
     @Nullable
     BodyTransform requestBody() {
         return filters == null ? null : filters.requestBody();
     }
 
     /**
-     * Returns what transforms the response's body, null if nothing does, or if a filter threw, which has ended the
-     * exchange.
+     * Returns the transform of the response's body, null for none. Also null if a filter threw an exception, which has
+     * ended the exchange.
      *
-     * @param last whether no body follows
+     * @param last whether the response has no body
      */
     @Nullable
     BodyTransform responseBody(ResponseHead response, boolean last) {

@@ -181,7 +181,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         TransformedBody through = transformed;
         if (through != null) {
             if (last) {
-                owner.deadlines().attemptOver(); // the upstream owes nothing any more
+                owner.deadlines().attemptOver(); // the upstream has sent everything
             }
             through.add(data, last);
             return;
@@ -266,7 +266,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     /** The client has room again. */
     void credit() {
         if (transformed != null && transformed.run()) {
-            relay.flush(); // nothing is being read that would end with a flush
+            relay.flush(); // no read is going on whose end would flush
         }
         relay.credit();
     }

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One direction's body on its way through a {@link BodyTransform}: takes pieces from it as long as there is room for one.
- * What the transform has not read waits here without credit: the source's credit bounds it. Owns what waits, and the
- * transform, until the body has ended or {@link #close}.
+ * The body of one direction on its way through a {@link BodyTransform}. Takes a piece from the transform whenever the
+ * receiver has room for it. Input that the transform has not read waits here and gives the source no credit, which bounds it.
+ * Owns the waiting input and the transform until the body has ended or {@link #close}.
  */
 final class TransformedBody {
     private static final Logger log = LoggerFactory.getLogger(TransformedBody.class);
@@ -26,53 +26,53 @@ final class TransformedBody {
     private final Output output;
     private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>(4);
     private final StalledBody stalled;
-    private long bytes; // that wait
-    private @Nullable Fields trailers; // that end the body
+    private long bytes; // number of waiting bytes
+    private @Nullable Fields trailers; // end the body; null if none have come
     private boolean inputEnded;
-    private boolean fresh; // some was read since the source paused last
-    private boolean paused; // the receiver is to have all that was read
-    private boolean unsaid; // the transform may have more to say of what it has read
+    private boolean fresh; // the transform has read bytes since the last pause of the source
+    private boolean paused; // the transform must pass on everything that it has read
+    private boolean unfinished; // the transform may have more output from bytes that it has read
     private boolean running;
     private boolean closed;
 
-    /** Where the body goes. */
+    /** The receiver of the new body. */
     interface Output {
-        /** Whether a piece may be passed on now. */
+        /** Whether it takes a piece now. */
         boolean hasRoom();
 
         /**
-         * Passes a piece on, and owns it.
+         * Takes a piece and its ownership.
          *
-         * @param from how many bytes of the source were read for it
+         * @param from number of bytes of the source that the transform has read for it
          */
         void pass(ByteBuf data, boolean last, int from);
 
-        /** Ends the body with trailers. */
+        /** Takes the trailers, which end the body. */
         void passTrailers(Fields trailers);
 
-        /** So many bytes of the source were read, and have become nothing yet. */
+        /** The transform has read this number of bytes of the source without output. */
         void taken(int bytes);
 
-        /** The transform cannot continue. */
+        /** The transform has failed. */
         void fail(Failure failure);
 
-        /** The transform threw. */
+        /** The transform threw an exception. */
         void onDefect(Throwable defect);
     }
 
     /**
-     * Makes one that nothing has come for.
+     * Creates the state of a body that has not begun.
      *
-     * @param owner the exchange, which may fail for what waits
+     * @param owner the exchange, which fails if direct memory runs low while bytes wait here
      */
     TransformedBody(BodyTransform transform, Output output, StalledBody.Owner owner) {
         this.transform = transform;
         this.output = output;
-        this.stalled =
-                new StalledBody(owner, () -> bytes, "direct memory ran low, and what a body became was not taken");
+        this.stalled = new StalledBody(
+                owner, () -> bytes, "direct memory ran low while a transformed body waited for its receiver");
     }
 
-    /** Takes bytes of the source, and owns the buffer. */
+    /** Takes bytes of the source and the ownership of the buffer. */
     void add(ByteBuf data, boolean last) {
         if (closed) {
             data.release();
@@ -88,14 +88,14 @@ final class TransformedBody {
         run();
     }
 
-    /** The source's body ends with trailers; saying so again changes nothing. */
+    /** The source's body ends with trailers. A second call has no effect. */
     void end(Fields fields) {
         trailers = fields;
         inputEnded = true;
         run();
     }
 
-    /** More may come much later: the receiver is to have what there is. */
+    /** The source pauses: the receiver must get everything that has been read. */
     void pause() {
         if (!inputEnded && (fresh || !waiting.isEmpty())) {
             paused = true;
@@ -104,13 +104,14 @@ final class TransformedBody {
     }
 
     /**
-     * Passes on what there is room for; to be called when there is room again.
+     * Passes on pieces while the receiver has room. Called again when it has room again.
      *
-     * @return whether that was something, which is to be flushed
+     * @return whether it passed on something, which the caller must flush
      */
     boolean run() {
         if (running) {
-            return false; // a receiver has room again inside of a call below, in whose midst nothing may be flushed
+            return false; // a call below has made room; the loop below goes on, and flushing in its midst is not
+            // allowed
         }
         running = true;
         boolean any = false;
@@ -132,13 +133,13 @@ final class TransformedBody {
         return any;
     }
 
-    /** Returns whether there may be more to do. */
+    /** Calls the transform once. Returns whether another call may do more. */
     private boolean step() {
         ByteBuf first = waiting.peek();
         Input input = waiting.size() > 1
                 ? Input.CONTINUES
                 : inputEnded ? Input.ENDS : paused ? Input.PAUSES : Input.CONTINUES;
-        if (first == null && input == Input.CONTINUES && !unsaid) {
+        if (first == null && input == Input.CONTINUES && !unfinished) {
             return false;
         }
         ByteBuf in = first == null ? Unpooled.EMPTY_BUFFER : first;
@@ -152,14 +153,14 @@ final class TransformedBody {
             waiting.remove();
             first.release();
         }
-        unsaid = result instanceof Piece;
+        unfinished = result instanceof Piece;
         if (result instanceof Piece piece) {
             pass(piece, read);
         } else if (result instanceof Fail fail) {
             close();
             output.fail(fail.failure());
         } else if (!all) {
-            throw new IllegalStateException("a transform wants more, and has not read all of its input");
+            throw new IllegalStateException("a transform asks for more input before it has read all");
         } else {
             if (input == Input.PAUSES) {
                 paused = false;
@@ -180,11 +181,11 @@ final class TransformedBody {
             finish(piece.data(), read);
         } else {
             piece.data().release();
-            throw new IllegalStateException("a transform has ended before its input");
+            throw new IllegalStateException("a transform ended the body before the input ended");
         }
     }
 
-    /** The output asks whether the body has ended when it gets the last of it, so closing comes first. */
+    /** Closes first: the output checks {@link #isDone} when it gets the last piece. */
     private void finish(ByteBuf data, int read) {
         Fields fields = trailers;
         close();
@@ -201,22 +202,22 @@ final class TransformedBody {
         output.passTrailers(fields);
     }
 
-    /** Whether some of the source's bytes wait for room. */
+    /** Whether bytes of the source wait for room. */
     boolean isStalled() {
         return !waiting.isEmpty();
     }
 
-    /** Whether all has come that the source sends. */
+    /** Whether the source has sent everything. */
     boolean isReceived() {
         return inputEnded;
     }
 
-    /** Whether all has been passed on. */
+    /** Whether the receiver has got everything. */
     boolean isDone() {
         return closed;
     }
 
-    /** Nothing more is passed on. */
+    /** Ends the body: the receiver gets nothing more. */
     void close() {
         if (closed) {
             return;

@@ -5,11 +5,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
-/** Two transforms of one body: the second gets what the first makes, a piece at a time. Owns the piece between them. */
+/** Two transforms of one body: the second reads the output of the first, a piece at a time. Owns the piece between them. */
 final class TransformsInTurn implements BodyTransform {
     private final BodyTransform first;
     private final BodyTransform second;
-    private @Nullable ByteBuf between; // that the second has not read
+    private @Nullable ByteBuf between; // output of the first that the second has not read yet
     private boolean firstEnded;
 
     TransformsInTurn(BodyTransform first, BodyTransform second) {
@@ -29,7 +29,7 @@ final class TransformsInTurn implements BodyTransform {
                     piece.release();
                 }
                 if (result instanceof More && !all) {
-                    throw new IllegalStateException("a transform wants more, and has not read all of its input");
+                    throw new IllegalStateException("a transform asks for more input before it has read all");
                 }
                 if (!(result instanceof More) || firstEnded) {
                     return result;

@@ -4,49 +4,49 @@ import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Body transform: makes another body of one that passes, piece by piece. Of one exchange and one direction; called on its
- * event loop. The exchange takes each piece when the receiver has room, so a transform keeps no output, however much one
- * byte becomes. What it has not read waits, and gets no credit, so that is bounded too.
+ * Body transform: turns a body into another one, piece by piece. It serves one exchange in one direction, and runs on the
+ * event loop of the exchange. The exchange takes each piece when the receiver has room, so a transform keeps no output, even
+ * if one byte becomes very many. Input that the transform has not read gives the sender no credit, so it is bounded, too.
  */
 public interface BodyTransform {
-    /** What follows the bytes that a transform is given. */
+    /** What follows the input of a call. */
     enum Input {
-        /** More will come. */
+        /** More bytes follow. */
         CONTINUES,
-        /** More may come much later: the receiver is to have all that was read so far. */
+        /** More bytes may come much later. The transform must pass on everything that it has read (a flush). */
         PAUSES,
-        /** Nothing: the body ends with them. */
+        /** The body ends with this input. */
         ENDS
     }
 
-    /** What a transform has come to. */
+    /** The result of a call. */
     sealed interface Result permits More, Piece, Fail {}
 
-    /** It has read all that it was given, and has nothing to pass on until there is more. At the end: it has ended. */
+    /** The transform has read all input, and has no output before it gets more. At the end of the input: it has ended. */
     record More() implements Result {}
 
     /**
-     * A piece of what the body becomes; more may follow of the same bytes.
+     * A piece of the new body. The same input may give more pieces.
      *
-     * @param data owned by the receiver; not empty unless it is the last, and of a size that bounds what waits for a
-     *     receiver: some 16 KiB
-     * @param last whether nothing follows, which only the end of the input can bring
+     * @param data owned by the receiver; empty only if it is the last piece; about 16 KiB at most, which bounds the bytes
+     *     that wait for a slow receiver
+     * @param last whether this is the last piece, possible only when the input has ended
      */
     record Piece(ByteBuf data, boolean last) implements Result {}
 
     /** The exchange fails. */
     record Fail(Failure failure) implements Result {}
 
-    /** The one of its kind. */
+    /** The only instance that is needed. */
     Result MORE = new More();
 
     /**
-     * Reads what it can, and returns what became of it. Called until there is {@link More}, or the last piece.
+     * Reads input and returns the next piece. The exchange calls it until it returns {@link More} or the last piece.
      *
-     * @param in what is to be read next, with the reader index at the first byte that was not; it stays its owner's
+     * @param in the input, with the reader index at the first unread byte; the caller keeps ownership
      */
     Result transform(ByteBuf in, Input input);
 
-    /** Releases what it holds, such as native memory. Called once, whether or not the body has ended. */
+    /** Releases what the transform holds, such as native memory. Called once, also if the body has not ended. */
     void close();
 }

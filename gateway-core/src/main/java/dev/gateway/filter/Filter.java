@@ -38,10 +38,10 @@ public interface Filter {
     }
 
     /**
-     * Returns what transforms the request's body, null for nothing, which is usual. Asked once, when every filter has
-     * proceeded, and only if a body follows; bytes pass the transforms of several filters in the order of these. It may
-     * edit the head to say so: {@link RequestHead#forgetLength} unless the length stays the same. If the request is sent
-     * again, what was transformed is.
+     * Returns a transform of the request's body, null for none, which is usual. Called once, when every filter has
+     * proceeded, and only if the request has a body. The body passes the transforms of several filters in the order of the
+     * filters. The filter edits the head to match, with {@link RequestHead#forgetLength} unless the length stays the same.
+     * A retry sends the transformed bytes again.
      */
     default @Nullable BodyTransform requestBody(RequestHead head, FilterContext context) {
         return null;
@@ -57,12 +57,12 @@ public interface Filter {
     default void onResponse(ResponseHead head, FilterContext context) {}
 
     /**
-     * Returns what transforms the body of an upstream's response, null for nothing, which is usual. Asked once, after
-     * {@link #onResponse} of every filter; filters are asked in reverse order, and bytes pass their transforms in that
-     * order. It may edit the head to say so: {@link ResponseHead#forgetLength} unless the length stays the same. Tunnels
-     * have no body, and answers of the gateway are not transformed.
+     * Returns a transform of the body of an upstream's response, null for none, which is usual. Called once, after {@link
+     * #onResponse} of every filter. Filters are called in reverse order, and the body passes their transforms in that order.
+     * The filter edits the head to match, with {@link ResponseHead#forgetLength} unless the length stays the same. Not
+     * called for tunnels, nor for the gateway's own responses.
      *
-     * @param last whether no body follows, so that only the head can be edited
+     * @param last whether the response has no body, so that the filter can edit the head only
      */
     default @Nullable BodyTransform responseBody(ResponseHead head, boolean last, FilterContext context) {
         return null;

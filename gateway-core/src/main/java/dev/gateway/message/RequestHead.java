@@ -164,7 +164,7 @@ public final class RequestHead {
         return contentLength;
     }
 
-    /** The body that follows is not the one that was announced, and nobody knows how long it is. */
+    /** Removes the length of the body: a filter will change the body, and its new length is unknown. */
     public void forgetLength() {
         contentLength = UNKNOWN_LENGTH;
         fields.remove(FieldName.CONTENT_LENGTH);

@@ -54,7 +54,7 @@ public final class ResponseHead {
         return contentLength;
     }
 
-    /** The body that follows is not the one that was announced, and nobody knows how long it is. */
+    /** Removes the length of the body: a filter will change the body, and its new length is unknown. */
     public void forgetLength() {
         contentLength = RequestHead.UNKNOWN_LENGTH;
         fields.remove(FieldName.CONTENT_LENGTH);

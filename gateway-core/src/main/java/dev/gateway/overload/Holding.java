@@ -25,7 +25,7 @@ public final class Holding {
         return true;
     }
 
-    /** Charges bytes of something that one can do without; returns false, and charges nothing, if they are too many. */
+    /** Charges bytes of something optional. Returns false, and charges nothing, unless enough memory stays free for others. */
     public boolean tryAddSpare(long more) {
         if (!account.tryChargeSpare(more)) {
             return false;

@@ -241,13 +241,13 @@ class TransformedBodyTest extends PartRig {
     @Test
     void aTransformThatDoesNotReadWouldNeverGoOn() {
         through(FakeTransform.refusingToRead()).add(bytes("a"), false);
-        assertThat(events).containsExactly("defect: a transform wants more, and has not read all of its input");
+        assertThat(events).containsExactly("defect: a transform asks for more input before it has read all");
     }
 
     @Test
     void aTransformMustNotEndBeforeItsInput() {
         through(FakeTransform.endingEarly()).add(bytes("ab"), true);
-        assertThat(events).containsExactly("defect: a transform has ended before its input");
+        assertThat(events).containsExactly("defect: a transform ended the body before the input ended");
         assertThat(passed).isEmpty();
     }
 
@@ -350,6 +350,6 @@ class TransformedBodyTest extends PartRig {
     @Test
     void theSecondMustReadToo() {
         through(FakeTransform.gathering(), FakeTransform.refusingToRead()).add(bytes("a"), true);
-        assertThat(events).containsExactly("defect: a transform wants more, and has not read all of its input");
+        assertThat(events).containsExactly("defect: a transform asks for more input before it has read all");
     }
 }

@@ -14,7 +14,7 @@ final class AcceptEncoding {
     private static final int MOST = 1000; // weights are in thousandths
     private static final int UNSAID = -1;
 
-    // Weights are those of the offered codings, and before them of these.
+    // Positions in the array of weights; those of the offered codings follow.
     private static final int ANY_AT = 0;
     private static final int IDENTITY_AT = 1;
     private static final int OFFERED_AT = 2;
@@ -22,14 +22,14 @@ final class AcceptEncoding {
     private AcceptEncoding() {}
 
     /**
-     * Returns the coding that the client likes most, the first in the list of several; null if it wants none of them.
+     * Returns the coding with the greatest weight, the first in the list among equals; null if the client accepts none.
      *
-     * @param offered in the order of preference of the server
+     * @param offered codings, the preferred one first
      */
     static @Nullable ContentCoding choose(Fields fields, List<ContentCoding> offered) {
         int at = fields.find(FieldName.ACCEPT_ENCODING, 0);
         if (at < 0) {
-            return null; // any would do, but a client that says nothing seldom decodes
+            return null; // the client accepts any coding, but a client without this field can seldom decode one
         }
         int[] weights = new int[OFFERED_AT + offered.size()];
         Arrays.fill(weights, UNSAID);
@@ -61,7 +61,7 @@ final class AcceptEncoding {
         }
     }
 
-    /** What is not written by the rules is not acceptable. */
+    /** A malformed weight counts as 0. */
     private static void readElement(AsciiString element, List<ContentCoding> offered, int[] weights) {
         int semicolon = element.indexOf(';', 0);
         AsciiString name = (semicolon < 0 ? element : element.subSequence(0, semicolon, false)).trim();

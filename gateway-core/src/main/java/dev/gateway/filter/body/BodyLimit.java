@@ -7,13 +7,13 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 
-/** Request body size limit: refuses what is announced to be larger at once, and has any other body fail when it is. */
+/** Request body size limit: refuses a larger Content-Length at once, and fails any other body when it exceeds the limit. */
 public final class BodyLimit implements Filter {
     private static final String NAME = "BodyLimit";
 
     private final long maxBytes;
 
-    /** Makes the filter of a limit of at least one byte. */
+    /** Creates the filter. The limit is at least one byte. */
     public BodyLimit(long maxBytes) {
         this.maxBytes = maxBytes;
     }
@@ -28,7 +28,7 @@ public final class BodyLimit implements Filter {
         if (head.contentLength() > maxBytes) {
             return new Verdict.Refuse(Failure.of(
                     Cause.BODY_TOO_LARGE,
-                    "announced " + head.contentLength() + " bytes of body: more than " + maxBytes + " (" + NAME + ")"));
+                    "Content-Length " + head.contentLength() + " is more than " + maxBytes + " bytes (" + NAME + ")"));
         }
         context.limitRequestBody(maxBytes, NAME);
         return Verdict.PROCEED;

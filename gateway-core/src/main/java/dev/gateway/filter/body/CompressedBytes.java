@@ -2,7 +2,7 @@ package dev.gateway.filter.body;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what the compression of a rule has done, which outlives reloads. Shared by event loops. */
+/** Counts of the compression of one rule. They survive reloads. Shared by event loops. */
 public final class CompressedBytes {
     private final LongAdder input = new LongAdder();
     private final LongAdder output = new LongAdder();
@@ -16,22 +16,22 @@ public final class CompressedBytes {
         output.add(bytes);
     }
 
-    /** There was no memory to compress a response. */
+    /** A response is not compressed, because memory is short. */
     void skip() {
         skipped.increment();
     }
 
-    /** Returns how many bytes were compressed. */
+    /** Returns the number of bytes before compression. */
     public long input() {
         return input.sum();
     }
 
-    /** Returns how many bytes they have become. */
+    /** Returns the number of bytes after compression. */
     public long output() {
         return output.sum();
     }
 
-    /** Returns how many responses were not compressed for want of memory. */
+    /** Returns the number of responses that were not compressed, because memory was short. */
     public long skipped() {
         return skipped.sum();
     }

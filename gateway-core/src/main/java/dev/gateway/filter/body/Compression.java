@@ -14,9 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Response compression (RFC 9110, section 8.4): compresses what upstreams answer, if the client accepts it and nothing in
- * the response speaks against it. What passes is flushed whenever the upstream pauses. A response for which there is no
- * memory stays as it is.
+ * Response compression (RFC 9110, section 8.4): compresses responses of upstreams if the client accepts it and the response
+ * allows it. Flushes whenever the upstream pauses. If memory is short, a response stays uncompressed.
  */
 public final class Compression implements Filter {
     private static final FieldName ACCEPT_RANGES = FieldName.of("Accept-Ranges");
@@ -25,10 +24,10 @@ public final class Compression implements Filter {
     private static final AsciiString ANY = new AsciiString("*");
     private static final AsciiString NO_TRANSFORM = new AsciiString("no-transform");
 
-    /** Made of events, whose readers may be far behind; browsers and libraries expect them as they are. */
+    /** Server-sent events: compression would delay single events, and some libraries cannot decompress them. */
     private static final AsciiString EVENTS = new AsciiString("text/event-stream");
 
-    /** Compresses its messages itself, and gRPC-Web has trailers in its body. */
+    /** gRPC compresses its messages itself, and gRPC-Web has trailers in its body. */
     private static final AsciiString GRPC = new AsciiString("application/grpc");
 
     private final Settings settings;
@@ -36,10 +35,10 @@ public final class Compression implements Filter {
     private final CompressedBytes count;
 
     /**
-     * What is compressed, and how.
+     * Which responses are compressed, and how.
      *
-     * @param codings in the order of preference
-     * @param minBytes responses that are announced to be smaller stay as they are
+     * @param codings the preferred one first
+     * @param minBytes responses with a smaller Content-Length stay uncompressed
      * @param contentTypes with wildcards, as {@code text/*} and {@code application/*+json}
      * @param level from 1, which is fast, to 9
      */
@@ -51,19 +50,19 @@ public final class Compression implements Filter {
     }
 
     /**
-     * What a request accepts.
+     * The coding that a request accepts.
      *
      * @param coding null for none
-     * @param head whether its method is HEAD, so that the response says what one to GET would
+     * @param head whether the method is HEAD, so that the response has the fields of one to GET
      */
     private record Accepted(@Nullable ContentCoding coding, boolean head) {
         static final Accepted NOTHING = new Accepted(null, false);
     }
 
-    /** Kept of an exchange whose response is compressed. */
+    /** The filter's note on an exchange whose response it compresses. */
     private static final Object COMPRESSED = new Object();
 
-    /** Makes the filter. */
+    /** Creates the filter. */
     public Compression(Settings settings, CompressedBytes count) {
         this.settings = settings;
         this.types = new MediaTypes(settings.contentTypes);
@@ -95,7 +94,7 @@ public final class Compression implements Filter {
             return null;
         }
         if (head.status() == 304) {
-            weaken(head.fields()); // as the response was that it is about
+            weaken(head.fields()); // the stored response has the weak one, too
             return null;
         }
         if (last) {
@@ -120,7 +119,7 @@ public final class Compression implements Filter {
         }
     }
 
-    /** Whether a client that accepts it would get the response compressed. */
+    /** Whether the filter compresses the response for clients that accept it. */
     private boolean isEligible(ResponseHead head) {
         Fields fields = head.fields();
         int status = head.status();
@@ -135,7 +134,7 @@ public final class Compression implements Filter {
         }
         AsciiString type = fields.first(FieldName.CONTENT_TYPE);
         if (type == null) {
-            return status == 304; // which need not have it
+            return status == 304; // it need not have a type
         }
         return types.cover(type) && !startsWith(type, EVENTS) && !startsWith(type, GRPC);
     }
@@ -144,24 +143,24 @@ public final class Compression implements Filter {
         return value.regionMatches(true, 0, start, 0, start.length());
     }
 
-    /** Caches must not give what is compressed to who does not accept that, and the other way round. */
+    /** Tells caches that the response depends on Accept-Encoding. */
     private static void vary(Fields fields) {
         if (!fields.hasElement(FieldName.VARY, ACCEPT_ENCODING_LOWER) && !fields.hasElement(FieldName.VARY, ANY)) {
             fields.add(FieldName.VARY, ACCEPT_ENCODING);
         }
     }
 
-    /** Makes the head describe the compressed body. */
+    /** Edits the head so that it describes the compressed body. */
     private static void describe(ResponseHead head, ContentCoding coding) {
         Fields fields = head.fields();
         head.forgetLength();
         fields.add(FieldName.CONTENT_ENCODING, coding.token());
-        fields.remove(ACCEPT_RANGES); // nobody can continue a body that is compressed again each time
+        fields.remove(ACCEPT_RANGES); // compressing again may give other bytes, so a range makes no sense
         Digests.remove(fields);
         weaken(fields);
     }
 
-    /** The same representation in another coding has the same weak validator only (RFC 9110, section 8.8.3.3). */
+    /** Makes the ETag weak: another coding of the same representation needs another strong one (RFC 9110, section 8.8.3.3). */
     private static void weaken(Fields fields) {
         AsciiString tag = fields.first(FieldName.ETAG);
         if (tag != null && tag.startsWith("\"")) {

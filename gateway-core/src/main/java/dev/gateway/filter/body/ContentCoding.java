@@ -6,14 +6,14 @@ import java.util.zip.CRC32;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
-/** A content coding (RFC 9110, section 8.4.1): how a body is compressed. What differs is put around the same data. */
+/** Content coding (RFC 9110, section 8.4.1). All have the same compressed data (RFC 1951) in a different format. */
 public enum ContentCoding {
     /** RFC 1952. */
     GZIP("gzip"),
-    /** RFC 1950, in spite of its name. */
+    /** The zlib format (RFC 1950), despite the name. */
     DEFLATE("deflate");
 
-    /** What has been sent under an older name is the same (RFC 9110, section 8.4.1.3). */
+    /** The older name of gzip, which recipients must accept (RFC 9110, section 8.4.1.3). */
     private static final AsciiString X_GZIP = new AsciiString("x-gzip");
 
     private final AsciiString token;
@@ -22,17 +22,17 @@ public enum ContentCoding {
         this.token = new AsciiString(token);
     }
 
-    /** Returns its name in header fields. */
+    /** Returns the name in header fields. */
     AsciiString token() {
         return token;
     }
 
-    /** Makes what its data are checked by. */
+    /** Creates the checksum of its data. */
     Checksum newChecksum() {
         return this == GZIP ? new CRC32() : new Adler32();
     }
 
-    /** Returns the coding of that name, whatever the case; null if it is none of these. */
+    /** Returns the coding with this name, ignoring case; null for others. */
     static @Nullable ContentCoding of(AsciiString name) {
         if (name.contentEqualsIgnoreCase(GZIP.token) || name.contentEqualsIgnoreCase(X_GZIP)) {
             return GZIP;

@@ -12,21 +12,21 @@ import dev.gateway.stream.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Request decompression: gives upstreams the body without its content coding, within limits that a bomb exceeds. A coding
- * that is not known stays, and so does a body that has several.
+ * Request decompression: sends upstreams the body without its content coding. Limits stop decompression bombs. Bodies with
+ * an unknown coding, or with several, stay as they are.
  */
 public final class Decompression implements Filter {
     private final long maxBytes;
     private final int maxRatio;
 
-    /** Kept of an exchange whose request is decompressed: what its trailers must not say. */
+    /** The filter's note on an exchange whose request it decompresses: digests must not be in its trailers. */
     private static final Object DECOMPRESSED = new Object();
 
     /**
-     * Makes the filter.
+     * Creates the filter.
      *
-     * @param maxBytes what a body may become
-     * @param maxRatio how many times as large as it was
+     * @param maxBytes maximum size of a decompressed body
+     * @param maxRatio maximum ratio of decompressed to compressed size
      */
     public Decompression(long maxBytes, int maxRatio) {
         this.maxBytes = maxBytes;

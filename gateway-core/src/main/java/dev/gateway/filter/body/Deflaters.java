@@ -6,11 +6,11 @@ import java.util.zip.Deflater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compressors of one event loop, a few of which are kept for the next responses: each takes much native memory, which is
- * slow to get. One for each loop, used by it only.
+ * The compressors of one event loop. Keeps a few idle ones for the next responses, because allocating their native memory
+ * is slow. Confined to the event loop.
  */
 final class Deflaters {
-    /** What one takes of native memory: zlib's windows, hash table and literals (its zconf.h), and the rest of it. */
+    /** Native memory of one compressor: window, hash table and literals of zlib (see its zconf.h), and its other state. */
     static final int BYTES = 272 * 1024;
 
     private static final int MOST_IDLE = 4;
@@ -36,12 +36,12 @@ final class Deflaters {
         return new ArrayDeque[LEVELS];
     }
 
-    /** Returns those of the event loop that calls. */
+    /** Returns the compressors of the current event loop. */
     static Deflaters ofThisLoop() {
         return OF_THIS_LOOP.get();
     }
 
-    /** Returns one that has compressed nothing yet, and makes data without a header; the caller gives it back. */
+    /** Returns a new or reset compressor of raw data (no header). The caller gives it back. */
     Deflater take(int level) {
         ArrayDeque<Deflater> ofLevel = idle[level];
         Deflater found = ofLevel == null ? null : ofLevel.poll();
@@ -52,7 +52,7 @@ final class Deflaters {
         return found;
     }
 
-    /** Takes one back, wherever it stopped. */
+    /** Takes a compressor back, in any state. */
     void giveBack(Deflater deflater, int level) {
         if (kept == MOST_IDLE) {
             deflater.end();
@@ -78,7 +78,7 @@ final class Deflaters {
         kept = 0;
     }
 
-    /** Returns how many are kept. */
+    /** Returns the number of idle ones. */
     int kept() {
         return kept;
     }

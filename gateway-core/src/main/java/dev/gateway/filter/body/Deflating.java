@@ -8,10 +8,11 @@ import java.util.zip.Checksum;
 import java.util.zip.Deflater;
 import org.jspecify.annotations.Nullable;
 
-/** Compresses a body. Takes its native memory at the first byte, from its event loop's {@link Deflaters}. */
+/** Compresses a body. Takes a compressor from its event loop's {@link Deflaters} at the first byte. */
 final class Deflating implements BodyTransform {
     private static final int LARGEST = 16 * 1024;
-    private static final int SMALLEST = 512; // more than the mark of a flush, or it would be written again and again
+    private static final int SMALLEST =
+            512; // larger than the marker of a flush, or zlib would write it again and again
     private static final int OVERHEAD = 64; // of a flush, a header and a trailer
 
     private static final int UNKNOWN_SYSTEM = 255;
@@ -25,14 +26,14 @@ final class Deflating implements BodyTransform {
     private final CompressedBytes count;
     private final Checksum sum;
     private ByteBufAllocator alloc = ByteBufAllocator.DEFAULT;
-    private @Nullable Deflaters loop; // that has lent the deflater
+    private @Nullable Deflaters loop; // where the deflater comes from
     private @Nullable Deflater deflater; // null before the first byte
-    private long length; // of what was read
+    private long length; // number of bytes read
     private int unflushed; // bytes read since the last flush
-    private boolean begun; // the header was passed on
+    private boolean begun; // the header has been passed on
     private boolean finished; // only the trailer is missing
 
-    /** Makes one that has read nothing. */
+    /** Creates the state of a body that has not begun. */
     Deflating(ContentCoding coding, int level, CompressedBytes count) {
         this.coding = coding;
         this.level = level;
@@ -61,7 +62,7 @@ final class Deflating implements BodyTransform {
                 writeTrailer(out);
             }
             if (out.readableBytes() == header.length) {
-                return MORE; // the header can wait for what follows it
+                return MORE; // the header goes with the first bytes
             }
             begun = true;
             passed = true;
@@ -83,7 +84,7 @@ final class Deflating implements BodyTransform {
         }
         ByteBuffer source = in.nioBuffer();
         int before = source.remaining();
-        by.setInput(source); // also if it is empty: the one before may have been released
+        by.setInput(source); // also if empty: the previous buffer may have been released
         if (input == Input.ENDS) {
             by.finish();
         }

@@ -3,7 +3,7 @@ package dev.gateway.filter.body;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 
-/** Digests of a body as it was sent, or of what it represents with its coding: neither is true of another coding. */
+/** Header fields with digests of a body or of a representation with its coding. A new coding makes them wrong. */
 final class Digests {
     private static final FieldName[] NAMES = {
         FieldName.of("Content-Digest"), // RFC 9530
@@ -14,7 +14,7 @@ final class Digests {
 
     private Digests() {}
 
-    /** Removes them from a head, or from trailers. */
+    /** Removes them from a head or from trailers. */
     static void remove(Fields fields) {
         for (FieldName name : NAMES) {
             fields.remove(name);

@@ -2,7 +2,7 @@ package dev.gateway.filter.body;
 
 import io.netty.buffer.ByteBuf;
 
-/** The header of a gzip member (RFC 1952, section 2.3), read as it comes. Keeps nothing of it, however long it is. */
+/** Incremental reader of the header of a gzip member (RFC 1952, section 2.3). Stores none of it, so any length is safe. */
 final class GzipHeader {
     private static final int[] MAGIC = {0x1f, 0x8b, 8};
     private static final int FIXED = 10;
@@ -26,17 +26,17 @@ final class GzipHeader {
     }
 
     private Part part = Part.FIXED;
-    private int at; // bytes of the part that were read
+    private int at; // number of bytes read of the part
     private int flags;
-    private int extra; // bytes of that part
+    private int extra; // length of the extra field
 
-    /** Begins another one. */
+    /** Begins another header. */
     void start() {
         part = Part.FIXED;
         at = 0;
     }
 
-    /** Reads what there is of it; returns whether that was all of it. */
+    /** Reads the available bytes; returns whether the header is complete. */
     boolean read(ByteBuf in) {
         while (part != Part.END && part != Part.INVALID && in.isReadable()) {
             take(in.readUnsignedByte());
@@ -67,7 +67,7 @@ final class GzipHeader {
                 if (value == 0) {
                     begin(after(part));
                 }
-                at = 0; // it may be of any length
+                at = 0; // a name may have any length
             }
             case CRC -> {
                 if (position == 1) {

@@ -5,10 +5,10 @@ import java.util.ArrayDeque;
 import java.util.zip.Inflater;
 
 /**
- * Decompressors of one event loop, a few of which are kept for the next requests. One for each loop, used by it only.
+ * The decompressors of one event loop. Keeps a few idle ones for the next requests. Confined to the event loop.
  */
 final class Inflaters {
-    /** What one takes of native memory: the window of zlib, and the rest of it. */
+    /** Native memory of one decompressor: the window of zlib and its other state. */
     static final int BYTES = 44 * 1024;
 
     private static final int MOST_IDLE = 16;
@@ -27,18 +27,18 @@ final class Inflaters {
 
     private final ArrayDeque<Inflater> idle = new ArrayDeque<>(MOST_IDLE);
 
-    /** Returns those of the event loop that calls. */
+    /** Returns the decompressors of the current event loop. */
     static Inflaters ofThisLoop() {
         return OF_THIS_LOOP.get();
     }
 
-    /** Returns one that has read nothing yet, and expects data without a header; the caller gives it back. */
+    /** Returns a new or reset decompressor of raw data (no header). The caller gives it back. */
     Inflater take() {
         Inflater found = idle.poll();
         return found == null ? new Inflater(true) : found;
     }
 
-    /** Takes one back, wherever it stopped. */
+    /** Takes a decompressor back, in any state. */
     void giveBack(Inflater inflater) {
         if (idle.size() == MOST_IDLE) {
             inflater.end();
@@ -53,7 +53,7 @@ final class Inflaters {
         idle.clear();
     }
 
-    /** Returns how many are kept. */
+    /** Returns the number of idle ones. */
     int kept() {
         return idle.size();
     }

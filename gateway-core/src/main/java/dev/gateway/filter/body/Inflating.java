@@ -12,27 +12,27 @@ import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decompresses a body, and checks it: its form, its checksums, how large it becomes, and how much larger than it was. Takes
- * its native memory at the first byte of data, from its event loop's {@link Inflaters}.
+ * Decompresses a body. Checks the format, the checksums, the size and the ratio of the sizes. Takes a decompressor from its
+ * event loop's {@link Inflaters} at the first byte of data.
  */
 final class Inflating implements BodyTransform {
     private static final int LARGEST = 16 * 1024;
     private static final int SMALLEST = 256;
     private static final int USUAL_RATIO = 4;
 
-    /** Smaller bodies may grow as they like: the shortest of them do most. */
+    /** The ratio does not count before: short bodies may have a high one. */
     static final int FREE = 64 * 1024;
 
     private static final int GZIP_TRAILER = 8;
     private static final int ZLIB_TRAILER = 4;
     private static final int ZLIB_HEADER = 2;
 
-    /** What is expected next. */
+    /** The part of the format that is read next. */
     private enum Part {
         HEADER,
         DATA,
         TRAILER,
-        /** Nothing, or in gzip another member. */
+        /** The end; with gzip, another member may follow. */
         END
     }
 
@@ -42,21 +42,21 @@ final class Inflating implements BodyTransform {
     private final Checksum sum;
     private final GzipHeader gzip = new GzipHeader();
     private ByteBufAllocator alloc = ByteBufAllocator.DEFAULT;
-    private @Nullable Inflaters loop; // that has lent the inflater
+    private @Nullable Inflaters loop; // where the inflater comes from
     private @Nullable Inflater inflater; // null before the first byte of data
     private Part part = Part.HEADER;
-    private boolean full; // the inflater may have more to say of what it has read
-    private int at; // bytes of a header or trailer that were read
-    private long gathered; // of these, the last first
-    private long read; // all bytes
-    private long made; // all bytes
-    private long length; // of the member
+    private boolean full; // the inflater may have more output from bytes that it has read
+    private int at; // number of bytes read of a header or trailer
+    private long gathered; // these bytes, the last one in the lowest place
+    private long read; // bytes of the whole body
+    private long made; // bytes of the whole output
+    private long length; // output of the current member
 
     /**
-     * Makes one that has read nothing.
+     * Creates the state of a body that has not begun.
      *
-     * @param maxBytes what the body may become
-     * @param maxRatio how many times as large as it was
+     * @param maxBytes maximum size of the output
+     * @param maxRatio maximum ratio of output to input
      */
     Inflating(ContentCoding coding, long maxBytes, long maxRatio) {
         this.coding = coding;
@@ -132,7 +132,7 @@ final class Inflating implements BodyTransform {
         return MORE;
     }
 
-    /** Reads bytes one after the other into {@link #gathered}; returns whether all have come. */
+    /** Reads bytes into {@link #gathered}; returns whether all of them have arrived. */
     private boolean gather(ByteBuf in, int count) {
         while (at < count && in.isReadable()) {
             gathered = gathered << Byte.SIZE | in.readUnsignedByte();
@@ -160,7 +160,7 @@ final class Inflating implements BodyTransform {
         try {
             ByteBuffer source = in.nioBuffer();
             int before = source.remaining();
-            by.setInput(source); // also if it is empty: the one before may have been released
+            by.setInput(source); // also if empty: the previous buffer may have been released
             ByteBuffer room = out.nioBuffer(0, out.writableBytes());
             int written = by.inflate(room);
             in.skipBytes(before - source.remaining());
@@ -206,7 +206,7 @@ final class Inflating implements BodyTransform {
         return MORE;
     }
 
-    /** More bytes come behind what has ended: in gzip they are another member (RFC 1952, section 2.2). */
+    /** Bytes follow the end: with gzip, they are another member (RFC 1952, section 2.2). */
     private Result beginMember() {
         if (coding == ContentCoding.DEFLATE) {
             return invalid("bytes follow its end");

@@ -4,15 +4,15 @@ import io.netty.util.AsciiString;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Some media types (RFC 9110, section 8.3.1), with wildcards: {@code text/*}, {@code application/*+json}. Immutable. */
+/** A set of media types (RFC 9110, section 8.3.1) with wildcards: {@code text/*}, {@code application/*+json}. Immutable. */
 final class MediaTypes {
     private final Range[] ranges;
 
     /**
-     * Types of which some are meant.
+     * One entry of the set.
      *
      * @param type null for any
-     * @param subtype null for any; else all of it, or what it ends with
+     * @param subtype null for any; otherwise the whole subtype, or its suffix
      */
     private record Range(@Nullable AsciiString type, @Nullable AsciiString subtype, boolean isSuffix) {
         static Range of(String text) {
@@ -43,12 +43,12 @@ final class MediaTypes {
         }
     }
 
-    /** Makes the set of some, each with a slash. */
+    /** Creates the set. Each type has a slash. */
     MediaTypes(List<String> types) {
         ranges = types.stream().map(Range::of).toArray(Range[]::new);
     }
 
-    /** Whether the type of a {@code Content-Type} is among them, whatever its parameters. */
+    /** Whether the set has the type of this {@code Content-Type}, whatever its parameters. */
     boolean cover(AsciiString value) {
         int end = end(value);
         int slash = value.indexOf('/', 0);
@@ -63,7 +63,7 @@ final class MediaTypes {
         return false;
     }
 
-    /** Returns where the parameters begin. */
+    /** Returns the position where the parameters begin. */
     private static int end(AsciiString value) {
         int semicolon = value.indexOf(';', 0);
         int end = semicolon < 0 ? value.length() : semicolon;

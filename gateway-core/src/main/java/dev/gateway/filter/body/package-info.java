@@ -1,4 +1,4 @@
-/** Bodies: how large those of requests may be, and their content codings. */
+/** Filters of bodies: size limits, compression, decompression. */
 @NullMarked
 package dev.gateway.filter.body;
 

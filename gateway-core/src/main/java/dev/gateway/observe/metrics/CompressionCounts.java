@@ -1,13 +1,13 @@
 package dev.gateway.observe.metrics;
 
-/** Sink of compression counts: takes how many bytes the rules have compressed. */
+/** Sink of compression counts. */
 public interface CompressionCounts {
     /**
      * Takes the counts of one rule.
      *
-     * @param input bytes that were compressed
-     * @param output bytes that they became
-     * @param skipped responses that were not compressed for want of memory
+     * @param input bytes before compression
+     * @param output bytes after compression
+     * @param skipped responses that were not compressed, because memory was short
      */
     void compressed(String route, long input, long output, long skipped);
 }

@@ -207,13 +207,13 @@ final class ProcessMeters implements Exposition.Source {
         compression.accept((route, input, output, skipped) -> {
             out.counter(
                     "gateway_compression_input_bytes",
-                    "Bytes of responses that were compressed, as upstreams sent them.",
+                    "Bytes of compressed responses before compression.",
                     input,
                     "route",
                     route);
             out.counter(
                     "gateway_compression_output_bytes",
-                    "Bytes that compressed responses have become.",
+                    "Bytes of compressed responses after compression.",
                     output,
                     "route",
                     route);

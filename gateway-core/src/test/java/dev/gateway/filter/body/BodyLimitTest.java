@@ -27,7 +27,7 @@ class BodyLimitTest {
         assertThat(limit.onRequest(head(11), context)).isInstanceOfSatisfying(Verdict.Refuse.class, refusal -> {
             assertThat(refusal.failure().cause()).isEqualTo(Cause.BODY_TOO_LARGE);
             assertThat(refusal.failure().status()).isEqualTo(413);
-            assertThat(refusal.failure().detail()).isEqualTo("announced 11 bytes of body: more than 10 (BodyLimit)");
+            assertThat(refusal.failure().detail()).isEqualTo("Content-Length 11 is more than 10 bytes (BodyLimit)");
         });
     }
 

@@ -37,7 +37,7 @@ class BodyLimitIT {
             assertThat(response.get("proxy-status").orElse("")).contains("details=\"body_too_large\"");
             assertThat(origin.requests("/")).isEmpty();
             assertThat(rig.awaitAccessLog(1).get(0))
-                    .contains("body_too_large", "announced 1025 bytes of body: more than 1024 (BodyLimit)");
+                    .contains("body_too_large", "Content-Length 1025 is more than 1024 bytes (BodyLimit)");
         }
     }
 

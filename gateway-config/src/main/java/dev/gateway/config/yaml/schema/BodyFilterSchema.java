@@ -38,7 +38,7 @@ final class BodyFilterSchema {
                     value -> value)
             .named(
                     "media type",
-                    "A media type without parameters, such as text/html. A wildcard may stand for a part, as in "
+                    "A media type without parameters, such as text/plain. A wildcard may stand for a part, as in "
                             + "text/*, or for all of a subtype before +json.");
 
     private static final List<String> USUAL_TYPES = List.of(
@@ -55,7 +55,7 @@ final class BodyFilterSchema {
     static final ObjectType<BodyLimit> LIMIT = ObjectType.of(
             "bodyLimit section",
             "Refuses requests with a larger body: 413 with the cause body_too_large. Without Content-Length, the "
-                    + "gateway counts what comes.",
+                    + "gateway counts the bytes that arrive.",
             o -> {
                 var bytes = o.required(
                         "maxBytes",
@@ -72,17 +72,17 @@ final class BodyFilterSchema {
     /** Settings. */
     static final ObjectType<Compression> COMPRESSION = ObjectType.of(
             "compression section",
-            "Compresses responses of upstreams for clients that accept it (Accept-Encoding). It leaves alone what has "
-                    + "a Content-Encoding or is part of a range, event streams, gRPC, and responses with Cache-Control: "
-                    + "no-transform.",
+            "Compresses responses of upstreams for clients that accept it (Accept-Encoding). Not compressed: "
+                    + "responses with Content-Encoding or Content-Range, event streams, gRPC, and responses with "
+                    + "Cache-Control: no-transform.",
             o -> {
                 var algorithms = o.defaulted(
                         "algorithms",
                         new ListType<>(ALGORITHM, 1),
                         List.of(Algorithm.GZIP),
                         Compression::algorithms,
-                        "Algorithms. The client's preference decides; of those that it likes alike, the first is "
-                                + "used.");
+                        "Algorithms. The client's preference decides; if it accepts several alike, the "
+                                + "gateway uses the first.");
                 var size = o.defaulted(
                         "minSize",
                         Types.SIZE,
@@ -94,7 +94,7 @@ final class BodyFilterSchema {
                         new ListType<>(MEDIA_TYPE, 1),
                         USUAL_TYPES,
                         Compression::contentTypes,
-                        "Content types that are compressed. Images, video and archives are compressed already.");
+                        "Content types to compress. Most images, videos and archives are compressed already.");
                 var level = o.defaulted(
                         "level",
                         Types.integer(1, 9),
