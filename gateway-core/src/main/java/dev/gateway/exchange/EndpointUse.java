@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.SessionResult;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.SourceAddress;
@@ -191,7 +192,10 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     /** The response will be forwarded: there is no further attempt. */
     final void beforeForwarding(ResponseHead head) {
         if (session != null && endpoint != null) {
-            session.onAnswered(endpoint, head);
+            SessionResult result = session.onAnswered(endpoint, head);
+            if (result != null) {
+                exchange.loop.observer.onSession(exchange.record, result);
+            }
         }
     }
 

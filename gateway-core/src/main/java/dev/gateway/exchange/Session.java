@@ -6,6 +6,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.SessionResult;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
@@ -59,7 +60,7 @@ final class Session {
         return false;
     }
 
-    /** Returns the endpoint of the session, null if there is none. */
+    /** Returns the endpoint of the session; null if it has none that may be chosen. */
     @Nullable
     Endpoint endpoint() {
         return kept == null ? null : kept.endpoint();
@@ -68,15 +69,22 @@ final class Session {
     /**
      * An endpoint has answered: the session belongs to it from now on, and the response sets a cookie. Not if shared caches
      * may keep the response, which would give the session to other clients (RFC 9111, section 7.3).
+     *
+     * @return what became of the session; null if none has begun
      */
-    void onAnswered(Endpoint by, ResponseHead head) {
+    @Nullable
+    SessionResult onAnswered(Endpoint by, ResponseHead head) {
+        boolean same = kept != null && by.equals(kept.endpoint());
         if (isShared(head.fields())) {
-            return;
+            return same ? SessionResult.KEPT : null;
         }
-        if (kept == null || !by.equals(kept.endpoint())) {
+        if (kept == null || !same) {
             head.fields().add(FieldName.SET_COOKIE, persistence.begin(by, secure));
-        } else if (kept.isOld()) {
-            head.fields().add(FieldName.SET_COOKIE, persistence.renew(kept, secure));
+            return kept == null ? SessionResult.BEGUN : SessionResult.MOVED;
         }
+        if (kept.isOld()) {
+            head.fields().add(FieldName.SET_COOKIE, persistence.renew(by, kept, secure));
+        }
+        return SessionResult.KEPT;
     }
 }

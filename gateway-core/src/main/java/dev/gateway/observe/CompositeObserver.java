@@ -45,6 +45,12 @@ public final class CompositeObserver implements ExchangeObserver {
     }
 
     @Override
+    public void onSession(ExchangeRecord exchange, SessionResult result) {
+        first.onSession(exchange, result);
+        second.onSession(exchange, result);
+    }
+
+    @Override
     public void onTunnelOpened(ExchangeRecord exchange) {
         first.onTunnelOpened(exchange);
         second.onTunnelOpened(exchange);

@@ -33,6 +33,9 @@ public interface ExchangeObserver {
     /** The hedge budget of the upstream did not allow a second attempt. */
     default void onHedgeOverBudget(ExchangeRecord exchange) {}
 
+    /** An endpoint of an upstream with sticky sessions has answered, and the response will be forwarded. */
+    default void onSession(ExchangeRecord exchange, SessionResult result) {}
+
     /** The exchange has become a tunnel. */
     default void onTunnelOpened(ExchangeRecord exchange) {}
 

@@ -84,6 +84,7 @@ public final class UpstreamWatch {
                         .map(UpstreamWatch::source)
                         .toList(),
                 upstream.health().isPanic(),
+                upstream.health().localShare(),
                 upstream.balancer() instanceof NamedByRequest);
     }
 

@@ -29,10 +29,11 @@ public final class SessionPersistence {
     /**
      * The session of a request.
      *
+     * @param endpoint null if the endpoint of the session may not be chosen now
      * @param end in seconds since 1970, 0 for never
      * @param isOld whether the gateway replaces the cookie: another key signs now, or the cookie outlives the timeout
      */
-    public record Kept(Endpoint endpoint, long end, boolean isOld) {}
+    public record Kept(@Nullable Endpoint endpoint, long end, boolean isOld) {}
 
     /**
      * Makes it, for an upstream that reports its endpoints by {@link #onChoice}.
@@ -82,7 +83,7 @@ public final class SessionPersistence {
     }
 
     /**
-     * Returns the session of a request, null if it has none or its endpoint may not be chosen now. Looks at several cookies
+     * Returns the session of a request, null if it has no valid one. Looks at several cookies
      * of the name, because an application may have set others for other paths or domains.
      */
     public @Nullable Kept find(Fields fields) {
@@ -95,13 +96,12 @@ public final class SessionPersistence {
             }
             claims = now.keys.verify(token, clock.getAsLong());
         }
-        Endpoint endpoint = claims == null ? null : now.ids.get(claims.id());
-        if (claims == null || endpoint == null) {
+        if (claims == null) {
             return null;
         }
         long latest = latestEnd();
         boolean tooLong = latest != 0 && (claims.end() == 0 || claims.end() > latest); // the timeout was longer then
-        return new Kept(endpoint, tooLong ? latest : claims.end(), tooLong || claims.key() > 0);
+        return new Kept(now.ids.get(claims.id()), tooLong ? latest : claims.end(), tooLong || claims.key() > 0);
     }
 
     /** Returns when a session ends that begins now. */
@@ -124,9 +124,9 @@ public final class SessionPersistence {
         return setCookie(endpoint, latestEnd(), secure);
     }
 
-    /** Returns the value of Set-Cookie that continues a session and keeps its end. */
-    public AsciiString renew(Kept kept, boolean secure) {
-        return setCookie(kept.endpoint, kept.end, secure);
+    /** Returns the value of Set-Cookie that continues a session at its endpoint and keeps its end. */
+    public AsciiString renew(Endpoint endpoint, Kept kept, boolean secure) {
+        return setCookie(endpoint, kept.end, secure);
     }
 
     private AsciiString setCookie(Endpoint endpoint, long end, boolean secure) {

@@ -10,6 +10,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.SessionResult;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
@@ -378,6 +379,7 @@ final class Fakes {
     static final class Records implements ExchangeObserver {
         final List<ExchangeRecord> completed = new ArrayList<>();
         final List<String> attempts = new ArrayList<>();
+        final List<SessionResult> sessions = new ArrayList<>();
         final List<Integer> statuses = new ArrayList<>(); // of ended attempts
         final List<String> tunnels = new ArrayList<>();
         long tunnelReceived;
@@ -409,6 +411,11 @@ final class Fakes {
             begun.begun();
             meters.add(begun);
             exchange.endpointMeters = begun;
+        }
+
+        @Override
+        public void onSession(ExchangeRecord exchange, SessionResult result) {
+            sessions.add(result);
         }
 
         @Override

@@ -7,6 +7,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.SessionResult;
 import dev.gateway.route.HedgeDelay;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
@@ -75,6 +76,7 @@ class StickySessionTest extends ExchangeRig {
         answer(200);
         assertThat(client.field("Set-Cookie"))
                 .isEqualTo(sessions.begin(FIRST, false).toString());
+        assertThat(records.sessions).containsExactly(SessionResult.BEGUN);
     }
 
     @Test
@@ -85,6 +87,17 @@ class StickySessionTest extends ExchangeRig {
         assertThat((Object) upstream().head().fields().first(FieldName.COOKIE)).hasToString("a=b; c=d");
         opener.last().events.onHead(response(200), true);
         assertThat(client.field("Set-Cookie")).as("nothing new").isNull();
+        assertThat(records.sessions).containsExactly(SessionResult.KEPT);
+    }
+
+    @Test
+    void aSessionMovesWhenItsEndpointMayNotBeChosen() {
+        String cookie = cookieOf(SECOND);
+        Objects.requireNonNull(health).drain(SECOND.toString(), true);
+        ask(cookie);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).startsWith(cookieOf(FIRST) + ";");
+        assertThat(records.sessions).containsExactly(SessionResult.MOVED);
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -150,8 +151,7 @@ class SessionPersistenceTest {
         keys = List.of(OTHER_KEY, KEY);
         SessionPersistence.Kept kept = find(sessions, token);
         assertThat(kept).isEqualTo(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, true));
-        AsciiString renewed =
-                sessions.renew(new SessionPersistence.Kept(HOSTS.get(0).endpoint(), now + 60, true), true);
+        AsciiString renewed = sessions.renew(HOSTS.get(0).endpoint(), Objects.requireNonNull(kept), true);
         assertThat(renewed.toString()).contains("; Max-Age=60;");
         keys = List.of(OTHER_KEY);
         assertThat(find(sessions, token)).as("its key has gone").isNull();
@@ -173,7 +173,7 @@ class SessionPersistenceTest {
         SessionPersistence sessions = sessions(0);
         String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
         sessions.onChoice(HOSTS.subList(1, 3));
-        assertThat(find(sessions, token)).isNull();
+        assertThat(find(sessions, token)).isEqualTo(new SessionPersistence.Kept(null, 0, false));
         sessions.onChoice(HOSTS);
         assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());
     }
@@ -204,7 +204,7 @@ class SessionPersistenceTest {
         String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
         assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());
         upstream.health().drain("10.0.0.1:80", true);
-        assertThat(find(sessions, token)).isNull();
+        assertThat(find(sessions, token)).isEqualTo(new SessionPersistence.Kept(null, 0, false));
         upstream.health().drain("10.0.0.1:80", false);
         assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());
     }

@@ -2,6 +2,7 @@ package dev.gateway.observe.metrics;
 
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.SessionResult;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.UpstreamObserver;
@@ -82,6 +83,11 @@ public final class LoopMetrics implements ExchangeObserver {
     @Override
     public void onHedgeOverBudget(ExchangeRecord exchange) {
         upstreamOf(exchange).hedgeOverBudget();
+    }
+
+    @Override
+    public void onSession(ExchangeRecord exchange, SessionResult result) {
+        upstreamOf(exchange).session(result);
     }
 
     @Override

@@ -158,6 +158,15 @@ final class ProcessMeters implements Exposition.Source {
                             upstream.name(),
                             "source",
                             kind));
+            Double localShare = upstream.localShare();
+            if (localShare != null) {
+                out.gauge(
+                        "gateway_upstream_local_zone_share",
+                        "Share of requests that stay in the zone of the gateway, from 0 to 1.",
+                        localShare,
+                        "upstream",
+                        upstream.name());
+            }
             if (!upstream.namedByRequests()) {
                 out.gauge(
                         "gateway_upstream_panic",

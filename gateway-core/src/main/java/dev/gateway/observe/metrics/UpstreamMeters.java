@@ -7,6 +7,7 @@ import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.observe.FineHistogram;
 import dev.gateway.observe.Histogram;
+import dev.gateway.observe.SessionResult;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
@@ -45,6 +46,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     private final Counts counts = new Counts(UpstreamCount.values().length);
     private final Counts closed = new Counts(CloseCause.values().length);
     private final Counts connectFailures = new Counts(Cause.values().length);
+    private final Counts sessions = new Counts(SessionResult.values().length);
     private final Counts idle = new Counts(HttpVersion.values().length);
     private final Counts idleEnded = new Counts(HttpVersion.values().length);
     private final Counts attempts = new Counts(KINDS * RouteMeters.CODE_CLASSES);
@@ -182,6 +184,14 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
             count(again ? UpstreamCount.STALE_RETRIED : UpstreamCount.STALE_FAILED);
         }
         count(UpstreamCount.ATTEMPTS_ENDED);
+    }
+
+    void session(SessionResult result) {
+        sessions.add(result.ordinal(), 1);
+    }
+
+    long sessions(SessionResult result) {
+        return sessions.get(result.ordinal());
     }
 
     void hedgeOverBudget() {

@@ -3,6 +3,7 @@ package dev.gateway.observe.metrics;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.observe.Histogram;
+import dev.gateway.observe.SessionResult;
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
 import dev.gateway.observe.metrics.UpstreamMeters.UpstreamCount;
 import dev.gateway.stream.Cause;
@@ -183,6 +184,16 @@ final class UpstreamSource implements Exposition.Source {
         hedge(out, name, HedgeResult.LOST.label(), meters.get(UpstreamCount.HEDGES_LOST));
         hedge(out, name, HedgeResult.FAILED.label(), meters.get(UpstreamCount.HEDGES_FAILED));
         hedge(out, name, "over_budget", meters.get(UpstreamCount.HEDGES_OVER_BUDGET));
+        for (SessionResult result : SessionResult.values()) {
+            out.counter(
+                    "gateway_upstream_sessions",
+                    "Responses of an upstream with sticky sessions, by what became of the session.",
+                    meters.sessions(result),
+                    "upstream",
+                    name,
+                    "result",
+                    result.label());
+        }
         String stale = "gateway_pool_stale";
         String staleHelp = "Kept connections that turned out to be closed.";
         out.counter(stale, staleHelp, meters.get(UpstreamCount.STALE_RETRIED), "upstream", name, "outcome", "retried");

@@ -1,6 +1,7 @@
 package dev.gateway.observe.metrics;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An upstream of the active generation, as statistics show it.
@@ -9,6 +10,7 @@ import java.util.List;
  * @param endpoints none if requests name them, or if it has none
  * @param sources the sources of its endpoints; none if the configuration lists all of them
  * @param panic whether so few endpoints are in service that all get requests
+ * @param localShare share of requests that stay in the zone of the gateway, from 0 to 1; null if zones make no difference
  * @param namedByRequests whether requests name its endpoints
  */
 public record UpstreamState(
@@ -17,10 +19,11 @@ public record UpstreamState(
         List<EndpointState> endpoints,
         List<Source> sources,
         boolean panic,
+        @Nullable Double localShare,
         boolean namedByRequests) {
     /** Makes the state of an upstream without sources that is not in panic mode. */
     public UpstreamState(String name, String protocol, List<EndpointState> endpoints) {
-        this(name, protocol, endpoints, List.of(), false, endpoints.isEmpty());
+        this(name, protocol, endpoints, List.of(), false, null, endpoints.isEmpty());
     }
 
     /**

@@ -10,6 +10,7 @@ import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.NamedEndpoint;
 import dev.gateway.observe.OtherAttempt;
 import dev.gateway.observe.Records;
+import dev.gateway.observe.SessionResult;
 import dev.gateway.observe.TraceLink;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;
 import dev.gateway.stream.Cause;
@@ -165,6 +166,18 @@ class MetricsTest {
                         "gateway_upstream_requests_total{attempt=\"hedge\",code_class=\"none\",upstream=\"app\"}", 3.0)
                 .containsEntry("gateway_upstream_retries_total{result=\"failure\",upstream=\"app\"}", 0.0)
                 .containsEntry("gateway_upstream_requests_active{upstream=\"app\"}", 0.0);
+    }
+
+    @Test
+    void sessionsAreCountedByWhatBecameOfThem() {
+        ExchangeRecord record = Records.record("/", 200, null);
+        first.onSession(record, SessionResult.BEGUN);
+        second.onSession(record, SessionResult.KEPT);
+        first.onSession(record, SessionResult.KEPT);
+        assertThat(scrape())
+                .containsEntry("gateway_upstream_sessions_total{result=\"begun\",upstream=\"app\"}", 1.0)
+                .containsEntry("gateway_upstream_sessions_total{result=\"kept\",upstream=\"app\"}", 2.0)
+                .containsEntry("gateway_upstream_sessions_total{result=\"moved\",upstream=\"app\"}", 0.0);
     }
 
     @Test
@@ -482,8 +495,10 @@ class MetricsTest {
                         new UpstreamState.Source("file:/a.yaml", "file", "stale", "/a.yaml:1:1: not valid"),
                         new UpstreamState.Source("file:/b.yaml", "file", "stale", "there is no file /b.yaml")),
                 false,
+                0.84,
                 false)));
         assertThat(scrape())
+                .containsEntry("gateway_upstream_local_zone_share{upstream=\"app\"}", 0.84)
                 .containsEntry("gateway_upstream_endpoints{state=\"healthy\",upstream=\"app\"}", 0.0)
                 .containsEntry("gateway_upstream_panic{upstream=\"app\"}", 0.0)
                 .containsEntry("gateway_upstream_sources_stale{source=\"dns\",upstream=\"app\"}", 0.0)

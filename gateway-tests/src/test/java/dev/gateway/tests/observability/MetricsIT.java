@@ -115,6 +115,9 @@ class MetricsIT {
                   - {name: dead, endpoints: [{host: localhost, port: %2$d}]}
                   - {name: broken, endpoints: [{host: 127.0.0.1, port: %5$d}]}
                   - {name: proven, endpoints: [{host: 127.0.0.1, port: %2$d}], tls: {certFile: "%3$s", keyFile: "%4$s"}}
+                  - name: zoned
+                    endpoints: [{host: 127.0.0.1, port: %2$d, zone: here}, {host: 127.0.0.2, port: %2$d, zone: there}]
+                localZone: here
                 connect:
                   - parentRefs: [{name: egress}]
                     allowedPorts: [%1$d]
@@ -246,6 +249,7 @@ class MetricsIT {
             Exposed exposed = Exposed.parse(fresh.admin("/metrics"));
             Set<String> missing = new TreeSet<>(reference().keySet());
             missing.removeAll(exposed.labels().keySet());
+            missing.remove("gateway_upstream_local_zone_share"); // a gauge, and only with zones
             assertThat(missing).isEqualTo(MADE_BY_TRAFFIC);
             assertThat(exposed.series())
                     .containsEntry(
