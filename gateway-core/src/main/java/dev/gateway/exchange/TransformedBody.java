@@ -110,8 +110,7 @@ final class TransformedBody {
      */
     boolean run() {
         if (running) {
-            return false; // a call below has made room; the loop below goes on, and flushing in its midst is not
-            // allowed
+            return false; // called from inside the loop below, where nothing may be flushed
         }
         running = true;
         boolean any = false;

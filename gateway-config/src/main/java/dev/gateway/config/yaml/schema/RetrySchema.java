@@ -55,8 +55,9 @@ final class RetrySchema {
     /** When requests of a rule are sent again. */
     static final ObjectType<RetryConfig> RETRY = ObjectType.of(
             "retry section",
-            "When the gateway sends a request again. Two cases need no policy: an endpoint could not be reached "
-                    + "and there is another, or an endpoint provably did not process the request.",
+            "When the gateway sends a request again. It needs no policy if an endpoint could not be reached and there "
+                    + "is another. Nor if an endpoint provably did not process the request, or a kept connection was closed "
+                    + "and the method is idempotent.",
             o -> {
                 var attempts = o.defaulted(
                         "attempts",
