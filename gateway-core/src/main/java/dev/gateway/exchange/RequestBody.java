@@ -95,15 +95,21 @@ final class RequestBody implements TransformedBody.Output {
         if (maxBytes == 0 || most < maxBytes) {
             maxBytes = most;
             limitedBy = by;
-            checkLength();
+            failIfTooLong();
         }
     }
 
-    private void checkLength() {
-        if (maxBytes > 0 && received > maxBytes && !exchange.head.isConnect()) {
+    /**
+     * Fails the exchange if the body exceeds its limit, and returns whether it does. Called before a piece is forwarded: the
+     * last piece would make the request complete.
+     */
+    private boolean failIfTooLong() {
+        boolean tooLong = maxBytes > 0 && received > maxBytes && !exchange.head.isConnect();
+        if (tooLong) {
             owner.fail(
                     Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (" + limitedBy + ")"));
         }
+        return tooLong;
     }
 
     /** The upstream gets the output of this transform. Called before anything is sent. */
@@ -235,7 +241,10 @@ final class RequestBody implements TransformedBody.Output {
             }
             sendHeld();
         }
-        if (!reading && !attempt.isOver()) {
+        if (!reading && maySend()) { // the current attempt may be another one, begun inside the calls above
+            if (transformed != null) {
+                transformed.pause(); // the read that brought the held bytes is over
+            }
             relay.flush();
         }
     }
@@ -322,12 +331,19 @@ final class RequestBody implements TransformedBody.Output {
                     owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for another piece of a request's body"));
                     return;
                 }
-                onHeld();
+                if (!failIfTooLong()) {
+                    onHeld();
+                }
             }
-            case FORWARD -> forward(data, last);
+            case FORWARD -> {
+                if (failIfTooLong()) {
+                    data.release();
+                } else {
+                    forward(data, last);
+                }
+            }
             case DISCARD -> {}
         }
-        checkLength();
     }
 
     private void onHeld() {
@@ -357,8 +373,13 @@ final class RequestBody implements TransformedBody.Output {
     }
 
     @Override
+    public boolean mayPass() {
+        return maySend() && !repeating;
+    }
+
+    @Override
     public boolean hasRoom() {
-        return maySend() && !repeating && relay.hasRoom();
+        return relay.hasRoom();
     }
 
     @Override
@@ -428,6 +449,9 @@ final class RequestBody implements TransformedBody.Output {
     @Override
     public void passTrailers(Fields last) {
         trailers = last;
+        if (sentTrailers || !maySend()) {
+            return; // the attempt has ended inside the call, and another one sends the trailers
+        }
         sentTrailers = true;
         if (!owner.routing().onRequestTrailers(last)) {
             return;

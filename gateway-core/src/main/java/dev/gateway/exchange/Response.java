@@ -214,6 +214,11 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     }
 
     @Override
+    public boolean mayPass() {
+        return true;
+    }
+
+    @Override
     public boolean hasRoom() {
         return relay.hasRoom();
     }

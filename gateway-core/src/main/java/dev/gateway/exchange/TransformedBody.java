@@ -32,12 +32,16 @@ final class TransformedBody {
     private boolean fresh; // the transform has read bytes since the last pause of the source
     private boolean paused; // the transform must pass on everything that it has read
     private boolean unfinished; // the transform may have more output from bytes that it has read
+    private boolean overfull; // the last piece went to a receiver without room
     private boolean running;
     private boolean closed;
 
     /** The receiver of the new body. */
     interface Output {
-        /** Whether it takes a piece now. */
+        /** Whether it takes anything now. */
+        boolean mayPass();
+
+        /** Whether it has room for a piece. */
         boolean hasRoom();
 
         /**
@@ -115,10 +119,10 @@ final class TransformedBody {
         running = true;
         boolean any = false;
         try {
-            while (!closed && output.hasRoom() && step()) {
+            while (!closed && output.mayPass() && (output.hasRoom() || mayEnd()) && step()) {
                 any = true;
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             close();
             output.onDefect(e);
         } finally {
@@ -130,6 +134,14 @@ final class TransformedBody {
             stalled.stall();
         }
         return any;
+    }
+
+    /**
+     * Whether the transform may be called although the receiver has no room: it has read everything, and perhaps only the end
+     * is left. A receiver may wait for the end before it makes room. One piece at most goes without room.
+     */
+    private boolean mayEnd() {
+        return inputEnded && waiting.isEmpty() && !overfull;
     }
 
     /** Calls the transform once. Returns whether another call may do more. */
@@ -175,6 +187,7 @@ final class TransformedBody {
 
     private void pass(Piece piece, int read) {
         if (!piece.last()) {
+            overfull = !output.hasRoom();
             output.pass(piece.data(), false, read);
         } else if (inputEnded && waiting.isEmpty()) {
             finish(piece.data(), read);

@@ -47,6 +47,24 @@ abstract class FakeTransform implements BodyTransform {
         };
     }
 
+    /** Keeps all until the end, then says a byte at a time. */
+    static FakeTransform hoarding() {
+        return new FakeTransform() {
+            private final StringBuilder kept = new StringBuilder();
+
+            @Override
+            Result make(ByteBuf in, Input input) {
+                kept.append(in.readSlice(in.readableBytes()).toString(StandardCharsets.UTF_8));
+                if (input != Input.ENDS || kept.length() == 0) {
+                    return MORE;
+                }
+                String first = kept.substring(0, 1);
+                kept.deleteCharAt(0);
+                return piece(first, false);
+            }
+        };
+    }
+
     /** Reads all, and says nothing of it. */
     static FakeTransform swallowing() {
         return new FakeTransform() {

@@ -20,11 +20,17 @@ class TransformedBodyTest extends PartRig {
     private final StringBuilder passed = new StringBuilder();
     private final List<String> events = new ArrayList<>();
     private int room = Integer.MAX_VALUE; // pieces
+    private boolean open = true;
     private int credited;
     private Runnable onCredit = () -> {};
     private Runnable onPass = () -> {};
 
     private final TransformedBody.Output output = new TransformedBody.Output() {
+        @Override
+        public boolean mayPass() {
+            return open;
+        }
+
         @Override
         public boolean hasRoom() {
             return room > 0;
@@ -130,15 +136,39 @@ class TransformedBodyTest extends PartRig {
     }
 
     @Test
-    void theEndWaitsForRoomToo() {
+    void theEndNeedsNoRoomBecauseTheReceiverMayWaitForIt() {
         TransformedBody body = through(FakeTransform.repeating(1));
         room = 1;
         body.add(bytes("a"), true);
+        assertThat(passed).hasToString("a.");
+    }
+
+    @Test
+    void onePieceAtMostGoesWithoutRoom() {
+        TransformedBody body = through(FakeTransform.hoarding());
+        body.add(bytes("abcd"), false);
+        room = 0;
+        body.add(Unpooled.EMPTY_BUFFER, true);
         assertThat(passed).hasToString("a");
-        assertThat(body.isDone()).isFalse();
+        body.run();
+        assertThat(passed).as("still no room").hasToString("a");
         room = 1;
         body.run();
-        assertThat(passed).hasToString("a.");
+        assertThat(passed).as("one with room, one without").hasToString("abc");
+        room = 1;
+        body.run();
+        assertThat(passed).hasToString("abcd.");
+    }
+
+    @Test
+    void theEndDoesNotGoToAReceiverThatTakesNothingYet() {
+        TransformedBody body = through(FakeTransform.repeating(1));
+        open = false;
+        body.add(Unpooled.EMPTY_BUFFER, true);
+        assertThat(passed).isEmpty();
+        open = true;
+        body.run();
+        assertThat(passed).hasToString(".");
     }
 
     @Test

@@ -636,4 +636,109 @@ class TransformedExchangeTest extends ExchangeRig {
         answer("ok");
         assertThat(client.account.held()).isZero();
     }
+
+    // ---- review
+
+    /** It came before there was a stream, so no read-complete follows that would say that the client pauses. */
+    @Test
+    void whatWasHeldUntilTheStreamOpenedIsNotKeptByATransform() {
+        transformRequest(FakeTransform::gathering);
+        StreamEvents events = request("POST", "/", false);
+        events.onData(bytes("ab"), false);
+        events.onReadComplete();
+        opener.last().succeed();
+        assertThat(upstream().body).hasToString("[ab]");
+        assertThat(upstream().unflushed).isZero();
+        events.onData(bytes("c"), true);
+        answer("ok");
+    }
+
+    @Test
+    void whatGoesOnWithAnotherAttemptInsideOfACallIsFlushed() {
+        transformRequest(() -> FakeTransform.repeating(1));
+        StreamEvents events = request("POST", "/", false);
+        events.onData(bytes("abc"), true);
+        events.onReadComplete();
+        opener.atOnce = Fakes.FakeOpening::succeed;
+        opener.last().stream.onNextCall =
+                () -> // as the head is written
+                opener.openings.get(0).stream.onNextCall = () -> opener.openings
+                        .get(0)
+                        .events
+                        .onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        opener.openings.get(0).succeed();
+        assertThat(opener.openings).hasSize(2);
+        assertThat(upstream().body).hasToString("abc");
+        assertThat(upstream().ended).isTrue();
+        assertThat(upstream().unflushed).isZero();
+        answer("ok");
+    }
+
+    @Test
+    void trailersGoOnceToAnotherAttemptThatBeginsInsideOfACall() {
+        transformRequest(FakeTransform::gathering);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("ab"), false);
+        opener.atOnce = Fakes.FakeOpening::succeed;
+        upstream().onNextCall = () ->
+                opener.openings.get(0).events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        events.onTrailers(new Fields());
+        events.onReadComplete();
+        assertThat(opener.openings).hasSize(2);
+        assertThat(upstream().body).hasToString("[ab]");
+        assertThat(upstream().trailers).isNotNull();
+        assertThat(client.reset).isNull();
+        assertThat(client.heads).isEmpty();
+        answer("ok");
+    }
+
+    @Test
+    void aTransformWithoutMemoryFailsItsExchangeAlone() {
+        filters.add(new Filter() {
+            @Override
+            public BodyTransform responseBody(ResponseHead head, boolean last, FilterContext context) {
+                return new BodyTransform() {
+                    @Override
+                    public Result transform(io.netty.buffer.ByteBuf in, Input input) {
+                        throw new OutOfMemoryError("none is left");
+                    }
+
+                    @Override
+                    public void close() {}
+                };
+            }
+        });
+        get();
+        opener.last().succeed();
+        try {
+            answer("ab");
+        } catch (OutOfMemoryError e) {
+            throw new AssertionError("it reached the connection", e);
+        }
+        assertThat(client.reset).isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.OVERLOAD);
+    }
+
+    @Test
+    void aBodyThatIsTooLargeAsAWholeNeverReachesTheUpstream() {
+        filters.add(limiting(3));
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("abcd"), true);
+        assertAnswered(413, Cause.BODY_TOO_LARGE);
+        assertThat(upstream().ended).isFalse();
+        assertThat(upstream().body).isEmpty();
+    }
+
+    @Test
+    void aBodyThatIsTooLargeAsAWholeNeverReachesATransform() {
+        filters.add(limiting(3));
+        transformRequest(FakeTransform::gathering);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("abcd"), true);
+        assertAnswered(413, Cause.BODY_TOO_LARGE);
+        assertThat(upstream().ended).isFalse();
+    }
 }

@@ -94,13 +94,14 @@ public final class Compression implements Filter {
             return null;
         }
         if (head.status() == 304) {
-            weaken(head.fields()); // the stored response has the weak one, too
+            forget(head); // as in the stored response
+            return null;
+        }
+        if (accepted.head) { // HTTP/2 may send the end of the stream after the head
+            describe(head, coding);
             return null;
         }
         if (last) {
-            if (accepted.head) {
-                describe(head, coding);
-            }
             return null;
         }
         if (!context.tryHold(Deflaters.BYTES, false)) {
@@ -129,7 +130,7 @@ public final class Compression implements Filter {
                 || fields.contains(FieldName.CONTENT_RANGE)
                 || fields.contains(FieldName.CONTENT_ENCODING)
                 || fields.hasElement(FieldName.CACHE_CONTROL, NO_TRANSFORM)
-                || (head.contentLength() >= 0 && head.contentLength() < settings.minBytes)) {
+                || (status != 304 && head.contentLength() >= 0 && head.contentLength() < settings.minBytes)) {
             return false;
         }
         AsciiString type = fields.first(FieldName.CONTENT_TYPE);
@@ -152,9 +153,14 @@ public final class Compression implements Filter {
 
     /** Edits the head so that it describes the compressed body. */
     private static void describe(ResponseHead head, ContentCoding coding) {
+        head.fields().add(FieldName.CONTENT_ENCODING, coding.token());
+        forget(head);
+    }
+
+    /** Removes or weakens the fields that are wrong for the compressed body. */
+    private static void forget(ResponseHead head) {
         Fields fields = head.fields();
         head.forgetLength();
-        fields.add(FieldName.CONTENT_ENCODING, coding.token());
         fields.remove(ACCEPT_RANGES); // compressing again may give other bytes, so a range makes no sense
         Digests.remove(fields);
         weaken(fields);

@@ -54,7 +54,7 @@ final class Deflaters {
 
     /** Takes a compressor back, in any state. */
     void giveBack(Deflater deflater, int level) {
-        if (kept == MOST_IDLE) {
+        if (kept == MOST_IDLE && !dropOther(level)) {
             deflater.end();
             return;
         }
@@ -66,6 +66,19 @@ final class Deflaters {
         }
         ofLevel.push(deflater);
         kept++;
+    }
+
+    /** Drops an idle compressor of another level, which no rule may use any more. Returns whether there is one. */
+    private boolean dropOther(int level) {
+        for (int i = 0; i < LEVELS; i++) {
+            ArrayDeque<Deflater> other = idle[i];
+            if (i != level && other != null && !other.isEmpty()) {
+                other.removeLast().end();
+                kept--;
+                return true;
+            }
+        }
+        return false;
     }
 
     private void end() {

@@ -247,4 +247,28 @@ class CompressionTest {
                 .hasToString("content-type: text/html\ncontent-length: 100\netag: \"v1\"\nVary: Accept-Encoding\n");
         assertThat(count.skipped()).isEqualTo(1);
     }
+
+    // ---- review
+
+    /** HTTP/2: the head of a response to HEAD need not end the stream; an empty DATA frame may. */
+    @Test
+    void aResponseToHeadThatEndsLaterHasNoBodyEither() {
+        ask(Method.HEAD, "accept-encoding: gzip");
+        ResponseHead head = response(200, HTML, "content-length: 100", "etag: \"v1\"");
+        assertThat(answer(head, false)).isNull();
+        assertThat(head.fields())
+                .hasToString(
+                        "content-type: text/html\nVary: Accept-Encoding\nContent-Encoding: gzip\nETag: W/\"v1\"\n");
+    }
+
+    /** RFC 9110, section 8.6: a 304 must not have another length than the 200 would have. */
+    @Test
+    void whatHasNotChangedHasNotTheLengthAndTheDigestsOfTheUncompressedBody() {
+        ask(Method.GET, "accept-encoding: gzip", "if-none-match: W/\"v1\"");
+        ResponseHead head = response(
+                304, "etag: \"v1\"", "content-length: 5000", "accept-ranges: bytes", "repr-digest: sha-256=:x:");
+        assertThat(answer(head, true)).isNull();
+        assertThat(head.contentLength()).isEqualTo(RequestHead.UNKNOWN_LENGTH);
+        assertThat(head.fields()).hasToString("Vary: Accept-Encoding\nETag: W/\"v1\"\n");
+    }
 }

@@ -172,4 +172,23 @@ class DeflatingTest {
         }
         assertThat(Deflaters.ofThisLoop().kept()).isEqualTo(before);
     }
+
+    /** As after a reload with another level. */
+    @Test
+    void compressorsOfALevelThatNobodyUsesMakeRoomForOthers() {
+        Deflaters loop = Deflaters.ofThisLoop();
+        java.util.zip.Deflater[] old = new java.util.zip.Deflater[4];
+        for (int i = 0; i < old.length; i++) {
+            old[i] = loop.take(6);
+        }
+        for (java.util.zip.Deflater each : old) {
+            loop.giveBack(each, 6);
+        }
+        java.util.zip.Deflater other = loop.take(1);
+        loop.giveBack(other, 1);
+        assertThat(loop.kept()).isLessThanOrEqualTo(4);
+        java.util.zip.Deflater again = loop.take(1);
+        assertThat(again).isSameAs(other);
+        loop.giveBack(again, 1);
+    }
 }
