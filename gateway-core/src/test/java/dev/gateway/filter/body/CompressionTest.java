@@ -18,6 +18,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -89,7 +90,7 @@ class CompressionTest {
                         + "Content-Encoding: gzip\nETag: W/\"v1\"\n");
         assertThat(head.contentLength()).isEqualTo(RequestHead.UNKNOWN_LENGTH);
         assertThat(context.held).isEqualTo(Deflaters.BYTES);
-        try (Pieces pieces = new Pieces(transform)) {
+        try (Pieces pieces = new Pieces(Objects.requireNonNull(transform))) {
             pieces.give("hello".getBytes(StandardCharsets.UTF_8), Input.ENDS);
             byte[] read = new GZIPInputStream(new ByteArrayInputStream(pieces.made.toByteArray())).readAllBytes();
             assertThat(read).asString(StandardCharsets.UTF_8).isEqualTo("hello");

@@ -17,6 +17,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -59,7 +60,7 @@ class DecompressionTest {
         try (OutputStream out = new GZIPOutputStream(sent)) {
             out.write("hello".getBytes(StandardCharsets.UTF_8));
         }
-        try (Pieces pieces = new Pieces(transform)) {
+        try (Pieces pieces = new Pieces(Objects.requireNonNull(transform))) {
             pieces.give(sent.toByteArray(), Input.ENDS);
             assertThat(pieces.made.toString(StandardCharsets.UTF_8)).isEqualTo("hello");
         }
