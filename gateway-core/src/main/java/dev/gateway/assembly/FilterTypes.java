@@ -5,6 +5,7 @@ import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.AccessConfig;
 import dev.gateway.config.BodyConfig;
+import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
@@ -36,6 +37,10 @@ final class FilterTypes {
                     new FilterType<>(AccessConfig.IpAccess.class, FilterOrder.IP_ACCESS, AccessFilters::ipAccess),
                     new FilterType<>(
                             AccessConfig.Cors.class, FilterOrder.CORS, (config, site) -> AccessFilters.cors(config)),
+                    new FilterType<>(
+                            ClientCertificateConfig.class,
+                            FilterOrder.CLIENT_CERTIFICATE,
+                            (config, site) -> AccessFilters.clientCertificate(config)),
                     new FilterType<>(AccessConfig.BasicAuth.class, FilterOrder.BASIC_AUTH, AccessFilters::basicAuth),
                     new FilterType<>(AccessConfig.ApiKey.class, FilterOrder.API_KEY, AccessFilters::apiKey),
                     new FilterType<>(JwtConfig.class, FilterOrder.JWT, JwtFilters::jwt),

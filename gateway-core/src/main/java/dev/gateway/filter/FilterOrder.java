@@ -24,6 +24,8 @@ public enum FilterOrder {
     IP_ACCESS,
     /** Before all that asks who sends a request, since a preflight request has no credentials, and pages read refusals. */
     CORS,
+    /** First of those that ask who the client is: it costs least, and a user is more exact than the user's machine. */
+    CLIENT_CERTIFICATE,
     /** Who the client is, before all that may depend on it; strangers learn nothing from what follows. */
     BASIC_AUTH,
     /** Where a rule asks for both, after the user: the identity of a key is the more exact one. */

@@ -13,6 +13,7 @@ import dev.gateway.net.tls.ServerTls;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.LoopGate;
+import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
@@ -369,7 +370,8 @@ final class Connection
     /** The channel is closed. Exchanges release their memory when they end, which may be a moment later. */
     void release() {
         settingsRef.end();
-        account.release(fixed);
+        ClientChain chain = tls == null ? null : tls.clientChain();
+        account.release(fixed + (chain == null ? 0 : chain.charged()));
         if (certificateEnd != null) {
             certificateEnd.cancel();
         }

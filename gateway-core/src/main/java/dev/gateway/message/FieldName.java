@@ -43,6 +43,8 @@ public final class FieldName {
     public static final FieldName ACCEPT_LANGUAGE = known("Accept-Language");
     public static final FieldName AUTHORIZATION = known("Authorization");
     public static final FieldName CACHE_CONTROL = known("Cache-Control");
+    public static final FieldName CLIENT_CERT = known("Client-Cert");
+    public static final FieldName CLIENT_CERT_CHAIN = known("Client-Cert-Chain");
     public static final FieldName CONTENT_ENCODING = known("Content-Encoding");
     public static final FieldName CONTENT_RANGE = known("Content-Range");
     public static final FieldName CONTENT_TYPE = known("Content-Type");

@@ -4,8 +4,8 @@ import io.netty.util.AsciiString;
 
 /**
  * Proxy header sanitizing. Fields that only a trusted proxy may send, since upstreams believe them: who the client is
- * ({@code Forwarded}, {@code X-Forwarded-*}, {@code X-Real-IP}), and which trace a request is part of ({@code traceparent},
- * {@code tracestate}, B3). Names that differ from these in other signs where they have hyphens count as the same: many
+ * ({@code Forwarded}, {@code X-Forwarded-*}, {@code X-Real-IP}, {@code Client-Cert}, {@code Client-Cert-Chain}), and which
+ * trace a request is part of ({@code traceparent}, {@code tracestate}, B3). Names that differ from these in other signs where they have hyphens count as the same: many
  * servers cannot tell {@code X_Real_IP} from {@code X-Real-IP}.
  */
 public final class ProxyFields {
@@ -14,7 +14,10 @@ public final class ProxyFields {
             FieldName.X_FORWARDED_FOR,
             FieldName.X_FORWARDED_PROTO,
             FieldName.X_FORWARDED_HOST,
-            FieldName.X_FORWARDED_PORT);
+            FieldName.X_FORWARDED_PORT,
+            FieldName.CLIENT_CERT,
+            FieldName.CLIENT_CERT_CHAIN);
+    private static final long CERTIFICATES = mask(FieldName.CLIENT_CERT, FieldName.CLIENT_CERT_CHAIN);
     private static final long TRACE = mask(FieldName.TRACEPARENT, FieldName.TRACESTATE);
 
     private static final AsciiString FORWARDED = new AsciiString("x-forwarded-");
@@ -22,6 +25,9 @@ public final class ProxyFields {
     private static final AsciiString REQUEST_ID = new AsciiString("x-request-id");
     private static final AsciiString B3 = new AsciiString("b3");
     private static final AsciiString B3_MULTI = new AsciiString("x-b3-");
+
+    private static final AsciiString CLIENT_CERT = FieldName.CLIENT_CERT.lower();
+    private static final AsciiString CLIENT_CERT_CHAIN = FieldName.CLIENT_CERT_CHAIN.lower();
 
     private ProxyFields() {}
 
@@ -45,14 +51,31 @@ public final class ProxyFields {
         return fields.removeUnknown(ProxyFields::isOfClient) || known;
     }
 
+    /**
+     * Removes the certificates of the client (RFC 9440, section 2.4), also those that a trusted proxy has sent; returns
+     * whether there were any.
+     */
+    public static boolean removeCertificates(Fields fields) {
+        boolean known = fields.removeKnown(CERTIFICATES);
+        return fields.removeUnknown(ProxyFields::isCertificate) || known;
+    }
+
     private static boolean isAny(byte[] bytes, int start, int length) {
         int first = bytes[start] | 0x20;
         return (first == 'x' && (isOfClientX(bytes, start, length) || startsWith(B3_MULTI, bytes, start, length)))
-                || (first == 'b' && is(B3, bytes, start, length));
+                || (first == 'b' && is(B3, bytes, start, length))
+                || (first == 'c' && isCertificate(bytes, start, length));
     }
 
     private static boolean isOfClient(byte[] bytes, int start, int length) {
-        return (bytes[start] | 0x20) == 'x' && isOfClientX(bytes, start, length);
+        int first = bytes[start] | 0x20;
+        return (first == 'x' && isOfClientX(bytes, start, length))
+                || (first == 'c' && isCertificate(bytes, start, length));
+    }
+
+    /** Written otherwise, or it would be known. */
+    private static boolean isCertificate(byte[] bytes, int start, int length) {
+        return is(CLIENT_CERT, bytes, start, length) || is(CLIENT_CERT_CHAIN, bytes, start, length);
     }
 
     /** Looks on: most names do not begin so. */

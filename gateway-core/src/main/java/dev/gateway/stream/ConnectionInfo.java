@@ -53,6 +53,13 @@ public record ConnectionInfo(
         return Scheme.of(tls != null);
     }
 
+    /** What was read in the client's certificates takes so many bytes more, until the connection ends. */
+    public void chargeClientChain(long bytes) {
+        if (tls != null && tls.clientChain != null) {
+            tls.clientChain.charge(account, bytes);
+        }
+    }
+
     /**
      * The security of a connection.
      *
@@ -60,6 +67,7 @@ public record ConnectionInfo(
      * @param cipher the cipher suite's name
      * @param serverName the name the client asked for (SNI), or null
      * @param clientSubject the distinguished name of the verified client certificate, or null
+     * @param clientChain the verified client certificate and those sent with it, or null
      * @param clientUntilMillis when that certificate expires, in milliseconds since 1970; never without one
      * @param resumed whether an earlier session was resumed
      * @param handshakeNanos how long the handshake took
@@ -69,6 +77,7 @@ public record ConnectionInfo(
             String cipher,
             @Nullable String serverName,
             @Nullable String clientSubject,
+            @Nullable ClientChain clientChain,
             long clientUntilMillis,
             boolean resumed,
             long handshakeNanos) {
@@ -83,7 +92,7 @@ public record ConnectionInfo(
                 @Nullable String clientSubject,
                 boolean resumed,
                 long handshakeNanos) {
-            this(protocol, cipher, serverName, clientSubject, NEVER, resumed, handshakeNanos);
+            this(protocol, cipher, serverName, clientSubject, null, NEVER, resumed, handshakeNanos);
         }
     }
 }

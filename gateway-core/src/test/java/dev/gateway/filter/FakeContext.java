@@ -1,5 +1,6 @@
 package dev.gateway.filter;
 
+import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
@@ -8,6 +9,7 @@ import dev.gateway.upstream.Upstream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.security.cert.X509Certificate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,6 +92,21 @@ public final class FakeContext implements InspectionContext {
     public static FakeContext withCertificate(@Nullable String subject) {
         return new FakeContext(connection(
                 "192.0.2.9", new ConnectionInfo.TlsInfo("TLSv1.3", "TLS_AES_128_GCM_SHA256", null, subject, false, 0)));
+    }
+
+    /** Makes the context of a request over TLS whose client has sent certificates, its own first. */
+    public static FakeContext withCertificates(X509Certificate... chain) {
+        return new FakeContext(connection(
+                "192.0.2.9",
+                new ConnectionInfo.TlsInfo(
+                        "TLSv1.3",
+                        "TLS_AES_128_GCM_SHA256",
+                        null,
+                        chain[0].getSubjectX500Principal().getName(),
+                        new ClientChain(List.of(chain)),
+                        ConnectionInfo.TlsInfo.NEVER,
+                        false,
+                        0)));
     }
 
     private static ConnectionInfo connection(String peer, ConnectionInfo.@Nullable TlsInfo tls) {

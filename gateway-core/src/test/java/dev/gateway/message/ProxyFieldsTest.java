@@ -25,7 +25,14 @@ class ProxyFieldsTest {
                 "x.forwarded.for",
                 "X~Real~IP",
                 "x_real_ip",
-                "X_Request_Id"
+                "X_Request_Id",
+                "Client-Cert",
+                "client-cert",
+                "Client_Cert",
+                "CLIENT.CERT",
+                "Client-Cert-Chain",
+                "Client_Cert_Chain",
+                "client-cert_chain"
             })
     void whatTellsOfTheClientIsTakenOut(String name) {
         for (boolean traces : List.of(true, false)) {
@@ -49,6 +56,23 @@ class ProxyFieldsTest {
     }
 
     @Test
+    void certificatesAreTakenOutAlone() {
+        Fields fields = Heads.fields(
+                "Client-Cert: :AA==:",
+                "X-Forwarded-For: a",
+                "Client_Cert: b",
+                "Client-Certs: c",
+                "Client-Cert-Chain: :AA==:",
+                "client.cert.chain: d",
+                "Client-Cert-Chains: e",
+                "Client: f");
+        assertThat(ProxyFields.removeCertificates(fields)).isTrue();
+        assertThat(fields.toString())
+                .isEqualTo("X-Forwarded-For: a\nClient-Certs: c\nClient-Cert-Chains: e\nClient: f\n");
+        assertThat(ProxyFields.removeCertificates(fields)).isFalse();
+    }
+
+    @Test
     void allElseStays() {
         Fields fields = Heads.fields(
                 "Via: a",
@@ -57,6 +81,8 @@ class ProxyFieldsTest {
                 "X-Real-IPs: d",
                 "X-Reality: e",
                 "b33: f",
+                "Client-Certs: c",
+                "Client-Cert-Chai: d",
                 "X-B: g",
                 "baggage: h",
                 "Sec-Fetch-Mode: i",

@@ -1,6 +1,7 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.files.InputFile;
+import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -66,20 +67,27 @@ final class ClientCertificates {
     }
 
     /**
-     * Fails if the certificate of a session must not be accepted now; a session without one is accepted.
+     * Certificates of a client.
      *
-     * @return when the first certificate of the chain that the client has shown expires, in milliseconds since 1970
+     * @param chain null if the client has shown none
+     * @param untilMillis when the first of them expires, in milliseconds since 1970; never without one
      */
-    long check(SSLSession session) throws CertificateException {
+    record Checked(@Nullable ClientChain chain, long untilMillis) {
+        static final Checked NONE = new Checked(null, TlsInfo.NEVER);
+    }
+
+    /** Fails if the certificate of a session must not be accepted now; a session without one is accepted. */
+    Checked check(SSLSession session) throws CertificateException {
         java.security.cert.Certificate[] chain;
         try {
             chain = session.getPeerCertificates();
         } catch (SSLPeerUnverifiedException e) {
-            return TlsInfo.NEVER; // the API's way of saying that there is no client certificate
+            return Checked.NONE; // the API's way of saying that there is no client certificate
         }
         if (chain.length > 0 && chain[0] instanceof X509Certificate own) {
             own.checkValidity();
         }
+        List<X509Certificate> certificates = new ArrayList<>(chain.length);
         long until = TlsInfo.NEVER;
         for (java.security.cert.Certificate each : chain) {
             if (each instanceof X509Certificate certificate) {
@@ -88,9 +96,10 @@ final class ClientCertificates {
                             + certificate.getSerialNumber().toString(16));
                 }
                 until = Math.min(until, certificate.getNotAfter().toInstant().toEpochMilli());
+                certificates.add(certificate);
             }
         }
-        return until;
+        return certificates.isEmpty() ? Checked.NONE : new Checked(new ClientChain(certificates), until);
     }
 
     private boolean isRevoked(X509Certificate certificate) {

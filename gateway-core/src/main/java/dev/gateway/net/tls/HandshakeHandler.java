@@ -1,5 +1,6 @@
 package dev.gateway.net.tls;
 
+import dev.gateway.net.tls.ClientCertificates.Checked;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -59,17 +60,17 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         SslHandler handler = ctx.pipeline().get(SslHandler.class);
-        long until = TlsInfo.NEVER;
+        Checked client = Checked.NONE;
         if (certificates != null) {
             try {
-                until = certificates.check(handler.engine().getSession());
+                client = certificates.check(handler.engine().getSession());
             } catch (CertificateException e) {
                 fail(ctx, e);
                 return;
             }
         }
         // This comes first: if it throws, the failure is reported before anything else.
-        TlsInfo info = describe(handler.engine(), until, System.nanoTime() - begunNanos);
+        TlsInfo info = describe(handler.engine(), client, System.nanoTime() - begunNanos);
         done = true;
         callback.onSecured(ctx.channel(), handler.applicationProtocol(), info);
         ctx.pipeline().remove(this);
@@ -96,14 +97,15 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
         ctx.fireChannelInactive();
     }
 
-    private TlsInfo describe(SSLEngine engine, long until, long nanos) {
+    private TlsInfo describe(SSLEngine engine, Checked client, long nanos) {
         SSLSession session = engine.getSession();
         return new TlsInfo(
                 session.getProtocol(),
                 session.getCipherSuite(),
                 hello.serverName(),
                 clientSubject(session),
-                until,
+                client.chain(),
+                client.untilMillis(),
                 engine instanceof ReferenceCountedOpenSslEngine openSsl && SSL.isSessionReused(openSsl.sslPointer()),
                 nanos);
     }

@@ -17,6 +17,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.SimpleUserEventChannelHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.ssl.SslProvider;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.BufferedReader;
@@ -37,6 +38,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -56,6 +58,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @SuppressWarnings("NullAway.Init") // fields that JUnit and each test set
 class ServerTlsTest {
@@ -246,6 +250,7 @@ class ServerTlsTest {
                         "TLS_AES_256_GCM_SHA384",
                         "localhost",
                         "CN=alice",
+                        resumed.clientChain(),
                         alice.getCertificate().getNotAfter().toInstant().toEpochMilli(),
                         true,
                         resumed.handshakeNanos()));
@@ -259,12 +264,36 @@ class ServerTlsTest {
         assertThatThrownBy(() -> exchange("localhost", "TLSv1.3")).isInstanceOf(IOException.class);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"TLSv1.2", "TLSv1.3"})
+    void aClientThatResumesHasTheWholeChainOfTheFirstHandshake(String version) throws Exception {
+        serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
+        X509Bundle issuer = new CertificateBuilder()
+                .subject("CN=Intermediate")
+                .setIsCertificateAuthority(true)
+                .buildIssuedBy(ca);
+        X509Bundle alice = new CertificateBuilder().subject("CN=alice").buildIssuedBy(issuer);
+        client = clientContext(alice);
+        for (boolean resumed : new boolean[] {false, true, true}) {
+            exchange("localhost", version);
+            TlsInfo info = taken().info();
+            if (TlsProvider.CURRENT != SslProvider.JDK) {
+                assertThat(info.resumed()).isEqualTo(resumed); // the JDK's TLS does not say
+            }
+            assertThat(info.clientChain()).isNotNull();
+            assertThat(Objects.requireNonNull(info.clientChain()).certificates())
+                    .containsExactly(alice.getCertificate(), issuer.getCertificate());
+        }
+    }
+
     @Test
     void anOptionalClientCertificateMayBeMissing() throws Exception {
         serve(settings(List.of(certificate("localhost")), ClientAuthentication.OPTIONAL));
 
         exchange("localhost", "TLSv1.3");
-        assertThat(taken().info().clientSubject()).isNull();
+        TlsInfo none = taken().info();
+        assertThat(none.clientSubject()).isNull();
+        assertThat(none.clientChain()).isNull();
         client = clientContext(new CertificateBuilder().subject("CN=alice").buildIssuedBy(ca));
         exchange("localhost", "TLSv1.2");
         assertThat(taken().info().clientSubject()).isEqualTo("CN=alice");

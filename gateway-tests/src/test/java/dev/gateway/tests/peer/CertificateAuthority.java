@@ -99,6 +99,21 @@ public final class CertificateAuthority {
                 complete ? whole : X509Bundle.fromCertificatePath(alone, root.getCertificate(), whole.getKeyPair()));
     }
 
+    /** Issues a certificate that has names of its own kinds only, as openssl writes them: {@code URI:…}, {@code DNS:…}. */
+    public Issued issueFor(String commonName, String... names) throws Exception {
+        CertificateBuilder builder = builder(commonName, Instant.now());
+        for (String name : names) {
+            String value = name.substring(name.indexOf(':') + 1);
+            switch (name.substring(0, name.indexOf(':'))) {
+                case "URI" -> builder.addSanUriName(value);
+                case "DNS" -> builder.addSanDnsName(value);
+                case "email" -> builder.addSanRfc822Name(value);
+                default -> throw new IllegalArgumentException(name);
+            }
+        }
+        return write("named", builder.buildIssuedBy(root));
+    }
+
     /** Issues a certificate that has the name as its common name only. */
     public Issued issueWithoutAlternativeNames(String name) throws Exception {
         return write(name, builder(name, Instant.now()).buildIssuedBy(root));

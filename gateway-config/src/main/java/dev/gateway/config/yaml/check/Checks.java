@@ -54,6 +54,7 @@ public final class Checks {
         CertificateChecks.run(config, scope);
         OtlpChecks.run(config, scope);
         RouteChecks.run(config, scope);
+        ClientCertificateChecks.run(config, scope);
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));
         ConnectChecks.run(config, scope);
         SessionChecks.run(config, scope);

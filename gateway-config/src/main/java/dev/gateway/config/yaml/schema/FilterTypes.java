@@ -7,6 +7,7 @@ import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.config.BodyConfig.BodyLimit;
 import dev.gateway.config.BodyConfig.Compression;
 import dev.gateway.config.BodyConfig.Decompression;
+import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig.DirectResponse;
@@ -29,6 +30,11 @@ public final class FilterTypes {
             FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES),
             FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS),
             FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS),
+            FilterType.of(
+                    "ClientCertificate",
+                    "clientCertificate",
+                    ClientCertificateConfig.class,
+                    ClientCertificateSchema.CLIENT_CERTIFICATE),
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC),
             FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY),
             FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT),
