@@ -86,8 +86,14 @@ class CompressionTest {
         BodyTransform transform = answer(head, false);
         assertThat(transform).isNotNull();
         assertThat(head.fields())
-                .hasToString("content-type: text/html\nvary: Origin\nVary: Accept-Encoding\n"
-                        + "Content-Encoding: gzip\nETag: W/\"v1\"\n");
+                .hasToString(
+                        """
+                        content-type: text/html
+                        vary: Origin
+                        Vary: Accept-Encoding
+                        Content-Encoding: gzip
+                        ETag: W/"v1"
+                        """);
         assertThat(head.contentLength()).isEqualTo(RequestHead.UNKNOWN_LENGTH);
         assertThat(context.held).isEqualTo(Deflaters.BYTES);
         try (Pieces pieces = new Pieces(Objects.requireNonNull(transform))) {
@@ -169,8 +175,14 @@ class CompressionTest {
         ResponseHead head = response(200, HTML, "content-length: 100", "etag: \"v1\"", "accept-ranges: bytes");
         assertThat(answer(head, false)).isNull();
         assertThat(head.fields())
-                .hasToString("content-type: text/html\ncontent-length: 100\netag: \"v1\"\naccept-ranges: bytes\n"
-                        + "Vary: Accept-Encoding\n");
+                .hasToString(
+                        """
+                        content-type: text/html
+                        content-length: 100
+                        etag: "v1"
+                        accept-ranges: bytes
+                        Vary: Accept-Encoding
+                        """);
         Fields trailers = Heads.fields("Content-Digest: sha-256=:x:");
         filter.onResponseTrailers(trailers, context);
         assertThat(trailers.size()).isEqualTo(1);
