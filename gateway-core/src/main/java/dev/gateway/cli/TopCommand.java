@@ -83,7 +83,7 @@ final class TopCommand implements Callable<Integer> {
         out.print(ENTER);
         JsonView before = null;
         JsonView now = first;
-        while (!out.checkError()) { // as when the terminal is gone
+        while (!isGone(out)) {
             TerminalSize size = TerminalSize.now();
             paint(out, TopFrame.of(client.toString(), now, before, size.rows(), size.columns()));
             sleep();
@@ -97,6 +97,11 @@ final class TopCommand implements Callable<Integer> {
             }
         }
         return CommandSupport.OK;
+    }
+
+    /** Whether nobody reads the output any more: the terminal is closed, or the next program of a pipe has ended. */
+    private static boolean isGone(PrintWriter out) {
+        return out.checkError() || System.out.checkError(); // the writer does not see errors of the stream behind it
     }
 
     private void sleep() throws InterruptedException {

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -74,6 +75,36 @@ class TopIT {
         throw new AssertionError("the last of 100 pictures: " + String.join("\n", last));
     }
 
+    private static List<String> top(Rig rig) {
+        return List.of(
+                System.getProperty("java.home") + "/bin/java",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.gateway.cli.Main",
+                "top",
+                "--interval",
+                "0.1",
+                "--admin",
+                "127.0.0.1:" + rig.port("admin"));
+    }
+
+    /** As with {@code gateway top | head -1}. */
+    @Test
+    void itEndsWhenNobodyReadsItsOutput() throws Exception {
+        try (Rig rig = Rig.to(1).start()) {
+            process = new ProcessBuilder(top(rig)).redirectErrorStream(true).start();
+            try {
+                assertThat(process.getInputStream().read()).isPositive();
+                process.getInputStream().close();
+                assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(process.exitValue()).isZero();
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+    }
+
     @Test
     void itFitsTheTerminalWhateverItsSize() throws Exception {
         try (Rig rig = Rig.start(
@@ -87,9 +118,7 @@ class TopIT {
                         .formatted(upstreams()))) {
             List<String> command = new ArrayList<>(List.of("env", "LINES=30", "COLUMNS=60"));
             command.addAll(List.of(Tools.find("python3"), "-c", TERMINAL));
-            command.addAll(List.of(System.getProperty("java.home") + "/bin/java", "-XX:TieredStopAtLevel=1"));
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"), "dev.gateway.cli.Main", "top"));
-            command.addAll(List.of("--interval", "0.1", "--admin", "127.0.0.1:" + rig.port("admin")));
+            command.addAll(top(rig));
             process = new ProcessBuilder(command).redirectErrorStream(true).start();
             try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
                 // Nobody has set a size yet: the environment counts.
