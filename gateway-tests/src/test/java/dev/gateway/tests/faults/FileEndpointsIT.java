@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -20,8 +19,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -87,30 +84,6 @@ class FileEndpointsIT {
         Files.move(next, list(), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    private static JsonNode upstream(Rig rig) throws Exception {
-        return new ObjectMapper().readTree(rig.admin("/upstreams")).at("/upstreams/0");
-    }
-
-    private static Set<String> endpoints(Rig rig) throws Exception {
-        Set<String> endpoints = new TreeSet<>();
-        upstream(rig)
-                .get("endpoints")
-                .forEach(each -> endpoints.add(each.get("endpoint").asText()));
-        return endpoints;
-    }
-
-    private static void await(Rig rig, List<String> wanted) throws Exception {
-        while (!endpoints(rig).equals(new TreeSet<>(wanted))) {
-            Thread.onSpinWait(); // the test's timeout ends this
-        }
-    }
-
-    private static void awaitState(Rig rig, String wanted) throws Exception {
-        while (!upstream(rig).at("/sources/0/state").asText().equals(wanted)) {
-            Thread.onSpinWait(); // the test's timeout ends this
-        }
-    }
-
     private static int ask(Peer client) throws Exception {
         PeerStream stream = client.open();
         stream.send(Head.request("GET", "/"), true);
@@ -126,27 +99,28 @@ class FileEndpointsIT {
             writeInPlace(entries(origin, 1, 3));
             try (Rig rig = start(pairing);
                     SteadyLoad load = new SteadyLoad(rig)) {
-                await(rig, addresses(origin, 1, 3));
+                UpstreamPage.await(rig, addresses(origin, 1, 3));
                 load.goOnFor(50);
                 writeInPlace(entries(origin, 3, 4)); // one stays
-                await(rig, addresses(origin, 3, 4));
+                UpstreamPage.await(rig, addresses(origin, 3, 4));
                 load.goOnFor(50);
                 rename(entries(origin, 20, 2));
-                await(rig, addresses(origin, 20, 2));
+                UpstreamPage.await(rig, addresses(origin, 20, 2));
                 load.goOnFor(50);
 
                 rename(entries(origin, 30, 1) + "- {host: 127.0.0.31, prt: 80}\n");
-                awaitState(rig, "stale");
+                UpstreamPage.awaitSource(rig, "stale");
                 load.goOnFor(50);
-                assertThat(endpoints(rig)).containsExactlyInAnyOrderElementsOf(addresses(origin, 20, 2));
+                assertThat(UpstreamPage.endpoints(rig)).containsExactlyInAnyOrderElementsOf(addresses(origin, 20, 2));
                 String mistake = list() + ":3:22: unknown key 'prt' in an endpoint: did you mean 'port'?";
-                assertThat(upstream(rig).at("/sources/0/problem").asText()).isEqualTo(mistake);
+                assertThat(UpstreamPage.read(rig).at("/sources/0/problem").asText())
+                        .isEqualTo(mistake);
                 assertThat(rig.admin("/ready")).contains("upstream app: keeping the previous endpoints: " + mistake);
                 rig.awaitMetric(1, "gateway_upstream_sources_stale", "upstream=\"app\"", "source=\"file\"");
 
                 writeInPlace(entries(origin, 30, 2));
-                await(rig, addresses(origin, 30, 2));
-                awaitState(rig, "fresh");
+                UpstreamPage.await(rig, addresses(origin, 30, 2));
+                UpstreamPage.awaitSource(rig, "fresh");
                 assertThat(rig.admin("/ready")).doesNotContain("previous");
                 rig.awaitMetric(0, "gateway_upstream_sources_stale", "upstream=\"app\"", "source=\"file\"");
                 assertThat(rig.metric("gateway_config_generation")).isEqualTo(1);
@@ -166,10 +140,10 @@ class FileEndpointsIT {
                 assertThat(ask(client)).isEqualTo(503);
                 rig.awaitMetric(1, "gateway_downstream_requests_total", "cause=\"no_healthy_endpoint\"");
                 rename(entries(origin, 1, 1));
-                await(rig, addresses(origin, 1, 1));
+                UpstreamPage.await(rig, addresses(origin, 1, 1));
                 assertThat(ask(client)).isEqualTo(200);
                 rename("[]");
-                await(rig, List.of());
+                UpstreamPage.await(rig, List.of());
                 assertThat(ask(client)).isEqualTo(503);
                 assertThat(rig.admin("/stats")).contains("0 of 0 healthy");
             }
@@ -183,12 +157,12 @@ class FileEndpointsIT {
             try (Rig rig = start(Pairing.H1_TO_H1)) {
                 rename("[{\"host\": \"127.0.0.2\", \"port\": " + origin.port() + "}]"); // JSON
                 assertThat(rig.post("/reload").statusCode()).isEqualTo(200);
-                assertThat(endpoints(rig)).containsExactlyElementsOf(addresses(origin, 2, 1));
+                assertThat(UpstreamPage.endpoints(rig)).containsExactlyElementsOf(addresses(origin, 2, 1));
                 Files.delete(list());
                 HttpResponse<String> refused = rig.post("/reload");
                 assertThat(refused.statusCode()).isNotEqualTo(200);
                 assertThat(refused.body()).contains("file: there is no file " + list());
-                assertThat(endpoints(rig)).containsExactlyElementsOf(addresses(origin, 2, 1));
+                assertThat(UpstreamPage.endpoints(rig)).containsExactlyElementsOf(addresses(origin, 2, 1));
             }
         }
     }
@@ -207,7 +181,7 @@ class FileEndpointsIT {
             try (Rig rig = Rig.start(yaml(Pairing.H1_TO_H1)
                             .replaceAll("endpoints: \\[.*?\\]", Matcher.quoteReplacement(entries)));
                     Peer client = rig.connect(Peers.HTTP1)) {
-                JsonNode shown = upstream(rig).get("endpoints");
+                JsonNode shown = UpstreamPage.read(rig).get("endpoints");
                 assertThat(shown.findValuesAsText("source")).containsOnly("file:" + list());
                 assertThat(shown.findValuesAsText("zone")).containsOnly("eu-1");
                 double weight = 0;

@@ -124,7 +124,8 @@ class NoLocalPortIT {
                         Long.toString(gateway.pid()),
                         "python3",
                         script.toString())
-                .inheritIO()
+                .redirectErrorStream(true)
+                .redirectOutput(gateway.directory().resolve("endpoints.log").toFile())
                 .start();
         gateway.await("both endpoints", () -> listening(gateway) == 2);
         return process;

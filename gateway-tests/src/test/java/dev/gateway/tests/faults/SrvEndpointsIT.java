@@ -3,7 +3,6 @@ package dev.gateway.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.NameServer;
@@ -16,8 +15,6 @@ import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.SteadyLoad;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,30 +45,6 @@ class SrvEndpointsIT {
 
     private static String record(int priority, int weight, Origin origin, String target) {
         return priority + " " + weight + " " + origin.port() + " " + target;
-    }
-
-    private static JsonNode upstream(Rig rig) throws Exception {
-        return new ObjectMapper().readTree(rig.admin("/upstreams")).at("/upstreams/0");
-    }
-
-    private static Set<String> endpoints(Rig rig) throws Exception {
-        Set<String> endpoints = new TreeSet<>();
-        upstream(rig)
-                .get("endpoints")
-                .forEach(each -> endpoints.add(each.get("endpoint").asText()));
-        return endpoints;
-    }
-
-    private static void await(Rig rig, String... wanted) throws Exception {
-        while (!endpoints(rig).equals(new TreeSet<>(List.of(wanted)))) {
-            Thread.onSpinWait(); // the test's timeout ends this
-        }
-    }
-
-    private static void awaitState(Rig rig, String wanted) throws Exception {
-        while (!upstream(rig).at("/sources/0/state").asText().equals(wanted)) {
-            Thread.onSpinWait(); // the test's timeout ends this
-        }
     }
 
     private static String ask(Peer client) throws Exception {
@@ -110,10 +83,10 @@ class SrvEndpointsIT {
             assertThat(ask(client)).as("the first request").isIn("heavy", "light");
             int light400 = count(client, 400, "light");
             assertThat(light400).isBetween(80, 120);
-            assertThat(endpoints(rig))
+            assertThat(UpstreamPage.endpoints(rig))
                     .containsExactlyInAnyOrder(
                             "127.0.1.1:" + heavy.port(), "127.0.1.2:" + heavy.port(), "127.0.2.1:" + light.port());
-            JsonNode source = upstream(rig).at("/sources/0");
+            JsonNode source = UpstreamPage.read(rig).at("/sources/0");
             assertThat(source.get("source").asText()).isEqualTo("srv:" + SERVICE);
             assertThat(source.get("state").asText()).isEqualTo("fresh");
             assertThat(source.get("endpoints").asInt()).isEqualTo(3);
@@ -133,7 +106,7 @@ class SrvEndpointsIT {
                 Peer client = rig.connect(Peers.HTTP1)) {
             assertThat(ask(client)).isEqualTo("next");
             names.has("first.test", List.of("127.0.1.1"));
-            await(rig, "127.0.1.1:" + first.port());
+            UpstreamPage.await(rig, List.of("127.0.1.1:" + first.port()));
             assertThat(count(client, 10, "first")).isEqualTo(10);
         }
     }
@@ -150,23 +123,24 @@ class SrvEndpointsIT {
                         .has("c.test", List.of("127.0.3.1", "127.0.3.2"));
                 Rig rig = start(names, protocol);
                 SteadyLoad load = new SteadyLoad(rig)) {
-            await(rig, "127.0.1.1:" + one.port(), "127.0.2.1:" + two.port());
+            UpstreamPage.await(rig, List.of("127.0.1.1:" + one.port(), "127.0.2.1:" + two.port()));
             load.goOnFor(50);
             names.serves(SERVICE, record(1, 1, two, "b.test"), record(1, 1, one, "c.test"));
             String[] later = {"127.0.2.1:" + two.port(), "127.0.3.1:" + one.port(), "127.0.3.2:" + one.port()};
-            await(rig, later);
+            UpstreamPage.await(rig, List.of(later));
             load.goOnFor(50);
             names.be(Mood.SERVER_FAILURE);
-            awaitState(rig, "stale");
+            UpstreamPage.awaitSource(rig, "stale");
             rig.awaitMetric(1, "gateway_upstream_sources_stale", "upstream=\"app\"", "source=\"srv\"");
             names.serves(SERVICE, record(1, 1, one, "a.test"));
             load.goOnFor(50);
-            assertThat(endpoints(rig)).containsExactlyInAnyOrder(later);
-            assertThat(upstream(rig).at("/sources/0/problem").asText()).contains("SRV");
-            assertThat(upstream(rig).at("/sources/0/staleSeconds").asDouble()).isNotNegative();
+            assertThat(UpstreamPage.endpoints(rig)).containsExactlyInAnyOrder(later);
+            assertThat(UpstreamPage.read(rig).at("/sources/0/problem").asText()).contains("SRV");
+            assertThat(UpstreamPage.read(rig).at("/sources/0/staleSeconds").asDouble())
+                    .isNotNegative();
             names.be(Mood.WELL);
-            await(rig, "127.0.1.1:" + one.port());
-            awaitState(rig, "fresh");
+            UpstreamPage.await(rig, List.of("127.0.1.1:" + one.port()));
+            UpstreamPage.awaitSource(rig, "fresh");
             rig.awaitMetric(0, "gateway_upstream_sources_stale", "upstream=\"app\"", "source=\"srv\"");
             load.goOnFor(50);
             load.stop();
@@ -183,12 +157,12 @@ class SrvEndpointsIT {
             assertThat(rig.metric("gateway_upstream_endpoints", "upstream=\"app\"", "state=\"healthy\""))
                     .isZero();
             names.serves(SERVICE, record(0, 0, origin, "a.test")).has("a.test", List.of("127.0.1.1"));
-            await(rig, "127.0.1.1:" + origin.port());
+            UpstreamPage.await(rig, List.of("127.0.1.1:" + origin.port()));
             assertThat(ask(client)).isEqualTo("ok");
             names.serves(SERVICE, "0 0 0 .");
-            await(rig);
+            UpstreamPage.await(rig, List.of());
             assertThat(ask(client)).isEqualTo("503");
-            awaitState(rig, "fresh");
+            UpstreamPage.awaitSource(rig, "fresh");
         }
     }
 }

@@ -150,9 +150,9 @@ class StickySessionIT {
             for (int i = 0; i < REQUESTS; i++) {
                 assertThat(ask(client, moved.cookie())).isEqualTo(new Answer(moved.by(), "", "none"));
             }
-            rig.awaitMetric(1, "gateway_upstream_sessions_total", "upstream", "app", "result", "begun");
-            rig.awaitMetric(1, "gateway_upstream_sessions_total", "upstream", "app", "result", "moved");
-            rig.awaitMetric(REQUESTS, "gateway_upstream_sessions_total", "upstream", "app", "result", "kept");
+            rig.awaitMetric(1, "gateway_upstream_sessions_total", "upstream=\"app\"", "result=\"begun\"");
+            rig.awaitMetric(1, "gateway_upstream_sessions_total", "upstream=\"app\"", "result=\"moved\"");
+            rig.awaitMetric(REQUESTS, "gateway_upstream_sessions_total", "upstream=\"app\"", "result=\"kept\"");
         }
     }
 
