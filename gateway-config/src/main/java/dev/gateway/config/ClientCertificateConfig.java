@@ -28,7 +28,7 @@ public record ClientCertificateConfig(
     public String summary() {
         String names = allow.isEmpty()
                 ? "any"
-                : "that of " + allow.stream().map(Name::summary).collect(Collectors.joining(" or "));
+                : "one with " + allow.stream().map(Name::summary).collect(Collectors.joining(" or "));
         return type() + ": " + names + (required ? "" : ", or none");
     }
 

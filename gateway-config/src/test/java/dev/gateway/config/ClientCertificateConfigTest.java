@@ -84,7 +84,7 @@ class ClientCertificateConfigTest {
                 + " {commonName: Ann Müller}]");
         assertThat(filter.summary())
                 .isEqualTo(
-                        "ClientCertificate: that of uri spiffe://example.org/ns/shop/* or dns billing.internal or email"
+                        "ClientCertificate: one with uri spiffe://example.org/ns/shop/* or dns billing.internal or email"
                                 + " Ann@example.com or commonName Ann Müller, or none");
         assertThat(filter.forward()).containsExactly(Part.CERTIFICATE, Part.CHAIN);
         assertThat(filter.allow())

@@ -11,12 +11,10 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 
 /** Filters that limit, compress and decompress bodies, key by key. */
 final class BodyFilterSchema {
@@ -78,7 +76,7 @@ final class BodyFilterSchema {
             o -> {
                 var algorithms = o.defaulted(
                         "algorithms",
-                        new ListType<>(ALGORITHM, 1),
+                        ListType.distinct(ALGORITHM, 1),
                         List.of(Algorithm.GZIP),
                         Compression::algorithms,
                         "Algorithms. The client's preference decides; if it accepts several alike, the "
@@ -102,7 +100,6 @@ final class BodyFilterSchema {
                         Compression::level,
                         "How hard to try: 1 takes the least time, 9 makes the smallest responses.");
                 return v -> {
-                    distinct(v, v.get(algorithms));
                     return new Compression(v.position(), v.get(algorithms), v.get(size), v.get(types), v.get(level));
                 };
             });
@@ -154,17 +151,8 @@ final class BodyFilterSchema {
     }
 
     private static void positive(Values v, String key, long bytes) {
-        if (bytes == 0 && v.has(key)) {
+        if (bytes == 0 && v.has(key) && v.isReadable(key, Types.SIZE)) {
             v.error(v.at(key), key + ": expected at least 1B");
-        }
-    }
-
-    private static void distinct(Values v, List<Algorithm> algorithms) {
-        Set<Algorithm> seen = new HashSet<>();
-        for (Algorithm each : algorithms) {
-            if (!seen.add(each)) {
-                v.error(v.at("algorithms"), "algorithms: '" + each.word() + "' for a second time");
-            }
         }
     }
 }

@@ -127,7 +127,8 @@ final class ClientCertificateSchema {
                                 v.at("forward"),
                                 "forward: a chain without its certificate says nothing (RFC 9440): write [certificate, chain]");
                     }
-                    if (v.get(size) < LEAST_SIZE || v.get(size) > MOST_SIZE) {
+                    boolean inRange = v.get(size) >= LEAST_SIZE && v.get(size) <= MOST_SIZE;
+                    if (!inRange && v.isReadable("maxForwardedSize", Types.SIZE)) {
                         v.error(v.at("maxForwardedSize"), "maxForwardedSize: expected 1KiB to 64KiB");
                     }
                     List<Name> names = v.find(allow);

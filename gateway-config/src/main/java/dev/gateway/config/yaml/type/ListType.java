@@ -2,19 +2,32 @@ package dev.gateway.config.yaml.type;
 
 import dev.gateway.config.Concealed;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** List type (YAML sequence): any number of values of one type. */
 public final class ListType<T> extends Type<List<T>> {
     private final Type<T> element;
     private final int minimum;
+    private final boolean distinct;
 
     /** Makes the type of lists with so many elements at least. */
     public ListType(Type<T> element, int minimum) {
+        this(element, minimum, false);
+    }
+
+    private ListType(Type<T> element, int minimum, boolean distinct) {
         this.element = element;
         this.minimum = minimum;
+        this.distinct = distinct;
+    }
+
+    /** Returns the type of lists of scalars with so many elements at least, none of them twice. */
+    public static <T> ListType<T> distinct(ScalarType<T> element, int minimum) {
+        return new ListType<>(element, minimum, true);
     }
 
     @Override
@@ -27,8 +40,13 @@ public final class ListType<T> extends Type<List<T>> {
             scope.problems.error(node.position(), label + ": expected a list, not " + describe(node, label) + hint);
             return values;
         }
+        Set<String> texts = new HashSet<>();
         for (Node item : sequence.items()) {
             values.add(element.read(item, label, scope));
+            if (distinct && item instanceof Node.Scalar scalar && !texts.add(scalar.text())) {
+                scope.problems.error(
+                        item.position(), label + ": " + MessageText.quote(scalar.text()) + " for a second time");
+            }
         }
         if (values.size() < minimum) {
             scope.problems.error(

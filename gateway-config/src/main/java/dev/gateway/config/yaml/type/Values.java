@@ -88,6 +88,16 @@ public final class Values {
         }
     }
 
+    /** Whether a scalar can be read; if not it was reported. */
+    public boolean isReadable(String key, ScalarType<?> type) {
+        try {
+            type.parse(resolved(key), new ScalarType.Site(position(), key, scope.quiet()));
+            return true;
+        } catch (InvalidException e) {
+            return false;
+        }
+    }
+
     /** Returns a scalar as it was written, before variables were replaced. */
     public String written(String key) {
         Node.Entry entry = mapping.entries().get(key);
