@@ -128,7 +128,9 @@ public final class Listeners {
         if (tls != null
                 && tls.clients().caChange() == TlsConfig.CaChange.CLOSE
                 && !before.tls().acceptsSameClients(now.tls())) {
-            log.info("Listener {} trusts other client CAs now, so the gateway closes its connections", config.name());
+            log.info(
+                    "Listener {} verifies client certificates otherwise now (clientAuth, caFile or crlFile), so the gateway closes its connections",
+                    config.name());
             listener.closeConnections();
         }
     }

@@ -162,7 +162,7 @@ class ClientCertificateEndIT {
                 assertThat(get(open)).isEqualTo("HTTP/1.1 200");
                 Files.writeString(list, clients.revoke(alice));
                 gateway.awaitLog("Loaded new certificates for listener secure");
-                gateway.awaitLog("trusts other client CAs now");
+                gateway.awaitLog("verifies client certificates otherwise now");
                 open.getInputStream().readAllBytes(); // the connection ends
             }
             try (SSLSocket socket = connect(gateway, asAlice, "TLSv1.3")) {
