@@ -198,8 +198,10 @@ class BucketTableTest {
         }
         end.await();
         // Each request that passed was the first of a new bucket: its key had none, or had lost it to another key. The
-        // buckets do not count a few of them, because two threads made the bucket at the same moment.
-        assertThat(passed.get()).isBetween(2L * BucketTable.WAYS, table.evicted() + 3L * rounds / 50);
+        // table counts no eviction if another thread takes the place of a bucket that is being made. How often that
+        // happens
+        // depends on the scheduler; 3.4 % of the requests were seen on a busy machine. Without limits all would pass.
+        assertThat(passed.get()).isBetween(2L * BucketTable.WAYS, table.evicted() + 3L * rounds / 10);
     }
 
     @Test
