@@ -8,7 +8,7 @@ public final class SpiffeId {
 
     private SpiffeId() {}
 
-    /** Whether a URI has the scheme of these names, in any case: then it is one of them, or not valid. */
+    /** Whether a URI begins with {@code spiffe:}, ignoring case. Such a URI is either a valid SPIFFE ID or must not be accepted. */
     public static boolean hasScheme(String uri) {
         return uri.regionMatches(true, 0, SCHEME, 0, "spiffe:".length());
     }

@@ -47,7 +47,7 @@ final class RequestBody implements TransformedBody.Output {
     private boolean reading = true; // the downstream connection will report the end of this read
 
     /** The exchange of the request. */
-    interface Owner extends StalledBody.Owner {
+    interface Owner extends TransformedBody.Owner {
         /** Returns the time limits, which must know when bytes move. */
         Deadlines deadlines();
 
@@ -62,9 +62,6 @@ final class RequestBody implements TransformedBody.Output {
 
         /** Whether the client may be waiting for 100 (Continue) before it sends the body. */
         boolean isContinueDue();
-
-        /** An inspector or a transform threw an exception. */
-        void onDefect(Throwable defect);
     }
 
     /**
@@ -395,16 +392,6 @@ final class RequestBody implements TransformedBody.Output {
     @Override
     public void taken(int bytes) {
         relay.skip(bytes);
-    }
-
-    @Override
-    public void fail(Failure failure) {
-        owner.fail(failure);
-    }
-
-    @Override
-    public void onDefect(Throwable defect) {
-        owner.onDefect(defect);
     }
 
     private void keep(ByteBuf data) {

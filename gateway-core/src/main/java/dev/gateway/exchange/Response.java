@@ -11,7 +11,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
@@ -35,7 +34,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     private boolean continued; // 100 (Continue) was forwarded
 
     /** The exchange of the response. */
-    interface Owner extends StalledBody.Owner {
+    interface Owner extends TransformedBody.Owner {
         /** Returns the time limits, which must know when bytes move. */
         Deadlines deadlines();
 
@@ -63,9 +62,6 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
 
         /** Performs an action of the state machine at the end of a direction. */
         void perform(Action action);
-
-        /** A transform of the body threw an exception. */
-        void onDefect(Throwable defect);
     }
 
     Response(ExchangeContext exchange, Owner owner) {
@@ -226,16 +222,6 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     @Override
     public void taken(int bytes) {
         relay.skip(bytes);
-    }
-
-    @Override
-    public void fail(Failure failure) {
-        owner.fail(failure);
-    }
-
-    @Override
-    public void onDefect(Throwable defect) {
-        owner.onDefect(defect);
     }
 
     /** Inserts the gateway's own Close frame between the upstream's frames, if it is due and the position allows it. */

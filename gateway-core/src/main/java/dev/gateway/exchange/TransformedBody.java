@@ -6,7 +6,6 @@ import dev.gateway.filter.BodyTransform.Input;
 import dev.gateway.filter.BodyTransform.Piece;
 import dev.gateway.filter.BodyTransform.Result;
 import dev.gateway.message.Fields;
-import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayDeque;
@@ -24,6 +23,7 @@ final class TransformedBody {
 
     private final BodyTransform transform;
     private final Output output;
+    private final Owner owner;
     private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>(4);
     private final StalledBody stalled;
     private long bytes; // number of waiting bytes
@@ -56,22 +56,23 @@ final class TransformedBody {
 
         /** The transform has read this number of bytes of the source without output. */
         void taken(int bytes);
+    }
 
-        /** The transform has failed. */
-        void fail(Failure failure);
-
-        /** The transform threw an exception. */
+    /** The exchange of the body. */
+    interface Owner extends StalledBody.Owner {
+        /** A filter of the body threw an exception. */
         void onDefect(Throwable defect);
     }
 
     /**
      * Creates the state of a body that has not begun.
      *
-     * @param owner the exchange, which fails if direct memory runs low while bytes wait here
+     * @param owner the exchange, which fails if the transform does, or if direct memory runs low while bytes wait here
      */
-    TransformedBody(BodyTransform transform, Output output, StalledBody.Owner owner) {
+    TransformedBody(BodyTransform transform, Output output, Owner owner) {
         this.transform = transform;
         this.output = output;
+        this.owner = owner;
         this.stalled = new StalledBody(
                 owner, () -> bytes, "direct memory ran low while a transformed body waited for its receiver");
     }
@@ -124,7 +125,7 @@ final class TransformedBody {
             }
         } catch (RuntimeException | OutOfMemoryError e) {
             close();
-            output.onDefect(e);
+            owner.onDefect(e);
         } finally {
             running = false;
         }
@@ -169,7 +170,7 @@ final class TransformedBody {
             pass(piece, read);
         } else if (result instanceof Fail fail) {
             close();
-            output.fail(fail.failure());
+            owner.fail(fail.failure());
         } else if (!all) {
             throw new IllegalStateException("a transform asks for more input before it has read all");
         } else {

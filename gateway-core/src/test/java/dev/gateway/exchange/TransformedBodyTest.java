@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -56,10 +57,18 @@ class TransformedBodyTest extends PartRig {
         public void taken(int bytes) {
             credit(bytes);
         }
+    };
+
+    private final TransformedBody.Owner exchangeOwner = new TransformedBody.Owner() {
+        @Override
+        public ConnectionInfo connection() {
+            return owner.connection();
+        }
 
         @Override
         public void fail(Failure failure) {
             events.add("failed: " + failure.cause().label());
+            owner.fail(failure);
         }
 
         @Override
@@ -79,7 +88,7 @@ class TransformedBodyTest extends PartRig {
 
     private TransformedBody through(FakeTransform transform) {
         transforms.add(transform);
-        return new TransformedBody(transform, output, owner);
+        return new TransformedBody(transform, output, exchangeOwner);
     }
 
     @AfterEach
@@ -311,7 +320,7 @@ class TransformedBodyTest extends PartRig {
         transforms.add(first);
         transforms.add(second);
         BodyTransform both = new TransformsInTurn(first, second);
-        return new TransformedBody(both, output, owner);
+        return new TransformedBody(both, output, exchangeOwner);
     }
 
     @Test

@@ -83,6 +83,11 @@ class TransformedExchangeTest extends ExchangeRig {
         filters.add(new Transforming(null, by));
     }
 
+    /** The upstream resets the current attempt before its response. The gateway may retry it. */
+    private void resetAttempt() {
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+    }
+
     private void answer(String body) {
         opener.last().events.onHead(response(200), false);
         opener.last().events.onData(bytes(body), true);
@@ -197,7 +202,7 @@ class TransformedExchangeTest extends ExchangeRig {
         upstream().onNextCall = () -> upstream().writable = false;
         events.onData(bytes("ab"), true);
         assertThat(upstream().body).hasToString("aa");
-        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        resetAttempt();
         upstream().onNextCall = () -> opener.last().events.onWritable(); // as the head is written
         opener.last().succeed();
         assertThat(upstream().body).hasToString("aabb");
@@ -225,13 +230,13 @@ class TransformedExchangeTest extends ExchangeRig {
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         events.onData(bytes("ab"), false);
-        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        resetAttempt();
         events.onData(bytes("c"), false);
         opener.last().succeed();
         assertThat(upstream().body).hasToString("aabbcc");
         events.onData(bytes("d"), true);
         assertThat(upstream().body).hasToString("aabbccdd");
-        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        resetAttempt();
         opener.last().succeed();
         assertThat(upstream().body).hasToString("aabbccdd");
         assertThat(upstream().ended).isTrue();
@@ -248,7 +253,7 @@ class TransformedExchangeTest extends ExchangeRig {
         upstream().onNextCall = () -> upstream().writable = false;
         events.onData(bytes("ab"), true);
         assertThat(upstream().body).hasToString("aa");
-        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        resetAttempt();
         opener.last().succeed();
         assertThat(upstream().body).hasToString("aabb");
         assertThat(upstream().ended).isTrue();
@@ -263,7 +268,7 @@ class TransformedExchangeTest extends ExchangeRig {
         opener.last().succeed();
         events.onData(bytes("a"), false);
         events.onTrailers(new Fields());
-        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        resetAttempt();
         opener.last().succeed();
         assertThat(upstream().body).hasToString("[a]");
         assertThat(upstream().trailers).isNotNull();
@@ -277,7 +282,7 @@ class TransformedExchangeTest extends ExchangeRig {
         opener.last().succeed();
         events.onData(bytes("a"), true);
         assertThat(upstream().ended).isTrue();
-        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        resetAttempt();
         opener.last().succeed();
         assertThat(upstream().body).isEmpty();
         assertThat(upstream().ended).isTrue();

@@ -41,7 +41,7 @@ final class PresentedCertificate {
         return read;
     }
 
-    /** Returns how long the value of {@code Client-Cert} is. */
+    /** Returns the length of the value of {@code Client-Cert}. */
     int certificateLength() throws CertificateEncodingException {
         if (certificateLength == NOT_KNOWN) {
             certificateLength = length(certificates.subList(0, 1));
@@ -49,7 +49,7 @@ final class PresentedCertificate {
         return certificateLength;
     }
 
-    /** Returns how long the value of {@code Client-Cert-Chain} is; 0 if there is none. */
+    /** Returns the length of the value of {@code Client-Cert-Chain}; 0 if the client sent only its own certificate. */
     int chainLength() throws CertificateEncodingException {
         if (chainLength == NOT_KNOWN) {
             chainLength = length(certificates.subList(1, certificates.size()));
@@ -68,7 +68,7 @@ final class PresentedCertificate {
         return made;
     }
 
-    /** Returns the value of {@code Client-Cert-Chain}, empty if there is none. */
+    /** Returns the value of {@code Client-Cert-Chain}, empty if the client sent only its own certificate. */
     AsciiString chain(ConnectionInfo connection) throws CertificateEncodingException {
         AsciiString made = chain;
         if (made == null) {

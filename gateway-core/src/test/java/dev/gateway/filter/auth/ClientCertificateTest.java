@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whose certificates let a request pass, and what the upstream is told of them. */
+/** Which client certificates the filter accepts, and which fields it sends to the upstream. */
 @SuppressWarnings("NullAway.Init") // the authority, which JUnit makes
 class ClientCertificateTest {
     private static final String ALTERNATIVE_NAMES = "2.5.29.17";
@@ -300,7 +300,7 @@ class ClientCertificateTest {
 
     @Test
     void anAddressThatTheJdkCannotPrintIsOneMalformedNameMore() throws Exception {
-        byte[] address = new byte[32]; // with a mask that is none
+        byte[] address = new byte[32]; // an address and a mask, of which the mask is invalid
         address[31] = 5;
         Name[] names = {Name.of(DNS, "billing.internal"), Name.of(IP, address)};
         assertThat(refused(filter(dns("billing.internal")), issue("CN=x", names)))

@@ -28,10 +28,7 @@ final class ClientCertificateChecks {
 
     private static List<ListenerConfig> listeners(GatewayConfig config, RouteConfig route) {
         return config.listeners().stream()
-                .filter(ListenerConfig::isHttp)
-                .filter(listener -> route.parentRefs().isEmpty()
-                        || route.parentRefs().stream()
-                                .anyMatch(ref -> ref.name().equals(listener.name())))
+                .filter(listener -> listener.isHttp() && route.appliesTo(listener))
                 .toList();
     }
 

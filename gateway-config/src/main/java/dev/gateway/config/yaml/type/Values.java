@@ -78,20 +78,17 @@ public final class Values {
     /** Whether a scalar in an object that was read before was absent, or could be read; if not it was reported. */
     public boolean isReadable(Record value, String key, ScalarType<?> type) {
         String text = scope.text(value, key);
-        try {
-            if (!text.isEmpty()) {
-                type.parse(scope.variables.replace(text), new ScalarType.Site(position(), key, scope.quiet()));
-            }
-            return true;
-        } catch (InvalidException e) {
-            return false;
-        }
+        return text.isEmpty() || canParse(text, key, type);
     }
 
     /** Whether a scalar can be read; if not it was reported. */
     public boolean isReadable(String key, ScalarType<?> type) {
+        return canParse(written(key), key, type);
+    }
+
+    private boolean canParse(String text, String key, ScalarType<?> type) {
         try {
-            type.parse(resolved(key), new ScalarType.Site(position(), key, scope.quiet()));
+            type.parse(scope.variables.replace(text), new ScalarType.Site(position(), key, scope.quiet()));
             return true;
         } catch (InvalidException e) {
             return false;
