@@ -92,8 +92,11 @@ class BodyLimitIT {
             stream.send(Head.request("POST", "/"), false);
             stream.send("x".repeat(10), false);
             assertThat(stream.receiveFinal().status()).isEqualTo(200);
-            stream.send("x".repeat(2000), false);
-            assertThatThrownBy(stream::receiveBody).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> {
+                        stream.send("x".repeat(2000), false); // the gateway may reset the connection in its midst
+                        stream.receiveBody();
+                    })
+                    .isInstanceOf(IOException.class);
             assertThat(rig.awaitAccessLog(1).get(0)).contains("body_too_large");
         }
     }
