@@ -68,6 +68,7 @@ class PinnedVersionsTest {
         }
         assertThat(versions).hasSizeGreaterThan(3).doesNotContain("latest");
         Map<String, String> found = found(".ci");
+        assertThat(found.remove("go")).matches("1\\.\\d+\\.\\d+");
         assertThat(found.values()).containsExactlyInAnyOrderElementsOf(versions);
         assertThat(found)
                 .containsOnlyKeys(
@@ -121,7 +122,7 @@ class PinnedVersionsTest {
                 """
                 #!/bin/bash
                 case $1 in
-                  env) echo /nowhere ;;
+                  env) if [ "$2" = GOVERSION ]; then echo go1.21.0; else echo /nowhere; fi ;;
                   version) printf '\\tpath\\texample.com/tool/cmd/tool\\n\\tmod\\texample.com/tool\\t%s\\th1:x\\n' "$(cat "$HERE/is")" ;;
                   install) echo "${2##*@}" >"$HERE/is"; echo x >>"$HERE/installs" ;;
                 esac
@@ -136,6 +137,32 @@ class PinnedVersionsTest {
         assertThat(directory.resolve("installs")).hasContent("x");
     }
 
+    @Test
+    void aGoThatIsTooOldIsReplaced() throws Exception {
+        program(
+                "go",
+                """
+                #!/bin/bash
+                case $1 in
+                  env) case $2 in GOVERSION) echo go1.19.8 ;; GOARCH) echo amd64 ;; *) echo /nowhere ;; esac ;;
+                  mod) printf '{\\n\\t"Version": "%s",\\n\\t"Dir": "%s"\\n}\\n' "${4#*@}" "$HERE/new" ;;
+                esac
+                """);
+        Path programs = Files.createDirectories(directory.resolve("new/bin"));
+        Files.createDirectories(directory.resolve("new/pkg/tool/linux_amd64"));
+        Files.writeString(directory.resolve("new/pkg/tool/linux_amd64/compile"), "");
+        Files.writeString(programs.resolve("go"), "#!/bin/bash\necho /nowhere\n"); // may not be run yet
+        Tools.Result result = Tools.run(
+                "bash",
+                "-euc",
+                "HERE=" + directory + "; export HERE; PATH=" + directory + ":$PATH; . " + ROOT.resolve(".ci/go-tools")
+                        + "; command -v go");
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output().strip().lines())
+                .last()
+                .isEqualTo(programs.resolve("go").toString());
+    }
+
     @ParameterizedTest
     @CsvSource({"0, 0", "1, 1", "127, 3", "128, 3", "129, 3", "2, 2"})
     void theCheckOfAdvisoriesTellsWhetherItCompared(int scanner, int status) throws Exception {
@@ -145,6 +172,28 @@ class PinnedVersionsTest {
                 "env", "OSV_SCANNER=" + tool, ROOT.resolve(".ci/advisories").toString(), sbom.toString());
         assertThat(result.exit()).as(result.output()).isEqualTo(status);
         assertThat(result.output().contains("nothing was compared")).isEqualTo(status == 3);
+    }
+
+    @Test
+    void theCheckOfAdvisoriesSaysThatItHasNoScannerIfGoIsTooOldAndCannotBeReplaced() throws Exception {
+        program(
+                "go",
+                """
+                #!/bin/bash
+                case $1 in
+                  env) case $2 in GOVERSION) echo go1.19.8 ;; *) echo /nowhere ;; esac ;;
+                  *) exit 1 ;;
+                esac
+                """);
+        Path sbom = Files.writeString(directory.resolve("gateway.cdx.json"), "{}");
+        Tools.Result result = Tools.run(
+                "env",
+                "-u",
+                "OSV_SCANNER",
+                "PATH=" + directory + ":" + System.getenv("PATH"),
+                ROOT.resolve(".ci/advisories").toString(),
+                sbom.toString());
+        assertThat(result.exit()).as(result.output()).isEqualTo(2);
     }
 
     private Path program(String name, String content) throws IOException {
