@@ -1,19 +1,16 @@
 package dev.gateway.health;
 
+import dev.gateway.grpc.MalformedMessageException;
+import dev.gateway.grpc.ProtoReader;
+import dev.gateway.grpc.ProtoWriter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The messages of {@code grpc.health.v1.Health/Check}, in the length-prefixed framing of gRPC. They are so small that this
- * class writes and reads them without a library for protocol buffers.
- */
+/** The messages of {@code grpc.health.v1.Health/Check}, in the length-prefixed framing of gRPC. */
 final class HealthMessage {
-    private static final int PREFIX = 5; // a compression flag, and the length
-    private static final int LENGTH_DELIMITED = 2;
-    private static final int SERVICE = (1 << 3) | LENGTH_DELIMITED; // HealthCheckRequest.service
-    private static final int STATUS = 1 << 3; // HealthCheckResponse.status, a varint
+    private static final int SERVICE = 1; // HealthCheckRequest.service
+    private static final int STATUS = 1; // HealthCheckResponse.status
     private static final int SERVING = 1;
     private static final int MOST_BYTES = 1024;
 
@@ -22,24 +19,7 @@ final class HealthMessage {
 
     /** Returns the framed request for a service; an empty name means the whole server. */
     static ByteBuf request(String service) {
-        byte[] name = service.getBytes(StandardCharsets.UTF_8);
-        ByteBuf message = Unpooled.buffer(PREFIX + 6 + name.length);
-        message.writeByte(0).writeInt(0);
-        if (name.length > 0) {
-            message.writeByte(SERVICE);
-            writeVarint(message, name.length);
-            message.writeBytes(name);
-        }
-        return message.setInt(1, message.readableBytes() - PREFIX);
-    }
-
-    private static void writeVarint(ByteBuf to, int value) {
-        int left = value;
-        while (left >= 0x80) {
-            to.writeByte((left & 0x7f) | 0x80);
-            left >>>= 7;
-        }
-        to.writeByte(left);
+        return new ProtoWriter().text(SERVICE, service).framed();
     }
 
     /** Adds a part of the response. The caller still owns the buffer. */
@@ -59,60 +39,23 @@ final class HealthMessage {
         if (length > MOST_BYTES) {
             return "answered with a message that is too long";
         }
-        ByteBuf in = Unpooled.wrappedBuffer(bytes, 0, length);
-        if (length < PREFIX) {
-            return "answered without a message";
-        } else if (in.readByte() != 0) {
-            return "answered with a compressed message";
-        } else if (in.readInt() != in.readableBytes()) {
-            return "answered with a broken message";
-        }
         try {
-            long status = status(in);
+            long status = status(ProtoReader.open(Unpooled.wrappedBuffer(bytes, 0, length)));
             return status == SERVING ? null : "answered " + word(status);
-        } catch (IndexOutOfBoundsException e) {
-            return "answered with a broken message";
+        } catch (MalformedMessageException e) {
+            return "answered " + e.getMessage();
         }
     }
 
     /** Returns the last status in a message, 0 if it has none. Ignores other fields. */
-    private static long status(ByteBuf in) {
+    private static long status(ProtoReader in) throws MalformedMessageException {
         long status = 0;
-        while (in.isReadable()) {
-            long tag = readVarint(in);
-            long value = 0;
-            switch ((int) (tag & 7)) {
-                case 0 -> value = readVarint(in);
-                case 1 -> in.skipBytes(Long.BYTES);
-                case LENGTH_DELIMITED -> in.skipBytes(length(in));
-                case 5 -> in.skipBytes(Integer.BYTES);
-                default -> throw new IndexOutOfBoundsException("a wire type that there is not");
-            }
-            if (tag == STATUS) {
-                status = value;
+        while (in.next()) {
+            if (in.field() == STATUS) {
+                status = in.number();
             }
         }
         return status;
-    }
-
-    private static int length(ByteBuf in) {
-        long wanted = readVarint(in);
-        if (wanted < 0 || wanted > in.readableBytes()) {
-            throw new IndexOutOfBoundsException("a length beyond the message");
-        }
-        return (int) wanted;
-    }
-
-    private static long readVarint(ByteBuf in) {
-        long value = 0;
-        for (int shift = 0; shift < Long.SIZE; shift += 7) {
-            byte next = in.readByte();
-            value |= (long) (next & 0x7f) << shift;
-            if (next >= 0) {
-                return value;
-            }
-        }
-        throw new IndexOutOfBoundsException("a number that is too long");
     }
 
     private static String word(long status) {

@@ -10,7 +10,6 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
-import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
@@ -33,11 +32,6 @@ final class HttpQuestion implements Question {
                 new AsciiString(policy.path()),
                 fields,
                 RequestHead.UNKNOWN_LENGTH);
-    }
-
-    @Override
-    public StreamKind kind() {
-        return StreamKind.CHECK;
     }
 
     @Override

@@ -13,12 +13,13 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One check of an endpoint: sends a {@link Question}, and reports the complete answer or the failure to its owner, unless
- * the owner abandons it before. Confined to its event loop.
+ * One request of the gateway's own to an endpoint, such as a health check: sends a {@link Question}, and reports the complete
+ * answer or the failure to its owner, unless the owner abandons it before. Its owner arms it for the time that the answer may
+ * take. Confined to its event loop.
  */
-final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents {
+public final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents {
     /** It does not wait for more bytes of an answer than these. */
-    private static final int MOST_BYTES = 1 << 20;
+    public static final int MOST_BYTES = 1 << 20;
 
     private static final Failure GIVEN_UP = Failure.of(Cause.CLIENT_CLOSED, "the check is over");
 
@@ -42,11 +43,11 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     }
 
     /** The maker of the check; called once, on the same event loop. */
-    interface Owner {
+    public interface Owner {
         /**
          * The endpoint has answered.
          *
-         * @param failure why it is unhealthy, null if it is healthy
+         * @param failure what is wrong with the answer, null if nothing is
          */
         void onAnswered(@Nullable String failure);
 
@@ -57,13 +58,14 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
         void onTimeout();
     }
 
-    Probe(Owner owner, Question question) {
+    /** Makes one; {@link StreamOpener#open} gets it as events and as callback. */
+    public Probe(Owner owner, Question question) {
         this.owner = owner;
         this.question = question;
     }
 
     /** Sets the opening, which can be cancelled until it is answered. */
-    void began(StreamOpener.Opening begun) {
+    public void began(StreamOpener.Opening begun) {
         if (state == State.OPENING) {
             opening = begun;
         } else if (state == State.ABANDONED) {
@@ -71,12 +73,13 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
         }
     }
 
-    boolean hasStream() {
+    /** Whether it has a stream, so that its question was sent. */
+    public boolean hasStream() {
         return stream != null;
     }
 
     /** Cancels it at once, without a report to the owner. Does nothing if it is over. */
-    void abandon() {
+    public void abandon() {
         if (isOver()) {
             return;
         }

@@ -8,15 +8,17 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request of a health check, and what its answer means. One object for each check; confined to the event loop of its
- * {@link Probe}.
+ * A request of the gateway's own, such as that of a health check, and what its answer means. One object for each request;
+ * confined to the event loop of its {@link Probe}.
  */
-interface Question {
-    /** The User-Agent of checks, which servers log. */
+public interface Question {
+    /** The User-Agent of health checks, which servers log. */
     String USER_AGENT = "gateway-health-check";
 
     /** Returns the kind of stream that it needs. */
-    StreamKind kind();
+    default StreamKind kind() {
+        return StreamKind.CHECK;
+    }
 
     /** Sends the request. */
     void send(ClientStream stream);
@@ -33,7 +35,7 @@ interface Question {
     /**
      * Decides when the answer is complete.
      *
-     * @return why the endpoint is unhealthy, null if it is healthy
+     * @return what is wrong with the answer or its endpoint, null if nothing is
      */
     @Nullable
     String failure();
