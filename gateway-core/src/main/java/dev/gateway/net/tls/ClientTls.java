@@ -10,7 +10,6 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.util.List;
@@ -19,9 +18,6 @@ import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
-import javax.net.ssl.TrustManager;
-import javax.net.ssl.TrustManagerFactory;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,9 +62,9 @@ public final class ClientTls implements AutoCloseable {
         if (!settings.verify()) {
             builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
         } else {
-            builder.endpointIdentificationAlgorithm("HTTPS")
-                    .trustManager(new NamedPeer(
-                            trust(settings.caFile() == null ? null : Pem.certificates(settings.caFile()))));
+            X509Certificate[] authorities = settings.caFile() == null ? null : Pem.certificates(settings.caFile());
+            // Made once for all contexts: the platform has many authorities.
+            builder.endpointIdentificationAlgorithm("HTTPS").trustManager(new NamedPeer(TrustManagers.of(authorities)));
         }
         this.certificate = identify(builder, settings.certFile(), settings.keyFile());
         try {
@@ -100,31 +96,6 @@ public final class ClientTls implements AutoCloseable {
 
     private static SslContext build(SslContextBuilder builder, List<String> alpn) throws SSLException {
         return builder.applicationProtocolConfig(TlsProvider.alpn(alpn)).build();
-    }
-
-    /**
-     * Returns who trusts authorities. Made once for all contexts: there are many.
-     *
-     * @param authorities null for those of the platform
-     */
-    private static X509ExtendedTrustManager trust(X509Certificate @Nullable [] authorities)
-            throws IOException, GeneralSecurityException {
-        KeyStore store = null;
-        if (authorities != null) {
-            store = KeyStore.getInstance(KeyStore.getDefaultType());
-            store.load(null, null);
-            for (int i = 0; i < authorities.length; i++) {
-                store.setCertificateEntry(Integer.toString(i), authorities[i]);
-            }
-        }
-        TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        factory.init(store);
-        for (TrustManager each : factory.getTrustManagers()) {
-            if (each instanceof X509ExtendedTrustManager manager) {
-                return manager;
-            }
-        }
-        throw new GeneralSecurityException("this Java runtime has no trust manager for certificates");
     }
 
     /**

@@ -1,7 +1,6 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.format.IpLiteral;
-import java.net.Socket;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
@@ -17,13 +16,11 @@ import org.jspecify.annotations.Nullable;
  * alternative names (RFC 9525, section 6.3). The JDK also takes the common name, which authorities do not check alike, and
  * asterisks in the middle of a label. Safe from any thread.
  */
-final class NamedPeer extends X509ExtendedTrustManager {
+final class NamedPeer extends EngineTrustManager {
     private static final int DNS_NAME = 2; // GeneralName, RFC 5280, section 4.2.1.6
 
-    private final X509ExtendedTrustManager delegate;
-
     NamedPeer(X509ExtendedTrustManager delegate) {
-        this.delegate = delegate;
+        super(delegate);
     }
 
     @Override
@@ -62,38 +59,5 @@ final class NamedPeer extends X509ExtendedTrustManager {
             }
         }
         return false;
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket)
-            throws CertificateException {
-        throw new CertificateException("servers are verified by their engines only");
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-        throw new CertificateException("servers are verified by their engines only");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-        delegate.checkClientTrusted(chain, authType);
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket)
-            throws CertificateException {
-        delegate.checkClientTrusted(chain, authType, socket);
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
-            throws CertificateException {
-        delegate.checkClientTrusted(chain, authType, engine);
-    }
-
-    @Override
-    public X509Certificate[] getAcceptedIssuers() {
-        return delegate.getAcceptedIssuers();
     }
 }

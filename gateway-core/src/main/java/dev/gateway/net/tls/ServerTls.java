@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,10 +84,11 @@ public final class ServerTls implements AutoCloseable {
         if (!tickets && TlsProvider.CURRENT == SslProvider.JDK) {
             log.warn("sessionTickets: false has no effect, because the JDK's TLS always gives tickets");
         }
+        TrustManager trusted = authorities == null ? null : new KnownClients(TrustManagers.of(authorities));
         try {
             for (CertificateFiles files : settings.certificates().files()) {
                 X509Certificate[] chain = Pem.certificates(files.certFile());
-                SslContext context = newContext(settings, files, chain, authorities);
+                SslContext context = newContext(settings, files, chain, trusted);
                 contexts.add(context);
                 certificates.add(chain[0]);
                 names.add(chain[0], context);
@@ -101,10 +103,7 @@ public final class ServerTls implements AutoCloseable {
     }
 
     private static SslContext newContext(
-            ServerTlsSettings settings,
-            CertificateFiles files,
-            X509Certificate[] chain,
-            X509Certificate @Nullable [] authorities)
+            ServerTlsSettings settings, CertificateFiles files, X509Certificate[] chain, @Nullable TrustManager trusted)
             throws IOException, GeneralSecurityException {
         ServerTlsSettings.Protocols spoken = settings.protocols();
         List<String> versions = spoken.versions().isEmpty() ? TlsProvider.PROTOCOLS : spoken.versions();
@@ -112,8 +111,8 @@ public final class ServerTls implements AutoCloseable {
             PrivateKey key = Pem.privateKey(files.keyFile());
             Pem.requirePair(chain[0], key, files.keyFile());
             SslContextBuilder builder = SslContextBuilder.forServer(key, chain);
-            if (authorities != null) {
-                builder.trustManager(authorities);
+            if (trusted != null) {
+                builder.trustManager(trusted);
             }
             return builder.sslProvider(TlsProvider.CURRENT)
                     .protocols(versions)

@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -32,6 +33,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.Principal;
+import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,6 +46,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SSLContext;
@@ -51,6 +55,7 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -59,6 +64,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @SuppressWarnings("NullAway.Init") // fields that JUnit and each test set
@@ -262,6 +268,86 @@ class ServerTlsTest {
         assertThatThrownBy(() -> exchange("localhost", "TLSv1.3")).isInstanceOf(IOException.class);
         client = clientContext(null);
         assertThatThrownBy(() -> exchange("localhost", "TLSv1.3")).isInstanceOf(IOException.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "TLSv1.2, Other CA, unknown_ca, no certificate of caFile",
+        "TLSv1.3, Other CA, unknown_ca, no certificate of caFile",
+        "TLSv1.3, Test CA, bad_certificate, is not accepted" // another one of that name
+    })
+    void aClientIsToldWhyItsCertificateIsNotAccepted(String version, String issuer, String alert, String told)
+            throws Exception {
+        serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
+        X509Bundle other = new CertificateBuilder()
+                .subject("CN=" + issuer)
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+        client = stubbornContext(new CertificateBuilder().subject("CN=mallory").buildIssuedBy(other));
+        assertThat(messageOfAlert(version)).contains(TlsProvider.CURRENT == SslProvider.JDK ? "certificate" : alert);
+        assertThat(failures.poll(10, TimeUnit.SECONDS))
+                .isNotNull()
+                .hasStackTraceContaining(told)
+                .hasStackTraceContaining("CN=mallory");
+    }
+
+    /** A client that is still writing may get a TCP reset, which destroys the alert: then it tries again. */
+    private String messageOfAlert(String version) throws Exception {
+        SocketException lost = null;
+        for (int attempt = 0; attempt < 10; attempt++) {
+            try {
+                exchange("localhost", version);
+                break;
+            } catch (SSLException e) {
+                return String.valueOf(e.getMessage());
+            } catch (SocketException e) {
+                lost = e;
+            }
+        }
+        throw new AssertionError("no alert", lost);
+    }
+
+    /** Makes the context of a client that shows its certificate whichever authorities the server names. */
+    private SSLContext stubbornContext(X509Bundle identity) throws Exception {
+        X509ExtendedKeyManager keys = new X509ExtendedKeyManager() {
+            @Override
+            public String chooseClientAlias(String[] types, Principal[] issuers, Socket socket) {
+                return "own";
+            }
+
+            @Override
+            public X509Certificate[] getCertificateChain(String alias) {
+                return identity.getCertificatePath();
+            }
+
+            @Override
+            public PrivateKey getPrivateKey(String alias) {
+                return identity.getKeyPair().getPrivate();
+            }
+
+            @Override
+            public String[] getClientAliases(String type, Principal[] issuers) {
+                return new String[] {"own"};
+            }
+
+            @Override
+            public String @Nullable [] getServerAliases(String type, Principal[] issuers) {
+                return null;
+            }
+
+            @Override
+            public @Nullable String chooseServerAlias(String type, Principal[] issuers, Socket socket) {
+                return null;
+            }
+        };
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        store.setCertificateEntry("ca", ca.getCertificate());
+        trust.init(store);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(new KeyManager[] {keys}, trust.getTrustManagers(), null);
+        return context;
     }
 
     @ParameterizedTest
