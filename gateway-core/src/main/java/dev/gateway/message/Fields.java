@@ -49,6 +49,15 @@ public final class Fields {
         return new Fields(NO_BYTES, NO_INDEX);
     }
 
+    /** Returns a copy, which can be edited without an effect on this table. */
+    public Fields copy() {
+        Fields copy = new Fields(Arrays.copyOf(bytes, end), Arrays.copyOf(index, size * STRIDE));
+        copy.end = end;
+        copy.size = size;
+        copy.present = present;
+        return copy;
+    }
+
     /**
      * Makes an empty table over bytes already filled up to {@code end}, for a parser that then calls {@link
      * #addParsed}. The table takes over the array.

@@ -11,7 +11,7 @@ import java.security.SecureRandom;
  * tables whose keys clients choose. Immutable; copies nothing. Each method continues from a number: the hash of what came
  * before, or that of a purpose.
  */
-public final class KeyedHash {
+public sealed class KeyedHash permits PartDigest {
     private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN)
             .withInvokeExactBehavior();
     private static final long ABSENT = 0x9e3779b97f4a7c15L;

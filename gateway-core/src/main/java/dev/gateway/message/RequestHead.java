@@ -50,6 +50,15 @@ public final class RequestHead {
         this.queryStart = queryStart(path);
     }
 
+    /** Returns a copy, which can be edited without an effect on this head. */
+    public RequestHead copy() {
+        RequestHead copy = new RequestHead(method, scheme, authority, path, fields.copy(), contentLength);
+        copy.protocol = protocol;
+        copy.absoluteForm = absoluteForm;
+        copy.upgrade = upgrade;
+        return copy;
+    }
+
     /** Returns about how many bytes of heap the head takes. */
     public int heldBytes() {
         return fields.heldBytes() + path.length() + authority.length();

@@ -57,6 +57,23 @@ class FieldsTest {
     }
 
     @Test
+    void aCopyIsEditedByItself() {
+        String lines = "Host: a\r\nX-Tier: 1\r\n";
+        Fields fields = parsed(lines);
+        fields.add(TIER, "2");
+        Fields copy = fields.copy();
+        assertThat(wire(copy)).isEqualTo(wire(fields));
+        assertThat(copy.contains(FieldName.HOST)).isTrue();
+        copy.remove(FieldName.HOST);
+        copy.set(TIER, "3");
+        fields.add(TIER, "4");
+        assertThat(wire(fields)).isEqualTo(lines + "x-tier: 2\r\nx-tier: 4\r\n");
+        assertThat(wire(copy)).isEqualTo("x-tier: 3\r\n");
+        assertThat(wire(new Fields().copy())).isEmpty();
+        assertThat(Fields.none().copy().size()).isZero();
+    }
+
+    @Test
     void linesInOtherFormsAreForwardedInCanonicalForm() {
         assertThat(wire(parsed("a:1\r\nB:   2  \r\nC: 3\nd: 4\r\ne:\r\n")))
                 .isEqualTo("a: 1\r\nB: 2\r\nC: 3\r\nd: 4\r\ne: \r\n");

@@ -27,6 +27,25 @@ class RequestHeadTest {
     }
 
     @Test
+    void aCopyIsEditedByItself() {
+        RequestHead head = Heads.get("a.test", "/chat?x");
+        head.upgradeTo(WEBSOCKET);
+        head.setAbsoluteForm(true);
+        RequestHead copy = head.copy();
+        assertTrue(copy.isConnect());
+        assertTrue(copy.isAbsoluteForm());
+        assertEquals(WEBSOCKET, copy.protocol());
+        assertEquals(head.contentLength(), copy.contentLength());
+        assertEquals(5, copy.queryStart());
+        copy.setAuthority(new AsciiString("b.test"));
+        copy.setPath(new AsciiString("/"));
+        assertTrue(copy.refuseUpgrade());
+        assertEquals("a.test", head.authority().toString());
+        assertEquals("/chat?x", head.path().toString());
+        assertTrue(head.isConnect());
+    }
+
+    @Test
     void anExtendedConnectCannotBeServedWithoutItsProtocol() {
         RequestHead head = Heads.request("CONNECT", "a.test", "/chat");
         head.setProtocol(WEBSOCKET);
