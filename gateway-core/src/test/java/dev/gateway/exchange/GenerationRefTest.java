@@ -137,4 +137,22 @@ class GenerationRefTest {
         assertThat(ended).containsExactly("one");
         assertThat(handler.active()).isZero();
     }
+
+    @Test
+    void aGenerationKeepsOnlyWhatBegunResponsesNeedOnceNoListenerUsesIt() {
+        Settings small = new Settings();
+        Settings large = new Settings();
+        large.afterHead = small;
+        GenerationRef generation = new GenerationRef(large, () -> ended.add("one"));
+        generation.serve();
+        generation.serve();
+        generation.begin(); // an exchange
+        generation.retire();
+        assertThat(generation.settings()).isSameAs(large); // for the other listener
+        generation.retire();
+        assertThat(generation.settings()).isSameAs(small);
+        assertThat(ended).isEmpty();
+        generation.end();
+        assertThat(ended).containsExactly("one");
+    }
 }

@@ -107,5 +107,7 @@ class LearnedIdleTimeoutTest {
         assertThat(keepAlive.known()).isEqualTo(new LearnedIdleTimeout.Known(5_000, true));
         closedAfter(3_000, 3_000, 3_000);
         assertThat(keepAlive.known()).isEqualTo(new LearnedIdleTimeout.Known(3_000, false));
+        keepAlive.onSaid(3_000);
+        assertThat(keepAlive.known()).isEqualTo(new LearnedIdleTimeout.Known(3_000, true));
     }
 }
