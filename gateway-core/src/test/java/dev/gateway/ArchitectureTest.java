@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 @AnalyzeClasses(packages = "dev.gateway", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     private static final String[] DATA_PLANE = {
-        "message", "trace", "stream", "time", "http1", "http2", "tcp", "socks", "exchange", "health"
+        "message", "trace", "stream", "time", "http1", "http2", "tcp", "socks", "exchange", "health", "grpc"
     };
 
     /**
@@ -50,6 +50,8 @@ class ArchitectureTest {
             "dev.gateway.net.tls.SelfSigned",
             // Sessions end by it, at all replicas and after a restart.
             "dev.gateway.assembly.SessionAssembly",
+            // It tells auth servers when a request came.
+            "dev.gateway.assembly.ExternalAuthFilters",
             // Tokens begin and end by it.
             "dev.gateway.assembly.JwtFilters",
             // It compares the age of a file, and takes one from the future for young.
@@ -104,7 +106,13 @@ class ArchitectureTest {
     static final ArchRule formatKnowsNobody = mayUse("format");
 
     @ArchTest
+    static final ArchRule pluginKnowsNobody = mayUse("plugin");
+
+    @ArchTest
     static final ArchRule messageKnowsNobody = mayUse("message");
+
+    @ArchTest
+    static final ArchRule grpcUses = mayUse("grpc", "message");
 
     @ArchTest
     static final ArchRule traceUses = mayUse("trace", "message");
@@ -125,10 +133,14 @@ class ArchitectureTest {
     static final ArchRule upstreamUses = mayUse("upstream", "message", "stream", "overload");
 
     @ArchTest
-    static final ArchRule healthUses = mayUse("health", "message", "stream", "time", "upstream");
+    static final ArchRule healthUses = mayUse("health", "grpc", "message", "stream", "time", "upstream");
 
     @ArchTest
-    static final ArchRule filterUses = mayUse("filter", "files", "format", "message", "stream", "upstream");
+    static final ArchRule jwksUses = mayUse("jwks", "format", "health", "message", "stream", "time", "upstream");
+
+    @ArchTest
+    static final ArchRule filterUses =
+            mayUse("filter", "files", "format", "grpc", "message", "plugin", "stream", "upstream", "jwks");
 
     @ArchTest
     static final ArchRule tunnelUses = mayUse("tunnel", "format", "message", "stream", "net", "upstream", "filter");
@@ -167,6 +179,9 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule poolUses =
             mayUse("pool", "http1", "http2", "tcp", "socks", "net", "upstream", "stream", "message", "time");
+
+    @ArchTest
+    static final ArchRule redisUses = mayUse("redis", "filter", "net", "observe");
 
     @ArchTest
     static final ArchRule listenerUses =
@@ -228,6 +243,24 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAPackage("org.jose4j..");
 
+    /** So is Lettuce, which only stores need, and what it needs. */
+    @ArchTest
+    static final ArchRule lettuceIsKnownToItsOwnClasses = noClasses()
+            .that()
+            .haveNameNotMatching("dev\\.gateway\\.redis\\.Lettuce.*")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.lettuce..", "reactor..");
+
+    /** They are optional, too: for the codings br and zstd. */
+    @ArchTest
+    static final ArchRule librariesOfCodingsAreKnownToFewClasses = noClasses()
+            .that()
+            .haveNameNotMatching("dev\\.gateway\\.filter\\.body\\.(CodecLibraries|Brotli.*|Zstd.*)")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("com.aayushatharva..", "com.github.luben..");
+
     @ArchTest
     static final ArchRule theOwnLogIsUsedByTheCommandLine = onlyUsedBy("process.log", "dev.gateway.cli..");
 
@@ -252,12 +285,14 @@ class ArchitectureTest {
             .that()
             .resideInAnyPackage(packages(
                     "message",
+                    "grpc",
                     "overload",
                     "stream",
                     "time",
                     "net",
                     "upstream",
                     "health",
+                    "jwks",
                     "filter",
                     "tunnel",
                     "observe",
@@ -269,6 +304,7 @@ class ArchitectureTest {
                     "tcp",
                     "socks",
                     "pool",
+                    "redis",
                     "listener",
                     "exchange",
                     "admin"))

@@ -15,6 +15,8 @@ import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.w3c.dom.Element;
 import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
@@ -37,18 +39,21 @@ class DependencyTableTest {
         assertThat(table()).isEqualTo(poms());
     }
 
-    /** It must find all it needs where this build was cached, and show what is current. */
-    @Test
-    void theExampleThatEmbedsTheGatewayNamesTheVersionsOfThisBuild() throws Exception {
+    /** They must find all they need where this build was cached, and show what is current. */
+    @ParameterizedTest
+    @ValueSource(strings = {"gateway-tests/embedding", "docs/plugin-example"})
+    void anExampleProjectNamesTheVersionsOfThisBuild(String directory) throws Exception {
         Element top = project("");
-        Element example = project("gateway-tests/embedding");
+        Element properties = child(top, "properties");
         Map<String, String> versions = versions(top, "plugin");
         versions.put("gateway-core", text(child(top, "version")));
-        versions.put("logback-classic", text(child(child(top, "properties"), "logback.version")));
+        versions.put("logback-classic", text(child(properties, "logback.version")));
+        versions.put("junit-jupiter", text(child(properties, "junit.version")));
+        Element example = project(directory);
         Map<String, String> named = versions(example, "plugin");
         named.putAll(versions(example, "dependency"));
         assertThat(named).isNotEmpty().allSatisfy((artifact, version) -> assertThat(version)
-                .as("version of %s in gateway-tests/embedding/pom.xml", artifact)
+                .as("version of %s in %s/pom.xml", artifact, directory)
                 .isEqualTo(versions.get(artifact)));
     }
 

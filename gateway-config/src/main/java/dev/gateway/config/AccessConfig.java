@@ -10,7 +10,7 @@ public final class AccessConfig {
     private AccessConfig() {}
 
     /**
-     * Client addresses that may use a route, and those that may not.
+     * Client addresses that may use a route or a listener, and those that may not.
      *
      * @param deny refused, even if allowed
      * @param denyFiles of more addresses that are refused

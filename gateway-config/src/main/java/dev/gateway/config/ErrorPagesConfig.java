@@ -36,6 +36,7 @@ public record ErrorPagesConfig(Position position, List<Page> pages, boolean upst
             "rate_limited",
             "authz_denied",
             "authz_error",
+            "filter_error",
             "proxy_auth",
             "policy_port",
             "policy_host",

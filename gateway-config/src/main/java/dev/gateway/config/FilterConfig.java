@@ -2,6 +2,7 @@ package dev.gateway.config;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -139,6 +140,18 @@ public interface FilterConfig {
      * @param remove names of which all fields are taken away
      */
     record HeaderEdits(Position position, List<Header> set, List<Header> add, List<String> remove) {
+        /** Names of fields that the gateway itself decides about, and that an edit would break. */
+        public static final Set<String> FRAMING = Set.of(
+                "connection",
+                "content-length",
+                "host",
+                "keep-alive",
+                "proxy-connection",
+                "te",
+                "trailer",
+                "transfer-encoding",
+                "upgrade");
+
         public HeaderEdits {
             set = List.copyOf(set);
             add = List.copyOf(add);

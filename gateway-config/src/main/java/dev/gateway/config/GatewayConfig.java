@@ -22,6 +22,7 @@ public record GatewayConfig(
         List<ListenerConfig> listeners,
         List<RouteConfig> routes,
         List<UpstreamConfig> upstreams,
+        List<StoreConfig> stores,
         List<ConnectConfig> connect,
         @Nullable AdminConfig admin,
         AccessLogConfig accessLog,
@@ -40,6 +41,7 @@ public record GatewayConfig(
         listeners = List.copyOf(listeners);
         routes = List.copyOf(routes);
         upstreams = List.copyOf(upstreams);
+        stores = List.copyOf(stores);
         connect = List.copyOf(connect);
     }
 
@@ -52,6 +54,7 @@ public record GatewayConfig(
                         listeners,
                         routes,
                         upstreams,
+                        stores,
                         connect,
                         AdminConfig.unchosen(position),
                         accessLog,

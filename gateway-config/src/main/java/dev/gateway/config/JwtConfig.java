@@ -1,10 +1,14 @@
 package dev.gateway.config;
 
 import dev.gateway.config.AccessConfig.KeyPlace;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Token filter settings: holders of signed tokens (JSON Web Tokens) may use a route.
@@ -71,14 +75,28 @@ public record JwtConfig(
      *
      * @param issuer as the claim {@code iss} has it
      * @param audiences one of which the claim {@code aud} must have; empty if it does not matter
-     * @param jwksFile a JSON Web Key Set
+     * @param jwksFile a JSON Web Key Set, null if the keys come from a URL
+     * @param jwksUrl where the gateway fetches the set, null if it is a file
+     * @param caFile who vouches for the server of the URL, null for the platform's authorities
      * @param algorithms of signatures that are accepted
      */
     public record Provider(
-            Position position, String issuer, List<String> audiences, Path jwksFile, List<String> algorithms) {
+            Position position,
+            String issuer,
+            List<String> audiences,
+            @Nullable Path jwksFile,
+            @Nullable String jwksUrl,
+            @Nullable Path caFile,
+            List<String> algorithms) {
         public Provider {
             audiences = List.copyOf(audiences);
             algorithms = List.copyOf(algorithms);
+        }
+
+        /** Returns the scheme, host and port of the URL, which is not null. They are incomplete if the URL is not valid. */
+        public String origin() {
+            URI url = URI.create(Objects.requireNonNull(jwksUrl));
+            return (url.getScheme() + "://" + url.getRawAuthority()).toLowerCase(Locale.ROOT);
         }
 
         private String summary() {

@@ -1,5 +1,6 @@
 package dev.gateway.config;
 
+import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.format.Cidr;
 import java.time.Duration;
 import java.util.List;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param bind where; if other processes may bind the port too, every event loop does so for itself with {@code
  *     SO_REUSEPORT}
+ * @param ipAccess who may connect, by address; null for everybody
  * @param http how requests are read, without meaning where connections carry none
  */
 public record ListenerConfig(
@@ -17,6 +19,7 @@ public record ListenerConfig(
         String name,
         BindConfig bind,
         Protocols protocols,
+        @Nullable IpAccess ipAccess,
         Http http,
         Limits limits,
         Timeouts timeouts) {

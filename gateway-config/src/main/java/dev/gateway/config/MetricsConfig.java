@@ -4,11 +4,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Metrics export settings: what is done about metrics besides answering who asks the admin listener for them.
+ * Metrics settings: what is measured besides the usual, and what is done about metrics besides answering who asks the admin
+ * listener for them.
  *
+ * @param filters whether the time that filters take is measured
  * @param export null if nobody is sent any
  */
-public record MetricsConfig(Position position, @Nullable Export export) {
+public record MetricsConfig(Position position, boolean filters, @Nullable Export export) {
     /**
      * How they are exported.
      *

@@ -3,11 +3,12 @@ package dev.gateway.config;
 import dev.gateway.format.Durations;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rate limiting filter settings: how many requests may come, and how many may be in flight.
+ * Rate limiting filter settings: how many requests or bytes may come, and how many requests may be in flight.
  *
  * @param limits all of which a request must keep to
  * @param includeHeaders whether responses have RateLimit and RateLimit-Policy
@@ -27,6 +28,16 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
         return type() + ": " + limits.stream().map(Limit::summary).collect(Collectors.joining("; "));
     }
 
+    /** Returns the claims of tokens that it counts by. */
+    public List<String> claims() {
+        return limits.stream()
+                .flatMap(limit -> limit.key().stream())
+                .map(KeyPart::claim)
+                .filter(Objects::nonNull)
+                .distinct()
+                .toList();
+    }
+
     @Override
     public boolean guards() {
         return true;
@@ -43,8 +54,15 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
      * @param rate null if it is a limit of requests in flight
      * @param maxInFlight 0 if it is a limit of the rate
      * @param key requests in which these parts are the same count together; empty for all requests
+     * @param store the name of the store where several gateways count together, null if this one counts alone
      */
-    public record Limit(Position position, String name, @Nullable Rate rate, int maxInFlight, List<KeyPart> key) {
+    public record Limit(
+            Position position,
+            String name,
+            @Nullable Rate rate,
+            int maxInFlight,
+            List<KeyPart> key,
+            @Nullable String store) {
         public Limit {
             key = List.copyOf(key);
         }
@@ -58,19 +76,26 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
             String whose = key.isEmpty()
                     ? "all requests"
                     : "each " + key.stream().map(KeyPart::summary).collect(Collectors.joining(" and "));
-            return name + " allows " + most() + ", counted for " + whose;
+            return name + " allows " + most() + ", counted for " + whose
+                    + (store == null ? "" : ", by all gateways in store " + store);
         }
     }
 
+    /** What a rate counts. */
+    public enum Unit {
+        REQUESTS,
+        BYTES
+    }
+
     /**
-     * How many requests may come.
+     * How many requests or bytes may come.
      *
      * @param burst at once
      */
-    public record Rate(int requests, Duration interval, int burst) {
+    public record Rate(Unit unit, long quota, Duration interval, long burst) {
         private String summary() {
-            String inTime = RateLimitConfig.requests(requests) + " in " + Durations.print(interval);
-            return burst == requests ? inTime : inTime + " and " + burst + " at once";
+            String inTime = (unit == Unit.BYTES ? bytes(quota) : requests(quota)) + " in " + Durations.print(interval);
+            return burst == quota ? inTime : inTime + " and " + burst + " at once";
         }
     }
 
@@ -81,19 +106,26 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
             boolean identity,
             @Nullable String header,
             @Nullable String cookie,
-            @Nullable String queryParameter) {
+            @Nullable String queryParameter,
+            @Nullable String claim) {
         /** Returns what it is, in words. */
         public String summary() {
             if (header != null) {
                 return "header " + header;
             } else if (cookie != null) {
                 return "cookie " + cookie;
+            } else if (claim != null) {
+                return "claim " + claim;
             }
             return queryParameter != null ? "query parameter " + queryParameter : client ? "client" : "identity";
         }
     }
 
-    private static String requests(int count) {
+    private static String requests(long count) {
         return count == 1 ? "1 request" : count + " requests";
+    }
+
+    private static String bytes(long count) {
+        return count == 1 ? "1 byte" : count + " bytes";
     }
 }

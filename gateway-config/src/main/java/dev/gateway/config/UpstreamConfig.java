@@ -53,7 +53,12 @@ public record UpstreamConfig(
      * @param tls null for cleartext; never null with protocol H2, always null with H2C
      * @param sendProxyProtocol what tells the endpoint who the client is; not NONE only if no HTTP route leads here
      */
-    public record Protocols(Protocol protocol, @Nullable Tls tls, SendProxyProtocol sendProxyProtocol) {}
+    public record Protocols(Protocol protocol, @Nullable Tls tls, SendProxyProtocol sendProxyProtocol) {
+        /** Whether HTTP/2 is spoken, or would be if endpoints offer it. */
+        public boolean mayBeHttp2() {
+            return protocol == Protocol.H2 || protocol == Protocol.H2C || (protocol == Protocol.AUTO && tls != null);
+        }
+    }
 
     /** The protocol of requests. */
     public enum Protocol {

@@ -34,6 +34,11 @@ final class JwkParser {
 
     private JwkParser() {}
 
+    /** Loads the library that reads JSON. */
+    static void load() {
+        JsonUtil.toJson(Map.of());
+    }
+
     /**
      * Returns the keys, at least one.
      *

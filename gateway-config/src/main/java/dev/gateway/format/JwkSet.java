@@ -13,6 +13,9 @@ public final class JwkSet {
     public static final List<String> ALGORITHMS =
             List.of("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA");
 
+    /** Without keys, as long as none are known. */
+    public static final JwkSet NONE = new JwkSet("", List.of());
+
     private final String text;
     private final List<VerificationKey> keys;
 
@@ -32,9 +35,36 @@ public final class JwkSet {
             return new JwkSet(text, JwkParser.keys(text));
         } catch (IllegalArgumentException e) {
             throw new IOException(where + ": " + e.getMessage(), e);
-        } catch (NoClassDefFoundError e) { // for programs that embed the gateway it is optional
-            throw new IOException("JWT needs the library jose4j: add org.bitbucket.b_c:jose4j to the class path", e);
+        } catch (NoClassDefFoundError e) {
+            throw missing(e);
         }
+    }
+
+    /**
+     * Makes sure that sets can be read.
+     *
+     * @throws IOException if the library for that is missing
+     */
+    public static void requireParser() throws IOException {
+        try {
+            JwkParser.load();
+        } catch (NoClassDefFoundError e) {
+            throw missing(e);
+        }
+    }
+
+    private static IOException missing(NoClassDefFoundError e) { // for programs that embed the gateway it is optional
+        return new IOException("JWT needs the library jose4j: add org.bitbucket.b_c:jose4j to the class path", e);
+    }
+
+    /** Whether there are no keys. */
+    public boolean isEmpty() {
+        return keys.isEmpty();
+    }
+
+    /** Counts the keys. */
+    public int size() {
+        return keys.size();
     }
 
     /**

@@ -66,4 +66,23 @@ class JwtConfigTest {
         assertThat(jwt.name()).isEqualTo("session");
         assertThat(jwt.claimsToHeaders()).extracting(ClaimHeader::header).containsExactly("X-User");
     }
+
+    @Test
+    void keysMayComeFromAUrl() {
+        JwtConfig jwt = load("providers: [{issuer: a, jwksUrl: \"https://id.example/keys?v=1\"},"
+                + " {issuer: b, jwksUrl: \"http://localhost:8080/b\"}, {issuer: c, jwksUrl: \"http://127.1.2.3/c\"},"
+                + " {issuer: d, jwksUrl: \"http://[::1]/d\"},"
+                + " {issuer: e, jwksUrl: \"https://id.example:444\", caFile: ../tls/server.crt}]");
+        assertThat(jwt.providers())
+                .extracting(JwtConfig.Provider::jwksUrl)
+                .containsExactly(
+                        "https://id.example/keys?v=1",
+                        "http://localhost:8080/b",
+                        "http://127.1.2.3/c",
+                        "http://[::1]/d",
+                        "https://id.example:444");
+        assertThat(jwt.providers())
+                .allSatisfy(each -> assertThat(each.jwksFile()).isNull());
+        assertThat(jwt.providers().get(4).caFile()).isEqualTo(DIRECTORY.resolveSibling("tls/server.crt"));
+    }
 }

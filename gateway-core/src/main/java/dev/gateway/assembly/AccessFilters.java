@@ -5,6 +5,7 @@ import dev.gateway.config.AddressFile;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.Position;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.access.AddressRules;
 import dev.gateway.filter.access.Cors;
 import dev.gateway.filter.access.IpAccess;
 import dev.gateway.filter.auth.AllowedNames;
@@ -51,10 +52,15 @@ final class AccessFilters {
     }
 
     static Filter ipAccess(AccessConfig.IpAccess config, FilterSite site) throws StartException {
+        return new IpAccess(addressRules(config, site.states()));
+    }
+
+    /** Makes the rules of a filter, or of a listener. */
+    static AddressRules addressRules(AccessConfig.IpAccess config, FilterStates.Prepared states) throws StartException {
         boolean isRestricted = !config.allow().isEmpty() || !config.allowFiles().isEmpty();
-        return new IpAccess(
-                lists(config.position(), config.deny(), config.denyFiles(), site),
-                isRestricted ? lists(config.position(), config.allow(), config.allowFiles(), site) : null);
+        return new AddressRules(
+                lists(config.position(), config.deny(), config.denyFiles(), states),
+                isRestricted ? lists(config.position(), config.allow(), config.allowFiles(), states) : null);
     }
 
     static Filter cors(AccessConfig.Cors config) {
@@ -122,7 +128,8 @@ final class AccessFilters {
     }
 
     private static List<Supplier<CidrSet>> lists(
-            Position position, List<Cidr> blocks, List<Path> files, FilterSite site) throws StartException {
+            Position position, List<Cidr> blocks, List<Path> files, FilterStates.Prepared states)
+            throws StartException {
         List<Supplier<CidrSet>> lists = new ArrayList<>();
         if (!blocks.isEmpty()) {
             CidrSet written = CidrSet.of(blocks);
@@ -130,7 +137,7 @@ final class AccessFilters {
         }
         FilterFile.Use use = new FilterFile.Use(position, "IPAccess", "addresses");
         for (Path file : files) {
-            lists.add(FilterFile.of(new Addresses(file), file, AddressFile::read, use, site.states()));
+            lists.add(FilterFile.of(new Addresses(file), file, AddressFile::read, use, states));
         }
         return lists;
     }

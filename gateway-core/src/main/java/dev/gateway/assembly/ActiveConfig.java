@@ -32,7 +32,7 @@ public final class ActiveConfig {
         this.snapshot = snapshot;
         config.upstreams().forEach(each -> configured.put(each.name(), each));
         config.connect().forEach(each -> connect.put(each.name(), each));
-        // Those of connect come after them: they lead wherever a request says, and must never stand in for another.
+        // Others come after them. Those of connect lead wherever a request says, and must never stand in for another.
         List<Upstream> own = snapshot.upstreams().subList(0, config.upstreams().size());
         own.forEach(each -> upstreams.put(each.name(), each));
     }

@@ -16,6 +16,7 @@ import dev.gateway.route.Router;
 import dev.gateway.trace.Propagator;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -70,7 +71,8 @@ public final class Assembly {
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
         Map<Integer, Generation.ListenerPolicy> policies = new HashMap<>();
-        FilterAssembly filters = new FilterAssembly(states, tunnels, upstreams);
+        FilterAssembly filters =
+                new FilterAssembly(states, tunnels, upstreams, config.metrics().filters());
         List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute, filters);
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
@@ -91,7 +93,9 @@ public final class Assembly {
                             bodyRate(listener),
                             pages == null ? null : filters.errorPages(pages)));
         }
-        return Generation.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);
+        List<Upstream> all = new ArrayList<>(upstreams.values());
+        all.addAll(KeySets.upstreams(states));
+        return Generation.of(generation, traces(config.tracing()), policies, all, connect);
     }
 
     private static @Nullable BodyRate bodyRate(ListenerConfig listener) {

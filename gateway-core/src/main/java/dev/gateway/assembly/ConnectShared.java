@@ -1,6 +1,7 @@
 package dev.gateway.assembly;
 
 import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.jwks.KeyClient;
 import dev.gateway.observe.metrics.Denials;
 import dev.gateway.stream.ViaSignature;
 import dev.gateway.tunnel.ConnectTally;
@@ -11,15 +12,29 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What the connect sections of all generations share: threads, what is counted, and where this gateway listens. */
+/** What filters and connect sections of all generations share: threads, what is counted, and where this gateway listens. */
 public final class ConnectShared {
     private final AuthWork work = new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
     private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
+    private final KeyClient keys;
     private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();
     private final Map<String, ViaSignature> signatures = new ConcurrentHashMap<>();
 
+    /**
+     * Makes it, with nothing counted.
+     *
+     * @param keys makes sets of keys that are fetched
+     */
+    public ConnectShared(KeyClient keys) {
+        this.keys = keys;
+    }
+
     AuthWork work() {
         return work;
+    }
+
+    KeyClient keys() {
+        return keys;
     }
 
     /** Returns where this gateway itself listens. */

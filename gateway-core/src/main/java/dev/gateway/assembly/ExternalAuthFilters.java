@@ -1,6 +1,8 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.ExternalAuthConfig;
+import dev.gateway.config.ExternalAuthConfig.GrpcQuestion;
+import dev.gateway.config.ExternalAuthConfig.HttpQuestion;
 import dev.gateway.config.ExternalAuthConfig.OnError;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.auth.AuthAnswerFields;
@@ -8,11 +10,17 @@ import dev.gateway.filter.auth.AuthPolicy;
 import dev.gateway.filter.auth.AuthQuestion;
 import dev.gateway.filter.auth.AuthTally;
 import dev.gateway.filter.auth.ExternalAuth;
+import dev.gateway.filter.auth.GrpcAuth;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.observe.metrics.AuthDecisions;
 import dev.gateway.process.StartException;
+import dev.gateway.upstream.Upstream;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Makes filters that ask a server about each request, and reads what they count. */
@@ -23,23 +31,49 @@ public final class ExternalAuthFilters {
     private record Key(String rule) {}
 
     static Filter filter(ExternalAuthConfig config, FilterSite site) throws StartException {
-        ExternalAuthConfig.Answers answers = config.answers();
-        String identity = answers.identityHeader();
-        return new ExternalAuth(
-                site.upstream(config.backendRef().name()),
-                question(config.question()),
-                new AuthAnswerFields(
-                        names(answers.allowedResponseHeaders()),
-                        names(answers.clientHeaders()),
-                        identity == null ? null : FieldName.of(identity)),
-                new AuthPolicy(
-                        Conversions.millis(config.timeout()),
-                        Math.toIntExact(answers.maxResponseBytes()),
-                        config.onError() == OnError.ALLOW),
-                site.states().get(new Key(site.rule()), AuthTally.class, AuthTally::new));
+        Upstream server = site.upstream(config.backendRef().name());
+        AuthPolicy policy = new AuthPolicy(
+                Conversions.millis(config.timeout()),
+                Math.toIntExact(config.answers().maxResponseBytes()),
+                config.onError() == OnError.ALLOW);
+        AuthTally tally = site.states().get(new Key(site.rule()), AuthTally.class, AuthTally::new);
+        return config.question() instanceof GrpcQuestion grpc
+                ? ExternalAuth.byGrpc(server, grpc(grpc, config.answers()), policy, tally)
+                : ExternalAuth.byHttp(
+                        server, question((HttpQuestion) config.question()), fields(config.answers()), policy, tally);
     }
 
-    private static AuthQuestion question(ExternalAuthConfig.Question config) {
+    private static AuthAnswerFields fields(ExternalAuthConfig.Answers answers) {
+        return new AuthAnswerFields(
+                names(answers.allowedResponseHeaders()), names(answers.clientHeaders()), identity(answers));
+    }
+
+    private static GrpcAuth grpc(GrpcQuestion question, ExternalAuthConfig.Answers answers) {
+        Map<String, String> extensions = new LinkedHashMap<>();
+        question.contextExtensions().forEach(each -> extensions.put(each.name(), each.value()));
+        return new GrpcAuth(
+                new GrpcAuth.Question(
+                        names(question.allowedHeaders()),
+                        known(ExternalAuthConfig.OF_QUESTIONS),
+                        extensions,
+                        System::currentTimeMillis),
+                new GrpcAuth.Answers(
+                        names(answers.allowedResponseHeaders()),
+                        identity(answers),
+                        known(ExternalAuthConfig.OF_REQUESTS),
+                        known(ExternalAuthConfig.FRAMING)));
+    }
+
+    private static @Nullable FieldName identity(ExternalAuthConfig.Answers answers) {
+        String identity = answers.identityHeader();
+        return identity == null ? null : FieldName.of(identity);
+    }
+
+    private static Set<FieldName> known(Set<String> names) {
+        return names.stream().map(FieldName::of).collect(Collectors.toUnmodifiableSet());
+    }
+
+    private static AuthQuestion question(HttpQuestion config) {
         @Nullable Method method = config.method() == null ? null : Method.of(config.method());
         List<FieldName> sent = names(config.allowedHeaders());
         return config.isPrefix()

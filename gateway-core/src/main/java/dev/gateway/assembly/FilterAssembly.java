@@ -2,7 +2,9 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
+import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RuleConfig;
+import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterOrder.Placed;
 import dev.gateway.filter.rewrite.ErrorPages;
 import dev.gateway.process.StartException;
@@ -17,6 +19,7 @@ public final class FilterAssembly {
     private final FilterStates.Prepared states;
     private final ConnectShared shared;
     private final Map<String, Upstream> upstreams;
+    private final boolean timed;
 
     /**
      * Makes one.
@@ -24,8 +27,11 @@ public final class FilterAssembly {
      * @param states what outlives the generation
      * @param shared threads, among others
      * @param upstreams that filters may call, by their names
+     * @param timed whether to measure how long filters take
      */
-    public FilterAssembly(FilterStates.Prepared states, ConnectShared shared, Map<String, Upstream> upstreams) {
+    public FilterAssembly(
+            FilterStates.Prepared states, ConnectShared shared, Map<String, Upstream> upstreams, boolean timed) {
+        this.timed = timed;
         this.states = states;
         this.shared = shared;
         this.upstreams = upstreams;
@@ -37,13 +43,21 @@ public final class FilterAssembly {
      * @param name what logs and metrics call the rule
      */
     List<Placed> all(String name, RuleConfig rule) throws StartException {
-        FilterSite site = new FilterSite(name, states, shared.work(), upstreams);
+        FilterSite site = new FilterSite(name, states, shared.work(), shared.keys(), limitClaims(rule), upstreams);
         List<Placed> filters = new ArrayList<>();
         for (FilterConfig config : rule.filters()) {
-            FilterTypes.FilterType<?> type = FilterTypes.of(config.getClass());
-            filters.add(new Placed(type.place(), type.make(config, site)));
+            FilterType<?> type = FilterTypes.of(config);
+            Filter filter = type.make(config, site);
+            filters.add(new Placed(type.place(), timed ? FilterTimings.timed(filter, config.type(), states) : filter));
         }
         return filters;
+    }
+
+    private static List<String> limitClaims(RuleConfig rule) {
+        return rule.filters().stream()
+                .filter(RateLimitConfig.class::isInstance)
+                .flatMap(filter -> ((RateLimitConfig) filter).claims().stream())
+                .toList();
     }
 
     /** Returns the error pages of a listener. */
@@ -59,7 +73,7 @@ public final class FilterAssembly {
     /** Returns the filters of a rule in the order in which they see requests. */
     public static List<FilterConfig> inOrder(List<FilterConfig> filters) {
         List<FilterConfig> sorted = new ArrayList<>(filters);
-        sorted.sort(Comparator.comparing(each -> FilterTypes.of(each.getClass()).place()));
+        sorted.sort(Comparator.comparing(each -> FilterTypes.of(each).place()));
         return sorted;
     }
 

@@ -36,6 +36,12 @@ public final class FilterStates {
         List<String> problems();
     }
 
+    /** A state that does something by itself. */
+    public interface Running {
+        /** No filter of the active generation uses it any more. */
+        void end();
+    }
+
     /** Makes a state. */
     interface Maker<T> {
         T make() throws StartException;
@@ -64,6 +70,14 @@ public final class FilterStates {
             return state;
         }
 
+        /** Returns all states of a kind. */
+        <T> List<T> all(Class<T> kind) {
+            return states.values().stream()
+                    .filter(kind::isInstance)
+                    .map(kind::cast)
+                    .toList();
+        }
+
         /** Has something done when the generation comes into force: the first thing that is said for a key. */
         void onUse(Object key, Runnable action) {
             uses.putIfAbsent(key, action);
@@ -78,7 +92,24 @@ public final class FilterStates {
     /** Lets the states of a generation take over. */
     public void use(Prepared prepared) {
         prepared.uses.values().forEach(Runnable::run);
+        Map<Object, Object> former = active;
         active = Map.copyOf(prepared.states);
+        former.forEach((key, state) -> {
+            if (!prepared.states.containsKey(key)) {
+                end(state);
+            }
+        });
+    }
+
+    /** Ends all that states do by themselves. */
+    public void close() {
+        active.values().forEach(FilterStates::end);
+    }
+
+    private static void end(Object state) {
+        if (state instanceof Running running) {
+            running.end();
+        }
     }
 
     /** Shows all states of a kind, with their keys. Any thread may ask. */

@@ -10,15 +10,14 @@ import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.JwtConfig;
+import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.RateLimitConfig;
-import dev.gateway.filter.Filter;
+import dev.gateway.config.RequestMirrorConfig;
 import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.body.BodyLimit;
-import dev.gateway.filter.body.Decompression;
 import dev.gateway.filter.rewrite.RequestHeaderModifier;
 import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;
-import dev.gateway.process.StartException;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -59,9 +58,7 @@ final class FilterTypes {
                             FilterOrder.DIRECT_RESPONSE,
                             RewriteFilters::directResponse),
                     new FilterType<>(
-                            BodyConfig.Decompression.class,
-                            FilterOrder.DECOMPRESSION,
-                            (config, site) -> new Decompression(config.maxBytes(), config.maxRatio())),
+                            BodyConfig.Decompression.class, FilterOrder.DECOMPRESSION, BodyFilters::decompression),
                     new FilterType<>(BodyConfig.Compression.class, FilterOrder.COMPRESSION, BodyFilters::compression),
                     new FilterType<>(
                             FilterConfig.RequestHeaderModifier.class,
@@ -72,37 +69,21 @@ final class FilterTypes {
                             FilterOrder.URL_REWRITE,
                             (config, site) -> new UrlRewrite(config.hostname(), path(config.path()))),
                     new FilterType<>(
+                            RequestMirrorConfig.class, FilterOrder.REQUEST_MIRROR, MirrorFilters::requestMirror),
+                    new FilterType<>(
                             FilterConfig.ResponseHeaderModifier.class,
                             FilterOrder.RESPONSE_HEADER_MODIFIER,
                             (config, site) -> new ResponseHeaderModifier(edits(config.edits(), site))))
             .collect(Collectors.toUnmodifiableMap(FilterType::record, Function.identity()));
 
-    /**
-     * One type.
-     *
-     * @param record its settings
-     * @param place where its filters are in the order
-     */
-    record FilterType<C extends FilterConfig>(Class<C> record, FilterOrder place, Factory<C> factory) {
-        Filter make(FilterConfig config, FilterSite site) throws StartException {
-            return factory.make(record.cast(config), site);
-        }
-    }
-
-    /** Makes the filter of settings. */
-    interface Factory<C extends FilterConfig> {
-        /**
-         * Makes it.
-         *
-         * @throws StartException if it cannot be made, such as when a file is missing
-         * @throws IllegalArgumentException if its settings make no sense; the position of the rule is reported
-         */
-        Filter make(C config, FilterSite site) throws StartException;
-    }
-
     private FilterTypes() {}
 
-    /** Returns the type of settings. */
+    /** Returns the type of a filter. */
+    static FilterType<?> of(FilterConfig config) {
+        return config instanceof PluginFilterConfig plugin ? PluginFilters.type(plugin) : of(config.getClass());
+    }
+
+    /** Returns the type of settings, of those that the gateway itself has. */
     static FilterType<?> of(Class<?> settings) {
         FilterType<?> type = ALL.get(settings);
         if (type == null) {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param generation 1 for the first
  * @param traces what is done about traces, null for nothing
  * @param policies what exchanges need of each listener, by its index; null where this generation has none
- * @param upstreams all of them, in the order of the configuration, those of connect last
+ * @param upstreams all of them: in the order of the configuration, then servers of keys, and those of connect last
  * @param connect what the entries of the connect section have become, by their names
  */
 public record Generation(

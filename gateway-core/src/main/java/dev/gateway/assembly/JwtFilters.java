@@ -24,20 +24,16 @@ final class JwtFilters {
     private record Keys(Path file) {}
 
     /** Key of the tokens that were verified: what they were verified by. */
-    private record Tokens(JwtRules rules, List<Path> files) {}
+    private record Tokens(JwtRules rules, List<Supplier<JwkSet>> keys) {}
 
     static Filter jwt(JwtConfig config, FilterSite site) throws StartException {
-        JwtRules rules = rules(config);
-        FilterFile.Use use = new FilterFile.Use(config.position(), "JWT", "keys");
+        JwtRules rules = rules(config, site.limitClaims());
         List<Supplier<JwkSet>> keys = new ArrayList<>();
         for (JwtConfig.Provider provider : config.providers()) {
-            Path file = provider.jwksFile();
-            keys.add(FilterFile.of(new Keys(file), file, JwkSetFile::read, use, site.states()));
+            keys.add(keys(provider, config, site));
         }
-        List<Path> files =
-                config.providers().stream().map(JwtConfig.Provider::jwksFile).toList();
         JwtTokens tokens = site.states()
-                .get(new Tokens(rules, files), JwtTokens.class, () -> new JwtTokens(rules, keys, site.work()));
+                .get(new Tokens(rules, keys), JwtTokens.class, () -> new JwtTokens(rules, keys, site.work()));
         Jwt.Settings settings = new Jwt.Settings(
                 AccessFilters.place(config.place(), config.name()),
                 config.forwardToken(),
@@ -50,7 +46,17 @@ final class JwtFilters {
         return new Jwt(settings, tokens, () -> System.currentTimeMillis() / 1000);
     }
 
-    private static JwtRules rules(JwtConfig config) {
+    private static Supplier<JwkSet> keys(JwtConfig.Provider provider, JwtConfig config, FilterSite site)
+            throws StartException {
+        Path file = provider.jwksFile();
+        if (file == null) {
+            return KeySets.of(provider, site);
+        }
+        FilterFile.Use use = new FilterFile.Use(config.position(), "JWT", "keys");
+        return FilterFile.of(new Keys(file), file, JwkSetFile::read, use, site.states());
+    }
+
+    private static JwtRules rules(JwtConfig config, List<String> limitClaims) {
         return new JwtRules(
                 config.providers().stream()
                         .map(each -> new JwtRules.Provider(
@@ -60,6 +66,7 @@ final class JwtFilters {
                         .map(each -> new JwtRules.Required(each.name(), Set.copyOf(each.values())))
                         .toList(),
                 config.claimsToHeaders().stream().map(ClaimHeader::claim).toList(),
+                limitClaims,
                 config.identityClaim(),
                 config.requireExpiration());
     }

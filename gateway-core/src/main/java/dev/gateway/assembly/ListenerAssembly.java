@@ -10,6 +10,7 @@ import dev.gateway.http1.HeadLimits;
 import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.listener.ListenerSettings;
+import dev.gateway.listener.ListenerSettings.Access;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.tls.SelfSigned;
 import dev.gateway.net.tls.ServerTls;
@@ -41,8 +42,13 @@ public final class ListenerAssembly {
 
     private ListenerAssembly() {}
 
-    /** Makes the settings of a listener. */
-    public static ListenerSettings settings(int index, ListenerConfig config, @Nullable ServerTls tls)
+    /**
+     * Makes the settings of a listener.
+     *
+     * @param states what it keeps from one generation to the next
+     */
+    public static ListenerSettings settings(
+            int index, ListenerConfig config, @Nullable ServerTls tls, FilterStates.Prepared states)
             throws StartException {
         ListenerConfig.Limits limits = config.limits();
         ListenerConfig.Timeouts timeouts = config.timeouts();
@@ -80,12 +86,19 @@ public final class ListenerAssembly {
                         limits.clients().connections(),
                         0,
                         new ListenerSettings.Clients(
+                                access(config, states),
                                 limits.clients().maxConnectionsPerClient(),
                                 CidrSet.of(config.http().trustedProxies())::contains,
                                 limits.clients().maxAcceptRate())),
                 tls,
                 proxy == null ? null : new ProxyProtocol(CidrSet.of(proxy.trustedCidrs()), requestHeaders),
                 new ListenerSettings.Protocols(http1, http2, config.http().h2cUpgrade(), bytes(config)));
+    }
+
+    private static Access access(ListenerConfig config, FilterStates.Prepared states) throws StartException {
+        return config.ipAccess() == null
+                ? Access.ANYONE
+                : AccessFilters.addressRules(config.ipAccess(), states)::refusal;
     }
 
     private static @Nullable TcpServerSettings bytes(ListenerConfig config) {

@@ -3,14 +3,18 @@ package dev.gateway.assembly;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RateLimitConfig.KeyPart;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.limit.ByteLimit;
 import dev.gateway.filter.limit.ConcurrencyLimit;
 import dev.gateway.filter.limit.Limit;
 import dev.gateway.filter.limit.LimitKey;
 import dev.gateway.filter.limit.LimitPolicy;
+import dev.gateway.filter.limit.LimitStore;
 import dev.gateway.filter.limit.LimitTables;
+import dev.gateway.filter.limit.QuotaRate;
+import dev.gateway.filter.limit.QuotaUnit;
 import dev.gateway.filter.limit.RateLimit;
 import dev.gateway.filter.limit.RequestLimit;
-import dev.gateway.filter.limit.RequestRate;
+import dev.gateway.filter.limit.SharedLimit;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.metrics.LimitDecisions;
 import dev.gateway.process.StartException;
@@ -49,15 +53,34 @@ public final class RateLimitFilters {
             return new RateLimit.Limited(
                     concurrency(limit, tables, site),
                     key,
-                    new LimitPolicy(limit.name(), limit.maxInFlight(), 0, true),
+                    new LimitPolicy(limit.name(), limit.maxInFlight(), 0, QuotaUnit.CONCURRENT_REQUESTS),
                     detail);
         }
         long millis = rate.interval().toMillis();
+        boolean ofBytes = rate.unit() == RateLimitConfig.Unit.BYTES;
         return new RateLimit.Limited(
-                requests(limit.name(), rate, tables, site),
+                ofBytes ? bytes(limit, rate, tables, site) : requests(limit, rate, tables, site),
                 key,
-                new LimitPolicy(limit.name(), rate.requests(), millis % 1_000 == 0 ? millis / 1_000 : 0, false),
+                new LimitPolicy(
+                        limit.name(),
+                        rate.quota(),
+                        millis % 1_000 == 0 ? millis / 1_000 : 0,
+                        ofBytes ? QuotaUnit.CONTENT_BYTES : QuotaUnit.REQUESTS),
                 detail);
+    }
+
+    private static Limit bytes(
+            RateLimitConfig.Limit limit, RateLimitConfig.Rate config, LimitTables tables, FilterSite site)
+            throws StartException {
+        QuotaRate rate = rate(config);
+        Key key = new Key(site.rule(), limit.name(), ByteLimit.class);
+        ByteLimit state = site.states().get(key, ByteLimit.class, () -> new ByteLimit(tables, rate));
+        site.states().onUse(key, () -> state.change(rate));
+        return state;
+    }
+
+    private static QuotaRate rate(RateLimitConfig.Rate config) {
+        return new QuotaRate(config.quota(), config.interval(), config.burst());
     }
 
     private static Limit concurrency(RateLimitConfig.Limit limit, LimitTables tables, FilterSite site)
@@ -70,12 +93,26 @@ public final class RateLimitFilters {
         return state;
     }
 
-    private static Limit requests(String name, RateLimitConfig.Rate config, LimitTables tables, FilterSite site)
+    private static Limit requests(
+            RateLimitConfig.Limit limit, RateLimitConfig.Rate config, LimitTables tables, FilterSite site)
             throws StartException {
-        Key key = new Key(site.rule(), name, RequestLimit.class);
-        RequestRate rate = new RequestRate(config.requests(), config.interval(), config.burst());
+        QuotaRate rate = rate(config);
+        String store = limit.store();
+        if (store != null) {
+            return shared(limit.name(), rate, StoreAssembly.find(store, site.states()), tables, site);
+        }
+        Key key = new Key(site.rule(), limit.name(), RequestLimit.class);
         RequestLimit state = site.states().get(key, RequestLimit.class, () -> new RequestLimit(tables, rate));
         site.states().onUse(key, () -> state.change(rate));
+        return state;
+    }
+
+    private static Limit shared(String name, QuotaRate rate, LimitStore store, LimitTables tables, FilterSite site)
+            throws StartException {
+        Key key = new Key(site.rule(), name, SharedLimit.class);
+        SharedLimit state = site.states()
+                .get(key, SharedLimit.class, () -> new SharedLimit(tables, rate, site.rule() + ':' + name, store));
+        site.states().onUse(key, () -> state.change(rate, store));
         return state;
     }
 
@@ -86,6 +123,8 @@ public final class RateLimitFilters {
             return LimitKey.header(FieldName.of(part.header()));
         } else if (part.cookie() != null) {
             return LimitKey.cookie(new AsciiString(part.cookie()));
+        } else if (part.claim() != null) {
+            return LimitKey.claim(part.claim());
         }
         return part.queryParameter() != null
                 ? LimitKey.queryParameter(new AsciiString(part.queryParameter()))

@@ -111,6 +111,7 @@ public final class RouteAssembly {
             filters.add(new Placed(
                     FilterOrder.DIRECT_RESPONSE, new DirectResponse(NO_TARGET_STATUS, List.of(), new byte[0])));
         }
+        PluginFilters.addNet(rule, filters);
         RuleConfig.Timeouts timeouts = rule.timeouts();
         return new Route(
                 name,

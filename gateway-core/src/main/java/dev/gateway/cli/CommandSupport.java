@@ -3,7 +3,7 @@ package dev.gateway.cli;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
-import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.runtime.plugins.PluginSource;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -26,8 +26,10 @@ final class CommandSupport {
      *
      * @return null if it cannot be used
      */
-    static @Nullable GatewayConfig load(Path file, PrintWriter err) {
-        return report(ConfigLoader.load(file), err);
+    static @Nullable GatewayConfig load(Path file, PluginsOption plugins, PrintWriter err) {
+        try (PluginSource source = PluginSource.directory(plugins.get(), file)) {
+            return report(source.load(file), err);
+        }
     }
 
     static @Nullable GatewayConfig report(LoadResult result, PrintWriter err) {

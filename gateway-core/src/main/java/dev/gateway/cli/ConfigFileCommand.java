@@ -14,6 +14,9 @@ abstract class ConfigFileCommand implements Callable<Integer> {
     @Mixin
     private final FileArgument argument = new FileArgument();
 
+    @Mixin
+    private final PluginsOption plugins = new PluginsOption();
+
     @Spec
     private @Nullable CommandSpec spec;
 
@@ -25,7 +28,7 @@ abstract class ConfigFileCommand implements Callable<Integer> {
             err.println(FileArgument.MISSING);
             return CommandSupport.USAGE;
         }
-        GatewayConfig config = CommandSupport.load(file, err);
+        GatewayConfig config = CommandSupport.load(file, plugins, err);
         if (config == null) {
             return CommandSupport.INVALID_CONFIG;
         }

@@ -89,7 +89,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     private int explain(Path file) {
         PrintWriter err = CommandSupport.err(spec);
-        GatewayConfig config = CommandSupport.load(file, err);
+        GatewayConfig config = CommandSupport.load(file, admin.plugins(), err);
         if (config == null) {
             return CommandSupport.INVALID_CONFIG;
         }

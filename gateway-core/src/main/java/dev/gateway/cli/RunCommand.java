@@ -45,6 +45,9 @@ final class RunCommand implements Callable<Integer> {
     @Mixin
     private FileArgument argument = new FileArgument();
 
+    @Mixin
+    private final PluginsOption plugins = new PluginsOption();
+
     @Option(
             names = "--log-level",
             paramLabel = "LEVEL",
@@ -71,6 +74,7 @@ final class RunCommand implements Callable<Integer> {
             boolean understood =
                     switch (option) {
                         case "-c", "--config" -> file == null && !value.startsWith("-");
+                        case "--plugins" -> command.plugins.accept(value);
                         case "--log-level" -> (command.level = level(value)) != null;
                         case "--log-format" -> value.equals("text") || value.equals("json");
                         default -> false;
@@ -110,7 +114,7 @@ final class RunCommand implements Callable<Integer> {
             err.println(FileArgument.MISSING);
             return CommandSupport.USAGE;
         }
-        ConfigFile source = ConfigFile.ofProcess(file);
+        ConfigFile source = ConfigFile.ofProcess(file, plugins.get());
         GatewayConfig config = CommandSupport.report(source.load(), err);
         return config == null
                 ? CommandSupport.INVALID_CONFIG

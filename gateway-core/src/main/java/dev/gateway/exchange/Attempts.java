@@ -142,6 +142,11 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         return owner.deadlines().leftMillis(exchange.state.isRequestEnded());
     }
 
+    /** Whether endpoints are told their own host instead of the client's. */
+    final boolean tellsEndpoint() {
+        return tellsEndpoint;
+    }
+
     private ClientPreamble preamble(RequestHead head) {
         AsciiString via = head.fields().first(FieldName.VIA); // one line: ViaSignature has joined all
         return new ClientPreamble(

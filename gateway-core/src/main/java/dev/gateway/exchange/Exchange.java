@@ -6,6 +6,8 @@ import dev.gateway.exchange.ExchangeState.Pending;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
+import dev.gateway.filter.FilterDefect;
+import dev.gateway.filter.MirrorTarget;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -18,6 +20,7 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
+import java.util.List;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -87,6 +90,11 @@ final class Exchange extends ExchangeContext
         held.waitFor(upstream.waiting());
         Attempts made = HedgedAttempts.of(this, this, route, upstream);
         attempts = made;
+        List<MirrorTarget> mirrored = routing.mirrors();
+        if (mirrored != null) {
+            request.mirror(new Mirrors(
+                    this, generation, mirrored, route.timeouts().backendRequestMillis(), made.tellsEndpoint()));
+        }
         request.watchPace();
         BodyTransform transform = request.isExpected() ? routing.requestBody() : null;
         if (transform != null) {
@@ -142,6 +150,7 @@ final class Exchange extends ExchangeContext
         Pending pending = state.pending();
         state.on(Event.CLIENT_GONE);
         undo(pending, failure);
+        request.onClientGone();
         if (!state.isResponded()) {
             record.status = failure.status();
             if (failure.cause() != Cause.CLIENT_CLOSED) {
@@ -342,6 +351,10 @@ final class Exchange extends ExchangeContext
     }
 
     private static Failure failure(Throwable defect) {
+        Failure known = defect instanceof FilterDefect ofPlugin ? ofPlugin.failure() : null;
+        if (known != null) {
+            return known;
+        }
         return defect instanceof OutOfMemoryError
                 ? Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage())
                 : Failure.of(Cause.UNKNOWN, defect.getClass().getName());

@@ -5,21 +5,15 @@ import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
-import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.route.Route.Retry.After;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.EndpointAuthority;
-import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -27,17 +21,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * A request of a filter's own, made in attempts like a client's, with a context and a record of its own. The record is that
- * of no exchange: it only tells observers of the attempts. Confined to the event loop of the exchange that it is made for,
- * whose {@link FilterChain} ends it in time.
+ * A request of a filter's own, made in attempts like a client's. Confined to the event loop of the exchange that it is made
+ * for, whose {@link FilterChain} ends it in time.
  */
-final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owner, Attempt.Sink, StalledBody.Owner {
-    private static final Logger log = LoggerFactory.getLogger(FilterCall.class);
-
+final class FilterCall extends SideRequest implements UpstreamCall {
     /** What rules have by default, but without a wait: the filter's client waits already. */
     private static final Route.Retry POLICY = new Route.Retry(
             1,
@@ -53,14 +42,10 @@ final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owne
     private final Consumer<Throwable> defects;
     private final Retries retries;
     private final HeldBody body;
-    private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not one of the filter's
     private final TimeLimit timeLimit = new TimeLimit();
-    private @Nullable Attempt current;
-    private @Nullable ClientStream stream; // of the current attempt
     private @Nullable ResponseHead answer;
     private @Nullable Failure lastFailure; // of the attempt before
     private long received; // bytes of the answer's body
-    private boolean endUnreported; // the observer does not know yet that this attempt has ended
 
     /** The time that there is for the whole call. */
     private final class TimeLimit extends Timer {
@@ -84,24 +69,17 @@ final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owne
             Request request,
             Callback callback,
             Consumer<Throwable> defects) {
-        super(own(caller, upstream, request.head()), upstream);
+        super(context(caller, caller.record.connection, upstream, request.head()), upstream);
         this.caller = caller;
         this.request = request;
         this.callback = callback;
         this.defects = defects;
         this.retries = new Retries(
-                request.head().method(), POLICY, upstream.endpoints().size(), this);
+                request.isSafe() ? Method.GET : request.head().method(),
+                POLICY,
+                upstream.endpoints().size(),
+                this);
         this.body = new HeldBody(this, exchange.held);
-        this.tellsEndpoint = request.head().authority().isEmpty();
-    }
-
-    private static ExchangeContext own(ExchangeContext caller, Upstream upstream, RequestHead head) {
-        ExchangeRecord record = new ExchangeRecord(caller.record.connection);
-        record.client = caller.record.client;
-        record.scheme = head.scheme();
-        record.upstream = upstream.name();
-        record.startNanos = caller.loop.wheel.nanoTime();
-        return new ExchangeContext(caller.loop, caller.settings(), caller.server, head, record);
     }
 
     /** Begins it; it may be over when this returns. */
@@ -120,69 +98,19 @@ final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owne
         open();
     }
 
-    boolean isOver() {
-        return exchange.state.isDone();
-    }
-
-    private void open() {
-        try {
-            Endpoint chosen = choose();
-            if (chosen == null) {
-                fail(
-                        lastFailure != null
-                                ? lastFailure
-                                : Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used"));
-                return;
-            }
-            openAt(chosen);
-        } catch (RuntimeException e) {
-            log.error("Failing a filter's request to {}", upstream, e);
-            fail(Failure.of(Cause.UNKNOWN, e.getClass().getName()));
-        }
-    }
-
-    private void openAt(Endpoint chosen) {
-        ExchangeRecord record = exchange.record;
-        record.countAttempt();
-        record.attemptNanos = exchange.loop.wheel.nanoTime();
-        record.requestedNanos = 0;
-        endUnreported = true;
-        begin(chosen);
-        tellEndpoint(chosen);
-        exchange.loop.observer.onAttemptBegun(record);
-        Attempt made = new Attempt(this, this);
-        current = made;
-        made.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, null);
-    }
-
-    private void tellEndpoint(Endpoint asked) {
-        exchange.record.setEndpoint(asked, asked.index());
-        if (tellsEndpoint) {
-            exchange.head.setAuthority(EndpointAuthority.of(asked, upstream.settings()));
-        }
+    @Override
+    Failure noEndpoint() {
+        return lastFailure != null ? lastFailure : super.noEndpoint();
     }
 
     // ---- what becomes of an attempt
 
     @Override
-    public void onMoved(Endpoint to) {
-        goTo(to);
-        tellEndpoint(to);
-        exchange.loop.observer.onAttemptMoved(exchange.record);
-    }
-
-    @Override
-    public void onDialed(long nanos) {}
-
-    @Override
     public void onOpened(Attempt from, ClientStream opened, DialedPeer peer) {
-        exchange.state.on(Event.OPENED);
-        exchange.state.on(Event.REQUEST_ENDED);
-        exchange.record.requestedNanos = exchange.loop.wheel.nanoTime();
-        stream = opened;
         boolean bodyless = !request.body().isReadable();
-        opened.head(exchange.head, bodyless);
+        sendHead(opened, bodyless);
         if (!bodyless && !from.isOver()) {
+            exchange.state.on(Event.REQUEST_ENDED);
             opened.data(request.body().retainedDuplicate(), true);
         }
         if (!from.isOver()) {
@@ -194,22 +122,16 @@ final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owne
     public void onWritable() {}
 
     @Override
-    public void onHead(ResponseHead head, boolean last) {
-        if (head.status() == 101) {
-            onFailed(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
-        } else if (!head.isInterim()) {
-            onAnswered(head, last);
-            onHeard(exchange.loop.wheel.nanoTime());
-            if (retries.isFailure(head.status()) && retries.afterStatus(0) != Retries.NONE) {
-                tellEnd(head.status(), null, true);
-                retry(Attempt.ABANDONED);
-                return;
-            }
-            exchange.state.on(Event.RESPONSE_HEAD);
-            answer = head;
-            if (last) {
-                complete(true);
-            }
+    void onFinalHead(ResponseHead head, boolean last) {
+        if (retries.isFailure(head.status()) && retries.afterStatus(0) != Retries.NONE) {
+            tellEnd(head.status(), null, true);
+            retry(Attempt.ABANDONED);
+            return;
+        }
+        exchange.state.on(Event.RESPONSE_HEAD);
+        answer = head;
+        if (last) {
+            complete(true, null);
         }
     }
 
@@ -219,7 +141,7 @@ final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owne
         received += bytes;
         if (received > request.maxBodyBytes()) {
             data.release();
-            complete(false);
+            complete(false, null);
             return;
         }
         if (bytes == 0) {
@@ -232,14 +154,14 @@ final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owne
             stream.consumed(bytes);
         }
         if (last && !isOver()) {
-            complete(true);
+            complete(true, null);
         }
     }
 
     @Override
     public void onTrailers(Fields trailers) {
         onAnswerEnded(trailers);
-        complete(true);
+        complete(true, trailers);
     }
 
     @Override
@@ -288,14 +210,9 @@ final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owne
         return request.timeoutMillis() - TimeUnit.NANOSECONDS.toMillis(spent);
     }
 
-    @Override
-    public ConnectionInfo connection() {
-        return exchange.record.connection;
-    }
-
     // ---- the end
 
-    private void complete(boolean whole) {
+    private void complete(boolean whole, @Nullable Fields trailers) {
         ResponseHead head = answer;
         if (head == null) {
             onFailed(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "a body without a head"));
@@ -306,7 +223,7 @@ final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owne
             current.finish();
         }
         end(null);
-        tell(() -> callback.onAnswer(new Answer(head, all == null ? Unpooled.EMPTY_BUFFER : all, whole)));
+        tell(() -> callback.onAnswer(new Answer(head, all == null ? Unpooled.EMPTY_BUFFER : all, whole, trailers)));
     }
 
     private @Nullable ByteBuf takeBody() {
@@ -348,15 +265,6 @@ final class FilterCall extends EndpointUse implements UpstreamCall, Attempt.Owne
             outcome.run();
         } catch (RuntimeException e) {
             defects.accept(e);
-        }
-    }
-
-    /** Tells the observer of the current attempt's end, once. */
-    private void tellEnd(int status, @Nullable Failure failure, boolean again) {
-        if (endUnreported) {
-            endUnreported = false;
-            onServed();
-            exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
         }
     }
 }

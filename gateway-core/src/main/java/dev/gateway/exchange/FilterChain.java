@@ -6,6 +6,7 @@ import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.InspectionContext;
+import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
@@ -18,6 +19,7 @@ import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,9 +37,11 @@ final class FilterChain implements InspectionContext {
     private int current; // the filter that this calls now
     private @Nullable Object @Nullable [] kept; // state of each filter, null if no filter keeps any
     private @Nullable Identity identity;
+    private Map<String, String> claims = Map.of();
     private @Nullable Verdict early; // the verdict of a filter that called resume() before it returned Wait
     private @Nullable Runnable waiting; // cancels the filter that answers later
     private @Nullable List<FilterCall> calls; // null if no filter has made any
+    private @Nullable List<MirrorTarget> mirrors; // null if no filter wants a copy
     private boolean running;
     private boolean closed;
     private boolean over;
@@ -97,6 +101,16 @@ final class FilterChain implements InspectionContext {
     }
 
     @Override
+    public Map<String, String> claims() {
+        return claims;
+    }
+
+    @Override
+    public void setClaims(Map<String, String> claims) {
+        this.claims = claims;
+    }
+
+    @Override
     public void setTunnelServerName(String name) {
         exchange.record.tunnelServerName = name;
     }
@@ -104,6 +118,11 @@ final class FilterChain implements InspectionContext {
     @Override
     public long nanoTime() {
         return exchange.loop.wheel.nanoTime();
+    }
+
+    @Override
+    public long movedBytes() {
+        return exchange.record.receivedBytes + exchange.record.sentBytes;
     }
 
     @Override
@@ -152,6 +171,22 @@ final class FilterChain implements InspectionContext {
         return call;
     }
 
+    @Override
+    public void mirror(MirrorTarget target) {
+        List<MirrorTarget> made = mirrors;
+        if (made == null) {
+            made = new ArrayList<>(1);
+            mirrors = made;
+        }
+        made.add(target);
+    }
+
+    /** Returns where copies of the request go, null for nowhere. */
+    @Nullable
+    List<MirrorTarget> mirrors() {
+        return mirrors;
+    }
+
     private void cancelCalls() {
         if (calls != null) {
             List.copyOf(calls).forEach(FilterCall::cancel);
@@ -161,10 +196,7 @@ final class FilterChain implements InspectionContext {
     /** Runs the filters from the current position, and reports the result to the owner. */
     void run() {
         while (passed < filters.size()) {
-            running = true;
-            current = passed;
-            Verdict verdict = filters.get(passed).onRequest(exchange.head, this);
-            running = false;
+            Verdict verdict = ask(filters.get(passed));
             if (closed) {
                 discard(verdict);
                 return;
@@ -183,6 +215,25 @@ final class FilterChain implements InspectionContext {
             }
         }
         owner.onFiltersProceeded();
+    }
+
+    private Verdict ask(Filter filter) {
+        running = true;
+        current = passed;
+        try {
+            Verdict verdict = filter.onRequest(exchange.head, this);
+            if (early != null && !(verdict instanceof Verdict.Wait)) {
+                discard(verdict);
+                throw new IllegalStateException("a filter resumed, but returned another verdict than Wait");
+            }
+            return verdict;
+        } catch (RuntimeException | Error e) {
+            closed = true;
+            discardEarly();
+            throw e;
+        } finally {
+            running = false;
+        }
     }
 
     /** Returns whether the next filter is to run. */
@@ -212,7 +263,7 @@ final class FilterChain implements InspectionContext {
     public void resume(Verdict verdict) {
         if (closed) {
             discard(verdict);
-        } else if (running) {
+        } else if (running && early == null) {
             early = verdict;
         } else if (waiting == null) {
             discard(verdict);
@@ -238,9 +289,14 @@ final class FilterChain implements InspectionContext {
             waiting = null;
             cancel.run();
         }
-        if (early != null) {
-            discard(early);
+        discardEarly();
+    }
+
+    private void discardEarly() {
+        Verdict verdict = early;
+        if (verdict != null) {
             early = null;
+            discard(verdict);
         }
     }
 

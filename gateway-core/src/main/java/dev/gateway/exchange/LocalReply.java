@@ -328,7 +328,7 @@ final class LocalReply {
             case POLICY_ADDRESS -> "destination_ip_prohibited";
             case LOOP_DETECTED -> "proxy_loop_detected";
             case OVERLOAD, DRAIN, ADMIN_CLOSED -> "proxy_internal_response";
-            case AUTHZ_ERROR, UNKNOWN -> "proxy_internal_error";
+            case AUTHZ_ERROR, FILTER_ERROR, UNKNOWN -> "proxy_internal_error";
         };
     }
 

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.time.TimerWheel;
@@ -23,6 +24,7 @@ final class LoopServices {
     final OddNameGuard oddNames;
     final ReadingLog readings;
     final OpenTunnels tunnels = new OpenTunnels();
+    final Account mirrors; // what copies of requests hold: they do not count against their clients
 
     /** Returns a random number from 0 to its argument; tests replace it. */
     LongUnaryOperator jitter = most -> ThreadLocalRandom.current().nextLong(most + 1);
@@ -34,6 +36,7 @@ final class LoopServices {
         this.wheel = wheel;
         this.observer = observer;
         this.gate = gate;
+        this.mirrors = gate.newAccount();
         this.oddNames = new OddNameGuard(wheel);
         this.readings = new ReadingLog(wheel);
         this.pause = closing -> gate.refuse(wheel.nanoTime(), closing);

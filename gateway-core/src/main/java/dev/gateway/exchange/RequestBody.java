@@ -34,6 +34,7 @@ final class RequestBody implements TransformedBody.Output {
     private @Nullable Fields trailers;
     private @Nullable BodyInspector inspector; // null once it has passed the body
     private @Nullable TransformedBody transformed; // null unless a filter transforms the body
+    private @Nullable Mirrors mirrors; // null unless a filter copies the request
     private @Nullable BodyRate rate; // the rate that the client must keep, null for none
     private @Nullable BodyPace pace; // null before the first check
     private @Nullable Attempt attempt; // the attempt that sends it
@@ -112,6 +113,11 @@ final class RequestBody implements TransformedBody.Output {
     /** The upstream gets the output of this transform. Called before anything is sent. */
     void transform(BodyTransform by) {
         transformed = new TransformedBody(by, this, owner);
+    }
+
+    /** These copies get what the upstream gets. Called before anything is sent. */
+    void mirror(Mirrors by) {
+        mirrors = by;
     }
 
     /** From now on, the client must keep the minimum rate until it has sent everything. Not for tunnels and gRPC calls. */
@@ -225,6 +231,9 @@ final class RequestBody implements TransformedBody.Output {
         }
         relay.wrote();
         repeating = true;
+        if (mirrors != null) {
+            mirrors.begin(bodyless);
+        }
         stream.head(exchange.head, bodyless);
         if (!bodyless) {
             sendAgain(attempt);
@@ -242,7 +251,7 @@ final class RequestBody implements TransformedBody.Output {
             if (transformed != null) {
                 transformed.pause(); // the read that brought the held bytes is over
             }
-            relay.flush();
+            flush();
         }
     }
 
@@ -384,9 +393,15 @@ final class RequestBody implements TransformedBody.Output {
         if (data.isReadable() && exchange.state.phase() == Phase.REQUESTED) {
             keep(data);
         }
+        if (mirrors != null) {
+            mirrors.add(data, last);
+        }
         Action action = last ? exchange.state.on(Event.REQUEST_ENDED) : Action.NOTHING;
         relay.data(data, last, from);
         owner.perform(action);
+        if (mirrors != null) {
+            mirrors.write(); // last, since it may end streams of the same connection
+        }
     }
 
     @Override
@@ -443,9 +458,15 @@ final class RequestBody implements TransformedBody.Output {
         if (!owner.routing().onRequestTrailers(last)) {
             return;
         }
+        if (mirrors != null) {
+            mirrors.addTrailers(last);
+        }
         Action action = exchange.state.on(Event.REQUEST_ENDED);
         relay.trailers(last);
         owner.perform(action);
+        if (mirrors != null) {
+            mirrors.write();
+        }
     }
 
     /** The connection has read all available bytes of the client. */
@@ -454,11 +475,14 @@ final class RequestBody implements TransformedBody.Output {
         if (transformed != null) {
             transformed.pause();
         }
-        relay.flush();
+        flush();
     }
 
     void flush() {
         relay.flush();
+        if (mirrors != null) {
+            mirrors.send();
+        }
     }
 
     /** Whether the upstream does not take the bytes that have arrived. */
@@ -469,17 +493,48 @@ final class RequestBody implements TransformedBody.Output {
     /** The upstream has room again. */
     void credit() {
         if (transformed != null && transformed.run()) {
-            relay.flush(); // no read is going on whose end would flush
+            flush(); // no read is going on whose end would flush
         }
         relay.credit();
     }
 
+    /** The client has gone before the response was complete. */
+    void onClientGone() {
+        if (mirrors != null) {
+            mirrors.abort();
+        }
+    }
+
     /** The exchange is over: releases everything that is still held. */
     void discard() {
-        relay.end();
-        if (transformed != null) {
-            transformed.close();
+        try {
+            if (mirrors != null) {
+                mirrors.end();
+            }
+        } finally {
+            endSending();
         }
+    }
+
+    private void endSending() {
+        try {
+            relay.end();
+        } finally {
+            closeTransformed();
+        }
+    }
+
+    private void closeTransformed() {
+        try {
+            if (transformed != null) {
+                transformed.close();
+            }
+        } finally {
+            releaseHeld();
+        }
+    }
+
+    private void releaseHeld() {
         if (held != null) {
             held.discard();
         }

@@ -6,6 +6,7 @@ import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
+import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
@@ -20,6 +21,7 @@ import dev.gateway.stream.ViaSignature;
 import dev.gateway.trace.Trace;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
+import java.util.List;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -265,6 +267,12 @@ final class RequestRouting implements FilterChain.Owner {
     @Nullable
     BodyInspector inspector() {
         return filters == null ? null : filters.inspector();
+    }
+
+    /** Returns where copies of the request go, null for nowhere. */
+    @Nullable
+    List<MirrorTarget> mirrors() {
+        return filters == null ? null : filters.mirrors();
     }
 
     /** Returns the transform of the request's body, null for none. */

@@ -17,6 +17,11 @@ final class StalledBody extends StalledPeers.Holder {
         /** Returns the client's connection; the bytes that all its exchanges hold are added up. */
         ConnectionInfo connection();
 
+        /** Returns the cause of what the exchange holds: the same object for everything that is added up. */
+        default Object culprit() {
+            return connection();
+        }
+
         /** The exchange cannot succeed any more. */
         void fail(Failure failure);
     }
@@ -40,7 +45,7 @@ final class StalledBody extends StalledPeers.Holder {
 
     @Override
     protected Object culprit() {
-        return owner.connection();
+        return owner.culprit();
     }
 
     @Override

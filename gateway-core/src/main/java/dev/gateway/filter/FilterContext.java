@@ -4,6 +4,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.Upstream;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +28,17 @@ public interface FilterContext {
     /** Says who the client is; seen by the filters that follow, and logged. */
     void setIdentity(Identity identity);
 
+    /** Returns claims of the token that a filter has verified, by their names: those that were asked for and are there. */
+    Map<String, String> claims();
+
+    /** Says which claims have been verified; seen by the filters that follow. */
+    void setClaims(Map<String, String> claims);
+
     /** Returns the event loop's clock, for durations. */
     long nanoTime();
+
+    /** Returns how many bytes of content, or of a tunnel, have passed between the client and the gateway, in both directions. */
+    long movedBytes();
 
     /** Keeps an object of this exchange for the filter that is being called; it replaces what the filter kept before. */
     void keep(Object state);
@@ -43,6 +53,12 @@ public interface FilterContext {
      * @param upstream one of those that the filter was made with
      */
     UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback);
+
+    /**
+     * Has a copy of the request sent to another upstream: what goes upstream after all filters, if anything does. To be
+     * called from {@link Filter#onRequest}. Neither the answer to the copy nor its failure has an effect on the exchange.
+     */
+    void mirror(MirrorTarget target);
 
     /**
      * Charges the client for memory that the exchange takes until it ends.

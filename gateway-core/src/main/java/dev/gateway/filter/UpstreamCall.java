@@ -1,9 +1,11 @@
 package dev.gateway.filter;
 
+import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Upstream call (subrequest): a request of a filter's own, such as a question to a server that decides. It goes the way
@@ -21,16 +23,18 @@ public interface UpstreamCall {
      * @param body owned by the call; small, since it is kept for another attempt
      * @param timeoutMillis from now to the end of the answer, all attempts together
      * @param maxBodyBytes how much of the answer's body is wanted at most
+     * @param isSafe whether it may be sent again after a failure, although its method does not say so
      */
-    record Request(RequestHead head, ByteBuf body, long timeoutMillis, int maxBodyBytes) {}
+    record Request(RequestHead head, ByteBuf body, long timeoutMillis, int maxBodyBytes, boolean isSafe) {}
 
     /**
      * What came back.
      *
      * @param body owned by the receiver
      * @param whole false if the body was longer than wanted: then it is empty, and the rest was not waited for
+     * @param trailers null if there were none
      */
-    record Answer(ResponseHead head, ByteBuf body, boolean whole) {}
+    record Answer(ResponseHead head, ByteBuf body, boolean whole, @Nullable Fields trailers) {}
 
     /** Takes the answer: one call of one method, unless the call is cancelled first. */
     interface Callback {

@@ -110,7 +110,10 @@ final class Connection
         /** Whether connections announce that they close, including new ones. */
         boolean isCloseAnnounced();
 
-        /** Counts a connection for its client, and returns the client; null if the client has reached its limit. */
+        /**
+         * Counts a connection for its client, and returns the client; null if the client may not connect, or has reached
+         * its limit.
+         */
         @Nullable
         ClientNetwork admit(SourceAddress client, ListenerSettings settings);
 

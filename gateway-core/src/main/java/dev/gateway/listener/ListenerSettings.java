@@ -61,18 +61,34 @@ public record ListenerSettings(
     /**
      * Limits for single clients, and of the rate of connections.
      *
+     * @param access who may connect
      * @param maxConnections open connections of one client, 0 for no limit; the gateway closes more at once
      * @param proxies addresses without this limit, since they connect for many clients
      * @param maxAcceptRate accepted connections in a second, 0 for no limit; more wait in the kernel
      */
-    public record Clients(int maxConnections, Predicate<InetAddress> proxies, int maxAcceptRate) {
-        static final Clients UNLIMITED = new Clients(0, ip -> false, 0);
+    public record Clients(Access access, int maxConnections, Predicate<InetAddress> proxies, int maxAcceptRate) {
+        static final Clients UNLIMITED = new Clients(Access.ANYONE, 0, ip -> false, 0);
 
         /** Returns the client that a connection counts for, {@link ClientNetwork#NONE} if it counts for no client. */
         ClientNetwork counted(SourceAddress client) {
             InetAddress ip = client.ip();
             return maxConnections == 0 || ip == null || proxies.test(ip) ? ClientNetwork.NONE : client.network();
         }
+    }
+
+    /** Decides who may connect, by address. Safe from any event loop. */
+    @FunctionalInterface
+    public interface Access {
+        /** Lets everybody connect. */
+        Access ANYONE = ip -> null;
+
+        /**
+         * Returns why a client may not connect, as what follows its address in a sentence; null if it may.
+         *
+         * @param client null if it has no address
+         */
+        @Nullable
+        String refusal(@Nullable InetAddress client);
     }
 
     /** Whether other processes may listen at a listener's address. */

@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.listener.ListenerSettings.Access;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Failure;
@@ -106,34 +107,56 @@ final class LoopConnections implements Connection.Owner {
     }
 
     /**
-     * Refuses a connection that was just accepted, if its client has reached its limit. It costs little, so that it does
-     * not delay other clients.
+     * Refuses a connection that was just accepted, if its client may not connect or has reached its limit. It costs little,
+     * so that it does not delay other clients.
      */
     boolean refusesClient(Channel accepted) {
         ListenerSettings settings = settingsRef.settings;
         ListenerSettings.Clients limits = settings.limits().clients();
-        if (limits.maxConnections() == 0 || settings.proxyProtocol() != null) {
+        if (settings.proxyProtocol() != null || (limits.access() == Access.ANYONE && limits.maxConnections() == 0)) {
             return false;
         }
-        ClientNetwork client = limits.counted(SourceAddress.of(accepted.remoteAddress()));
-        if (client.equals(ClientNetwork.NONE) || !limit.isFull(client, limits.maxConnections())) {
+        SourceAddress client = SourceAddress.of(accepted.remoteAddress());
+        if (!denies(client, settings) && !hasTooMany(client, settings)) {
+            return false;
+        }
+        accepted.unsafe().closeForcibly();
+        return true;
+    }
+
+    private boolean denies(SourceAddress client, ListenerSettings settings) {
+        String why = settings.limits().clients().access().refusal(client.ip());
+        if (why == null) {
+            return false;
+        }
+        loop.observer().onConnectionDenied();
+        refusals.onDenied(settings.name(), client, why);
+        return true;
+    }
+
+    private boolean hasTooMany(SourceAddress client, ListenerSettings settings) {
+        ListenerSettings.Clients limits = settings.limits().clients();
+        ClientNetwork counted = limits.counted(client);
+        if (counted.equals(ClientNetwork.NONE) || !limit.isFull(counted, limits.maxConnections())) {
             return false;
         }
         loop.observer().onConnectionRefused();
-        refusals.onTooManyOfClient(settings.name(), accepted.remoteAddress());
-        accepted.unsafe().closeForcibly();
+        refusals.onTooManyOfClient(settings.name(), client);
         return true;
     }
 
     @Override
     public @Nullable ClientNetwork admit(SourceAddress client, ListenerSettings settings) {
+        if (settings.proxyProtocol() != null && denies(client, settings)) {
+            return null;
+        }
         ListenerSettings.Clients limits = settings.limits().clients();
         ClientNetwork counted = limits.counted(client);
         if (counted.equals(ClientNetwork.NONE) || limit.tryAcquire(counted, limits.maxConnections())) {
             return counted;
         }
         loop.observer().onConnectionRefused();
-        refusals.onTooManyOfClient(settings.name(), client.socketAddress());
+        refusals.onTooManyOfClient(settings.name(), client);
         return null;
     }
 

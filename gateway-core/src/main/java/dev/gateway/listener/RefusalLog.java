@@ -21,6 +21,7 @@ final class RefusalLog {
     private final Throttle full;
     private final Throttle address;
     private final Throttle client;
+    private final Throttle denied;
     private final Throttle givenWay;
 
     RefusalLog(LongSupplier clock) {
@@ -30,6 +31,7 @@ final class RefusalLog {
         full = new Throttle(clock);
         address = new Throttle(clock);
         client = new Throttle(clock);
+        denied = new Throttle(clock);
         givenWay = new Throttle(clock);
     }
 
@@ -50,25 +52,46 @@ final class RefusalLog {
     }
 
     /**
-     * Returns what failed. Not Netty's message for cleartext, which quotes the client's bytes: they may contain passwords.
+     * Returns what failed: the last cause, which says most. Not Netty's message for cleartext, which quotes the client's bytes:
+     * they may contain passwords.
      */
     static String describe(HandshakeFailure reason, Throwable failure) {
-        return reason == HandshakeFailure.CLEARTEXT ? failure.getClass().getSimpleName() : failure.toString();
+        if (reason == HandshakeFailure.CLEARTEXT) {
+            return failure.getClass().getSimpleName();
+        }
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root.toString();
     }
 
     /** The listener has reached its limit of connections. */
     void onFull(String listener, @Nullable SocketAddress peer) {
-        tell(full.count(), listener, peer, "limits.maxConnections");
+        tell(full.count(), listener, SourceAddress.of(peer), "limits.maxConnections");
     }
 
     /** An address has reached its limit of connections. */
     void onTooManyOfAddress(String listener, @Nullable SocketAddress peer) {
-        tell(address.count(), listener, peer, "limits.maxConnectionsPerAddress");
+        tell(address.count(), listener, SourceAddress.of(peer), "limits.maxConnectionsPerAddress");
     }
 
     /** A client has reached its limit of connections. */
-    void onTooManyOfClient(String listener, @Nullable SocketAddress peer) {
+    void onTooManyOfClient(String listener, SourceAddress peer) {
         tell(client.count(), listener, peer, "limits.maxConnectionsPerClient");
+    }
+
+    /** A client may not connect, by the listener's rules about addresses. */
+    void onDenied(String listener, SourceAddress peer, String why) {
+        long count = denied.count();
+        if (count > 0) {
+            log.warn(
+                    "listener {} refuses connections by ipAccess ({} so far), such as of {}, which {}",
+                    listener,
+                    count,
+                    peer,
+                    why);
+        }
     }
 
     /** An idle connection was closed, because there was no memory for a new one. */
@@ -82,14 +105,10 @@ final class RefusalLog {
         }
     }
 
-    private static void tell(long count, String listener, @Nullable SocketAddress peer, String limit) {
+    private static void tell(long count, String listener, SourceAddress peer, String limit) {
         if (count > 0) {
             log.warn(
-                    "listener {} refuses connections over {} ({} so far), such as of {}",
-                    listener,
-                    limit,
-                    count,
-                    SourceAddress.of(peer));
+                    "listener {} refuses connections over {} ({} so far), such as of {}", listener, limit, count, peer);
         }
     }
 }

@@ -24,6 +24,9 @@ public final class Account {
     /** This part (a half) of the capacity is kept free from optional charges. */
     private static final int SPARE = 2;
 
+    /** This part (a quarter) of the capacity is for charges that give way first. */
+    private static final int SURPLUS = 4;
+
     private final @Nullable LoopBudget loop;
     private final @Nullable Account waitingBodies;
     private long held;
@@ -79,6 +82,19 @@ public final class Account {
     /** Charges bytes of something optional. Leaves half of the capacity for necessary charges. */
     public boolean tryChargeSpare(long bytes) {
         return (loop == null || loop.left() - bytes >= loop.capacity() / SPARE) && tryCharge(bytes);
+    }
+
+    /**
+     * Charges bytes of something that gives way first, because no client needs it. Leaves three quarters of the capacity, so
+     * that optional charges still find room.
+     */
+    public boolean tryChargeSurplus(long bytes) {
+        return hasSurplus(bytes) && tryCharge(bytes);
+    }
+
+    /** Whether three quarters of the capacity would be left after a charge. */
+    public boolean hasSurplus(long bytes) {
+        return loop == null || loop.left() - bytes >= loop.capacity() - loop.capacity() / SURPLUS;
     }
 
     /** Whether the connection holds more than an ordinary one. */

@@ -34,6 +34,15 @@ public final class Holding {
         return true;
     }
 
+    /** Charges bytes of something that no client needs. Returns false, and charges nothing, unless most memory is free. */
+    public boolean tryAddSurplus(long more) {
+        if (!account.tryChargeSurplus(more)) {
+            return false;
+        }
+        grow(more);
+        return true;
+    }
+
     private void grow(long more) {
         bytes += more;
         if (pending != null) {

@@ -97,9 +97,17 @@ public final class LoopGate {
             overload.actions().count(Resource.CLIENT_HEAP, Action.REFUSE_CONNECTION);
             return null;
         }
-        Account account = waitingBodies == null ? new Account(charged) : new Account(charged, waitingBodies);
+        Account account = newAccount();
         account.charge(Cost.CONNECTION);
         return account;
+    }
+
+    /** Returns another account with the budgets of this loop, which has nothing yet. */
+    public Account newAccount() {
+        if (budget == null) {
+            return Account.UNLIMITED;
+        }
+        return waitingBodies == null ? new Account(budget) : new Account(budget, waitingBodies);
     }
 
     /** Whether a new connection needs another one to close. A quarter of the budget is for requests of open connections. */

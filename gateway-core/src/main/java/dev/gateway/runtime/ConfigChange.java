@@ -5,6 +5,7 @@ import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.RouteConfig;
+import dev.gateway.config.StoreConfig;
 import dev.gateway.config.UpstreamConfig;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,6 +26,7 @@ final class ConfigChange {
         named("listener", before.listeners(), after.listeners(), ListenerConfig::name);
         named("route", before.routes(), after.routes(), RouteConfig::name);
         named("upstream", before.upstreams(), after.upstreams(), UpstreamConfig::name);
+        named("store", before.stores(), after.stores(), StoreConfig::name);
         named("connect entry", before.connect(), after.connect(), ConnectConfig::name);
         section("admin", before.admin(), after.admin());
         section("accessLog", before.accessLog(), after.accessLog());

@@ -1,10 +1,12 @@
 package dev.gateway.runtime;
 
 import dev.gateway.config.LoadResult;
-import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.files.FileWatch;
+import dev.gateway.filter.FilterPlugin;
+import dev.gateway.runtime.plugins.PluginSource;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Configuration file: the file that a gateway's configuration comes from. A change is noticed from the last time on that it
@@ -14,35 +16,60 @@ public final class ConfigFile {
     private final Path path;
     private final FileWatch watch;
     private final boolean ofProcess;
+    private final PluginSource plugins;
 
     /** Names the file, which is not read yet. */
     public ConfigFile(Path path) {
-        this(path, false);
+        this(path, List.of());
     }
 
-    private ConfigFile(Path path, boolean ofProcess) {
+    /**
+     * Names the file, which is not read yet, and the filter types that the program brings for it.
+     *
+     * @throws IllegalArgumentException if a plugin declares what cannot be, or two have one name
+     */
+    public ConfigFile(Path path, List<? extends FilterPlugin> plugins) {
+        this(path, false, PluginSource.of(plugins));
+    }
+
+    private ConfigFile(Path path, boolean ofProcess, PluginSource plugins) {
+        this.plugins = plugins;
         this.path = path;
         this.watch = new FileWatch(List.of(path));
         this.ofProcess = ofProcess;
     }
 
-    /** Names the file of a gateway in a process of its own, which has an admin listener unless the file says no. */
-    public static ConfigFile ofProcess(Path path) {
-        return new ConfigFile(path, true);
+    /**
+     * Names the file of a gateway in a process of its own. It has an admin listener unless the file says no, and the filters
+     * of plugins.
+     *
+     * @param plugins the directory of plugins, null for the one beside the file, if there is one
+     */
+    public static ConfigFile ofProcess(Path path, @Nullable Path plugins) {
+        return new ConfigFile(path, true, PluginSource.directory(plugins, path));
     }
 
-    /** Reads the file. */
+    /** Reads the file, and first the plugins. */
     public LoadResult load() {
         watch.reading();
-        LoadResult result = ConfigLoader.load(path);
+        LoadResult result = plugins.load(path);
         return ofProcess && result instanceof LoadResult.Valid valid
                 ? new LoadResult.Valid(valid.config().withAdmin(), valid.problems())
                 : result;
     }
 
-    /** Looks at the file, and returns whether it has changed since it was loaded and not since the last look. */
+    /**
+     * Looks at the file, and returns whether it has changed since it was loaded and not since the last look. After a load that
+     * failed because of a plugin, also looks at the jars.
+     */
     boolean hasSettled() {
-        return watch.hasSettled();
+        boolean plugin = plugins.hasSettledSinceFailure();
+        return watch.hasSettled() || plugin;
+    }
+
+    /** Frees the plugins that no generation uses. */
+    public void close() {
+        plugins.close();
     }
 
     @Override

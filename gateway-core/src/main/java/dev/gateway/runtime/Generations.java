@@ -7,12 +7,18 @@ import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.ExternalAuthFilters;
 import dev.gateway.assembly.FilterStates;
+import dev.gateway.assembly.FilterTimings;
 import dev.gateway.assembly.Generation;
+import dev.gateway.assembly.KeySets;
+import dev.gateway.assembly.MirrorFilters;
+import dev.gateway.assembly.PluginType;
 import dev.gateway.assembly.RateLimitFilters;
+import dev.gateway.assembly.StoreAssembly;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.process.StartException;
+import dev.gateway.redis.RedisStore;
 import dev.gateway.runtime.discovery.EndpointFeeds;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayDeque;
@@ -35,7 +41,7 @@ public final class Generations {
     private final Certificates certificates;
     private final FilterStates filterStates = new FilterStates();
     private final Metrics metrics;
-    private final ConnectShared tunnels = new ConnectShared();
+    private final ConnectShared tunnels;
     private final HealthWatch health;
     private final EndpointFeeds endpoints;
     private final ScheduledExecutorService thread;
@@ -43,7 +49,8 @@ public final class Generations {
     private volatile @Nullable ActiveConfig activeConfig;
 
     /** What is kept of a generation until its last exchange has ended. */
-    private record Alive(int generation, List<Upstream> upstreams) {}
+    private record Alive(
+            int generation, List<Upstream> upstreams, List<RedisStore> stores, List<PluginType.Code> plugins) {}
 
     /**
      * Makes it with no generation yet.
@@ -63,11 +70,16 @@ public final class Generations {
         this.health = new HealthWatch(metrics, loops.checks());
         this.endpoints = new EndpointFeeds(loops.pools(), loops.sources(thread), thread);
         this.thread = thread;
+        this.tunnels = new ConnectShared(loops.keyClient());
         metrics.addDenials(tunnels::readDenials);
         metrics.addLimits(
                 decisions -> RateLimitFilters.readDecisions(filterStates, decisions),
                 () -> RateLimitFilters.untracked(filterStates));
+        metrics.addStores(counts -> StoreAssembly.read(filterStates, counts));
         metrics.addAuthorizations(decisions -> ExternalAuthFilters.readDecisions(filterStates, decisions));
+        metrics.addKeySets(counts -> KeySets.readCounts(filterStates, counts));
+        metrics.addMirrors(counts -> MirrorFilters.readMirrored(filterStates, counts));
+        metrics.addFilterDurations(durations -> FilterTimings.read(filterStates, durations));
         metrics.addCompression(counts -> BodyFilters.readCompressed(filterStates, counts));
     }
 
@@ -116,10 +128,21 @@ public final class Generations {
      * @throws StartException if it cannot; then all is as it was before
      */
     public void advance(GatewayConfig config) throws StartException {
+        FilterStates.Prepared states = filterStates.prepare();
+        StoreAssembly stores = StoreAssembly.prepare(config, loops.transport(), loops.resolver(), states);
+        try {
+            advance(config, states, stores.used());
+        } catch (StartException | RuntimeException e) {
+            stores.undo();
+            throw e;
+        }
+    }
+
+    private void advance(GatewayConfig config, FilterStates.Prepared states, List<RedisStore> stores)
+            throws StartException {
         ActiveConfig before = activeConfig;
         int number = number() + 1;
-        ListenerChange change = new ListenerChange(listeners, config);
-        FilterStates.Prepared states = filterStates.prepare();
+        ListenerChange change = new ListenerChange(listeners, config, states);
         Generation next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, states);
         EndpointFeeds.Prepared sources = endpoints.prepare(config);
         change.prepare();
@@ -152,7 +175,8 @@ public final class Generations {
         log.commit();
         telemetry.commit();
         health.use(next.upstreams());
-        Alive kept = new Alive(number, next.upstreams());
+        Alive kept = new Alive(number, next.upstreams(), stores, PluginType.codes(config));
+        kept.plugins().forEach(PluginType.Code::retain);
         alive.add(kept);
         loops.use(next, () -> thread.execute(() -> onEnded(kept)));
         activeConfig = after;
@@ -168,9 +192,26 @@ public final class Generations {
         telemetry.finish();
     }
 
-    /** Asks for endpoints no more. */
+    /** Asks for endpoints and keys no more, and closes stores. */
     void stop() {
-        CompletableFuture.runAsync(endpoints::stop, thread).join();
+        CompletableFuture.runAsync(this::stopAll, thread).join();
+    }
+
+    private void stopAll() {
+        endpoints.stop();
+        filterStates.close();
+        alive.forEach(each -> each.stores().forEach(RedisStore::close));
+    }
+
+    /** Frees the plugins. To be called when no event loop runs any more, and before the thread stops. */
+    void freePlugins() {
+        CompletableFuture.runAsync(
+                        () -> {
+                            alive.forEach(each -> each.plugins().forEach(PluginType.Code::release));
+                            alive.clear();
+                        },
+                        thread)
+                .join();
     }
 
     private void retire(ActiveConfig before, long drainNanos) {
@@ -194,10 +235,18 @@ public final class Generations {
     }
 
     private void onEnded(Alive ended) {
-        alive.remove(ended);
+        if (!alive.remove(ended)) {
+            return; // everything has stopped
+        }
+        ended.plugins().forEach(PluginType.Code::release);
         for (Upstream upstream : ended.upstreams()) {
             if (alive.stream().noneMatch(each -> each.upstreams().contains(upstream))) {
                 loops.pools().remove(upstream);
+            }
+        }
+        for (RedisStore store : ended.stores()) {
+            if (alive.stream().noneMatch(each -> each.stores().contains(store))) {
+                store.close();
             }
         }
         metrics.onGeneration(alive.get(alive.size() - 1).generation(), alive.size() - 1);

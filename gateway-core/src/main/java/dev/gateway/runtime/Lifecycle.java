@@ -115,6 +115,7 @@ public final class Lifecycle {
         meters.close();
         generations.stop();
         loops.stop();
+        generations.freePlugins();
         thread.stop();
         metrics.close();
         log.info("Stopped");

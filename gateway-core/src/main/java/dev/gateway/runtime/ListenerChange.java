@@ -2,6 +2,7 @@ package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.assembly.Conversions;
+import dev.gateway.assembly.FilterStates;
 import dev.gateway.assembly.ListenerAssembly;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ConfigEquality;
@@ -34,6 +35,7 @@ final class ListenerChange {
 
     private final Listeners listeners;
     private final GatewayConfig config;
+    private final FilterStates.Prepared states;
     private final Map<String, Integer> indexes;
     private final Map<String, Listeners.Serving> before = new HashMap<>(); // by name
     private final Map<ListenerSettings.Address, Listener> addresses = new HashMap<>(); // that nobody wants yet
@@ -46,9 +48,10 @@ final class ListenerChange {
     private record Planned(
             ListenerConfig config, ListenerSettings settings, @Nullable ListenerTls tls, Listener listener) {}
 
-    ListenerChange(Listeners listeners, GatewayConfig config) {
+    ListenerChange(Listeners listeners, GatewayConfig config, FilterStates.Prepared states) {
         this.listeners = listeners;
         this.config = config;
+        this.states = states;
         this.indexes = listeners.indexes(config.listeners());
         for (Listeners.Serving each : listeners.serving()) {
             before.put(each.config().name(), each);
@@ -98,7 +101,7 @@ final class ListenerChange {
         Listeners.Serving same = before.get(wanted.name());
         ListenerTls tls = tls(wanted, same == null ? null : same.tls());
         int index = Objects.requireNonNull(indexes.get(wanted.name()));
-        ListenerSettings settings = ListenerAssembly.settings(index, wanted, tls == null ? null : tls.tls());
+        ListenerSettings settings = ListenerAssembly.settings(index, wanted, tls == null ? null : tls.tls(), states);
         Listener listener;
         if (same != null && same.listener().settings().bound().equals(settings.bound())) {
             listener = same.listener();

@@ -15,6 +15,8 @@ import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.OpenTunnel;
 import dev.gateway.files.FileFault;
 import dev.gateway.health.HealthChecks;
+import dev.gateway.jwks.KeyClient;
+import dev.gateway.jwks.RemoteKeys;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.DescriptorShare;
@@ -132,6 +134,12 @@ public final class Loops {
                 pools.opener(0), wheels.get(0), upstream -> loopMetrics.get(0).upstream(upstream.name()));
     }
 
+    /** Returns what makes sets of keys, which are fetched on the first event loop. */
+    KeyClient keyClient() {
+        return (location, parsing) ->
+                new RemoteKeys(location, pools.opener(0), wheels.get(0), parsing, System::nanoTime);
+    }
+
     /** Returns what asks endpoints whether they are well, on the first event loop. */
     HealthChecks checks() {
         return checks;
@@ -140,6 +148,11 @@ public final class Loops {
     /** Returns the event loops and their sockets. */
     public Transport transport() {
         return transport;
+    }
+
+    /** Returns what looks up names. */
+    Resolver resolver() {
+        return resolver;
     }
 
     /** Returns the upstream connections of all loops. */

@@ -69,7 +69,8 @@ public final class StatusPages {
         pages.get("/config", asked -> AdminResponse.yaml(ConfigPrinter.yaml(config())));
         pages.get("/listeners", asked -> json("listeners", new ListenerView(current(), listeners).all()));
         pages.get("/routes", asked -> json("routes", RouteView.all(config())));
-        pages.getAsync("/upstreams", asked -> new UpstreamView(current(), loops, generations.endpoints())
+        pages.getAsync("/upstreams", asked -> new UpstreamView(
+                        current(), loops, generations.endpoints(), generations.filterStates())
                 .all()
                 .thenApply(StatusPages::json));
         pages.getAsync("/connections", this::connections);

@@ -1,6 +1,8 @@
 package dev.gateway.status;
 
 import dev.gateway.assembly.ActiveConfig;
+import dev.gateway.assembly.FilterStates;
+import dev.gateway.assembly.KeySets;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.observe.metrics.EndpointCounts;
 import dev.gateway.observe.metrics.Metrics;
@@ -33,11 +35,13 @@ final class UpstreamView {
     private final ActiveConfig current;
     private final Loops loops;
     private final EndpointFeeds feeds;
+    private final FilterStates states;
 
-    UpstreamView(ActiveConfig current, Loops loops, EndpointFeeds feeds) {
+    UpstreamView(ActiveConfig current, Loops loops, EndpointFeeds feeds, FilterStates states) {
         this.current = current;
         this.loops = loops;
         this.feeds = feeds;
+        this.states = states;
     }
 
     CompletableFuture<Map<String, Object>> all() {
@@ -81,6 +85,11 @@ final class UpstreamView {
                     feeds.sources(upstream.name()).stream()
                             .map(UpstreamView::view)
                             .toList());
+            List<KeySets.View> keySets = KeySets.from(upstream.name(), states);
+            if (!keySets.isEmpty()) {
+                view.put("at", keySets.get(0).at());
+                view.put("keySets", keySets.stream().map(UpstreamView::view).toList());
+            }
             view.putAll(view(
                     loops.metrics(),
                     upstream,
@@ -94,12 +103,26 @@ final class UpstreamView {
     }
 
     private static Map<String, Object> view(SourceState source) {
-        SourceStatus status = source.status();
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("source", source.source());
         json.put("at", source.at());
-        json.put("state", status.state().label());
+        json.put("state", source.status().state().label());
         json.put("endpoints", source.endpoints());
+        putFreshness(json, source.status());
+        return json;
+    }
+
+    private static Map<String, Object> view(KeySets.View set) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("url", set.url());
+        json.put("at", set.at());
+        json.put("state", set.status().state().label());
+        json.put("keys", set.keys());
+        putFreshness(json, set.status());
+        return json;
+    }
+
+    private static void putFreshness(Map<String, Object> json, SourceStatus status) {
         if (status.ageNanos() >= 0) {
             json.put("ageSeconds", seconds(status.ageNanos()));
         }
@@ -107,7 +130,6 @@ final class UpstreamView {
             json.put("staleSeconds", seconds(status.staleNanos()));
             json.put("problem", status.problem());
         }
-        return json;
     }
 
     private static double seconds(long nanos) {

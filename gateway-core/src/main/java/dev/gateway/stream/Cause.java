@@ -29,6 +29,8 @@ public enum Cause {
     AUTHZ_DENIED(403),
     /** The server that decides about requests did not. */
     AUTHZ_ERROR(503),
+    /** A filter of a plugin threw an exception, or broke its contract. */
+    FILTER_ERROR(500),
     PROXY_AUTH(407),
     POLICY_PORT(403),
     POLICY_HOST(403),

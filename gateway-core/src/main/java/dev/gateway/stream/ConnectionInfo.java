@@ -48,6 +48,11 @@ public record ConnectionInfo(
                 Account.UNLIMITED);
     }
 
+    /** Returns the same connection with another account, for what does not count against the client. */
+    public ConnectionInfo withAccount(Account other) {
+        return new ConnectionInfo(listener, listenerName, version, peer, client, local, tls, other);
+    }
+
     /** Returns the scheme a request without one is taken to have. */
     public AsciiString scheme() {
         return Scheme.of(tls != null);

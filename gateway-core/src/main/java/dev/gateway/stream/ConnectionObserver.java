@@ -18,6 +18,9 @@ public interface ConnectionObserver {
     /** A connection was refused because the listener has as many as it may. */
     default void onConnectionRefused() {}
 
+    /** A connection was refused because its client may not connect, by the listener's rules about addresses. */
+    default void onConnectionDenied() {}
+
     /** A connection was refused because the process is overloaded. */
     default void onConnectionShed() {}
 

@@ -104,7 +104,14 @@ class ActiveConfigTest {
 
     private static Generation snapshot(GatewayConfig config, @Nullable ActiveConfig before) throws StartException {
         return Assembly.snapshot(
-                config, 1, Map.of("egress", 0), before, new ConnectShared(), new FilterStates().prepare());
+                config,
+                1,
+                Map.of("egress", 0),
+                before,
+                new ConnectShared((location, parsing) -> {
+                    throw new AssertionError("no filter has keys to fetch");
+                }),
+                new FilterStates().prepare());
     }
 
     private static GatewayConfig config(String yaml) {

@@ -40,7 +40,9 @@ class ConnectAssemblyTest {
     @TempDir
     private Path directory;
 
-    private final ConnectShared state = new ConnectShared();
+    private final ConnectShared state = new ConnectShared((location, parsing) -> {
+        throw new AssertionError("no filter has keys to fetch");
+    });
 
     @Test
     void theEntryAndItsPoliciesDecide() throws Exception {

@@ -43,6 +43,22 @@ class FilterStatesTest {
     }
 
     @Test
+    void whatRunsByItselfEndsWithTheLastGenerationThatUsesIt() throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        FilterStates.Prepared first = states.prepare();
+        first.get("a", FilterStates.Running.class, () -> ended::incrementAndGet);
+        first.get("b", FilterStates.Running.class, () -> ended::incrementAndGet);
+        states.use(first);
+        FilterStates.Prepared second = states.prepare();
+        second.get("b", FilterStates.Running.class, () -> ended::incrementAndGet);
+        assertThat(ended).hasValue(0);
+        states.use(second);
+        assertThat(ended).hasValue(1);
+        states.close();
+        assertThat(ended).hasValue(2);
+    }
+
+    @Test
     void whatIsPreparedAndNotUsedLeavesNothing() throws Exception {
         AtomicInteger count = states.prepare().get("a", AtomicInteger.class, AtomicInteger::new);
         assertThat(states.prepare().get("a", AtomicInteger.class, AtomicInteger::new))

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.Gateway;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.testing.JarMaker;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -116,6 +117,41 @@ class MainTest {
     void theSchemaIsJson() {
         assertThat(gateway("schema")).isZero();
         assertThat(out.toString()).startsWith("{").contains("https://json-schema.org/draft/2020-12/schema");
+    }
+
+    @Test
+    void commandsKnowTheFiltersOfPlugins(@TempDir Path directory) throws IOException {
+        JarMaker.plugin(
+                Files.createDirectory(directory.resolve("plugins")).resolve("greet.jar"),
+                "Greet",
+                """
+                public class Greet implements dev.gateway.filter.FilterPlugin {
+                    public String type() { return "Greet"; }
+                    public String description() { return "Greets whoever asks."; }
+                    public dev.gateway.filter.Filter create(dev.gateway.plugin.Settings s) {
+                        return new dev.gateway.filter.Filter() {};
+                    }
+                }
+                """);
+        String file = Files.writeString(
+                        directory.resolve("gateway.yaml"),
+                        """
+                        listeners: [{name: web, port: 0, protocol: HTTP}]
+                        routes: [{rules: [{filters: [{type: Greet, greet: {}}, {type: DirectResponse, directResponse: {}}]}]}]
+                        """)
+                .toString();
+        assertThat(gateway("validate", file)).as(err.toString()).isZero();
+        assertThat(gateway("explain", "--config", file, "--host", "localhost"))
+                .as(err.toString())
+                .isZero();
+        assertThat(gateway("print-config", file)).isZero();
+        assertThat(gateway("schema", "--plugins", directory.resolve("plugins").toString()))
+                .isZero();
+        assertThat(out.toString()).contains("type: Greet", "Greets whoever asks.");
+        assertThat(gateway("validate", "--plugins", directory.toString(), file)).isEqualTo(1);
+        assertThat(err.toString()).contains("unknown value 'Greet'");
+        assertThat(gateway("schema", "--plugins", file)).isEqualTo(1);
+        assertThat(err.toString()).contains("cannot be read as a directory of plugins");
     }
 
     @Test
@@ -244,7 +280,8 @@ class MainTest {
                 admin: {port: 0}
                 accessLog: {format: "off"}
                 """);
-        GatewayConfig config = Objects.requireNonNull(CommandSupport.load(file, new PrintWriter(err, true)));
+        GatewayConfig config =
+                Objects.requireNonNull(CommandSupport.load(file, new PluginsOption(), new PrintWriter(err, true)));
         String url;
         try (Gateway gateway = Gateway.start(config)) {
             url = gateway.adminUrl();

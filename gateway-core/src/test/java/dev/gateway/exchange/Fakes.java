@@ -25,6 +25,7 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.Stream;
 import dev.gateway.stream.ViaSignature;
+import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamKind;
@@ -63,6 +64,7 @@ final class Fakes {
 
         Runnable onNextCall = () -> {};
         Runnable onFlush = () -> {};
+        Runnable onReset = () -> {};
 
         private void called() {
             Runnable run = onNextCall;
@@ -130,6 +132,7 @@ final class Fakes {
                 throw new IllegalStateException("reset twice");
             }
             reset = failure;
+            onReset.run();
         }
     }
 
@@ -302,9 +305,22 @@ final class Fakes {
         @Nullable
         BodyRate bodyRate;
 
+        @Nullable
+        TraceSettings traces;
+
         ClientTrust trust = ClientTrust.NOBODY;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
         Function<ErrorAnswer, ErrorBody> errorBody = answer -> ErrorBody.UNCHANGED;
+        Runnable onNextAfterHead = () -> {};
+        ExchangeSettings afterHead = this;
+
+        @Override
+        public ExchangeSettings afterHead() {
+            Runnable run = onNextAfterHead;
+            onNextAfterHead = () -> {};
+            run.run();
+            return afterHead;
+        }
 
         @Override
         public int listeners() {
@@ -339,6 +355,11 @@ final class Fakes {
         @Override
         public @Nullable ForwardedFields forwarded(int listener) {
             return new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
+        }
+
+        @Override
+        public @Nullable TraceSettings traces() {
+            return traces;
         }
 
         @Override

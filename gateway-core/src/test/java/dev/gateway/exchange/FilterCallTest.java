@@ -8,6 +8,7 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
+import dev.gateway.message.Heads;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.overload.Account;
@@ -52,6 +53,7 @@ class FilterCallTest extends ExchangeRig {
         private ByteBuf body = Unpooled.EMPTY_BUFFER;
         private String method = "GET";
         private String authority = "";
+        private boolean safe;
         private boolean waits = true;
         private boolean throwsAtAnswer;
         private @Nullable FilterContext context;
@@ -67,7 +69,7 @@ class FilterCallTest extends ExchangeRig {
                     new AsciiString("/check"),
                     new Fields(),
                     body.isReadable() ? body.readableBytes() : RequestHead.UNKNOWN_LENGTH);
-            call = seen.call(auth(), new UpstreamCall.Request(question, body, TIMEOUT, MOST_BYTES), this);
+            call = seen.call(auth(), new UpstreamCall.Request(question, body, TIMEOUT, MOST_BYTES, safe), this);
             return waits ? new Verdict.Wait(() -> told.add("cancelled")) : Verdict.PROCEED;
         }
 
@@ -80,7 +82,8 @@ class FilterCallTest extends ExchangeRig {
         @Override
         public void onAnswer(UpstreamCall.Answer answer) {
             told.add(answer.head().status() + " " + answer.body().toString(StandardCharsets.UTF_8)
-                    + (answer.whole() ? "" : "..."));
+                    + (answer.whole() ? "" : "...")
+                    + (answer.trailers() == null ? "" : " " + answer.trailers()));
             answer.body().release();
             if (throwsAtAnswer) {
                 throw new IllegalStateException("a defect");
@@ -157,8 +160,8 @@ class FilterCallTest extends ExchangeRig {
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);
         opener.last().events.onData(bytes("ok"), false);
-        opener.last().events.onTrailers(new Fields());
-        assertThat(told).containsExactly("200 ok");
+        opener.last().events.onTrailers(Heads.fields("sum: 3"));
+        assertThat(told).containsExactly("200 ok sum: 3\n");
         finish();
     }
 
@@ -238,6 +241,25 @@ class FilterCallTest extends ExchangeRig {
         opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
         assertThat(told).containsExactly("upstream_reset_before_headers");
         assertAnswered(503, Cause.NO_HEALTHY_ENDPOINT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPostIsTriedAgainIfItIsSafe(boolean safe) {
+        asking.body = bytes("ask");
+        asking.method = "POST";
+        asking.safe = safe;
+        get();
+        opener.last().succeed();
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
+        assertThat(opener.openings).hasSize(safe ? 2 : 1);
+        assertThat(told).hasSize(safe ? 0 : 1);
+        if (safe) {
+            opener.last().succeed();
+            assertThat(upstream().body).hasToString("ask");
+            answer(204);
+            finish();
+        }
     }
 
     @Test

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.FilterDefect;
 import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.plugin.ContainedFilter;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -335,6 +338,182 @@ class FilterChainTest extends PartRig {
     }
 
     @Test
+    void aFilterThatResumesAndDoesNotWaitIsADefect() {
+        Verdict.Reply resumed = reply();
+        Verdict.Reply returned = reply();
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                context.resume(resumed);
+                return returned;
+            }
+        });
+        add("b");
+        FilterChain chain = chain();
+        assertThatThrownBy(chain::run)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("a filter resumed, but returned another verdict than Wait");
+        assertThat(resumed.body().refCnt()).isZero();
+        assertThat(returned.body().refCnt()).isZero();
+    }
+
+    @Test
+    void aVerdictThatCameBeforeAnExceptionIsDropped() {
+        Verdict.Reply resumed = reply();
+        Verdict.Reply late = reply();
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                context.resume(resumed);
+                throw new IllegalStateException("made by the test");
+            }
+        });
+        FilterChain chain = chain();
+        assertThatThrownBy(chain::run).hasMessage("made by the test");
+        assertThat(resumed.body().refCnt()).isZero();
+        chain.resume(late);
+        assertThat(late.body().refCnt()).isZero();
+    }
+
+    /** Returns a filter of a plugin. */
+    private static Filter contained(Filter filter) {
+        return new ContainedFilter(filter, "Test", "test.jar", false, false);
+    }
+
+    @Test
+    void aFilterOfAPluginDoesNotDecideForTheNextOne() {
+        FilterContext[] first = new FilterContext[1];
+        filters.add(contained(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                first[0] = context;
+                return waiting();
+            }
+        }));
+        add("guard", waiting());
+        FilterChain chain = chain();
+        chain.run();
+        first[0].resume(Verdict.PROCEED);
+        Verdict.Reply second = reply();
+        first[0].resume(second);
+        assertThat(told).containsExactly("waits", "waits");
+        assertThat(second.body().refCnt()).isZero();
+        chain.resume(new Verdict.Refuse(refusal()));
+        assertThat(told).containsExactly("waits", "waits", "refused: rate_limited");
+    }
+
+    @Test
+    void aFilterOfAPluginThatHasDecidedDoesNotDecideForTheNextOne() {
+        FilterContext[] first = new FilterContext[1];
+        filters.add(contained(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                first[0] = context;
+                return Verdict.PROCEED;
+            }
+        }));
+        add("guard", waiting());
+        chain().run();
+        first[0].resume(Verdict.PROCEED);
+        assertThat(told).containsExactly("waits");
+    }
+
+    @Test
+    void aFilterOfAPluginThatResumesEarlyDoesSoOnce() {
+        Verdict.Reply second = reply();
+        filters.add(contained(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                context.resume(Verdict.PROCEED);
+                context.resume(second);
+                return waiting();
+            }
+        }));
+        chain().run();
+        assertThat(told).containsExactly("proceeded");
+        assertThat(second.body().refCnt()).isZero();
+    }
+
+    @Test
+    void aFilterOfAPluginThatResumesAndDoesNotWaitFailsItsExchange() {
+        filters.add(contained(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                context.resume(Verdict.PROCEED);
+                return Verdict.PROCEED;
+            }
+        }));
+        assertThatThrownBy(chain()::run).isInstanceOf(FilterDefect.class);
+    }
+
+    @Test
+    void aFilterOfAPluginThatResumesWithAWaitFailsItsExchange() {
+        filters.add(contained(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                context.resume(waiting());
+                return waiting();
+            }
+        }));
+        chain().run();
+        assertThat(told).containsExactly("refused: filter_error");
+    }
+
+    @Test
+    void aFilterOfAPluginMayResumeAfterTheEndInVain() {
+        FilterContext[] given = new FilterContext[1];
+        filters.add(contained(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                given[0] = context;
+                return waiting();
+            }
+        }));
+        FilterChain chain = chain();
+        chain.run();
+        chain.cancel();
+        Verdict.Reply late = reply();
+        given[0].resume(late);
+        assertThat(told).containsExactly("waits", "cancelled");
+        assertThat(late.body().refCnt()).isZero();
+    }
+
+    @Test
+    void aTransformOfAPluginKeepsForItsOwnFilter() {
+        List<BodyTransform> transforms = new ArrayList<>();
+        filters.add(new Keeping("a"));
+        filters.add(contained(new Filter() {
+            @Override
+            public BodyTransform responseBody(ResponseHead head, boolean last, FilterContext context) {
+                return new BodyTransform() {
+                    @Override
+                    public BodyTransform.Result transform(ByteBuf in, Input input) {
+                        seen.add("plugin" + context.kept());
+                        context.keep("mine");
+                        return MORE;
+                    }
+
+                    @Override
+                    public void close() {
+                        seen.add("plugin" + context.kept());
+                    }
+                };
+            }
+        }));
+        filters.add(new Keeping("c"));
+        FilterChain chain = chain();
+        chain.run();
+        transforms.add(chain.responseBody(ExchangeRig.response(200), false));
+        seen.clear();
+        for (BodyTransform each : transforms) {
+            each.transform(Unpooled.EMPTY_BUFFER, BodyTransform.Input.CONTINUES);
+            each.close();
+        }
+        chain.end();
+        assertThat(seen).containsExactly("pluginnull", "pluginmine", "cc", "aa");
+    }
+
+    @Test
     void inspectorsLookOneAfterAnother() {
         List<String> looked = new ArrayList<>();
         add("a", Verdict.PROCEED).inspector = inspector("a", looked, BodyInspector.MORE, BodyInspector.PASS);
@@ -354,7 +533,7 @@ class FilterChainTest extends PartRig {
         Queue<BodyInspector.Result> left = new ArrayDeque<>(List.of(results));
         return new BodyInspector() {
             @Override
-            public Result inspect(ByteBuf soFar, boolean last) {
+            public BodyInspector.Result inspect(ByteBuf soFar, boolean last) {
                 looked.add(name);
                 return left.remove();
             }

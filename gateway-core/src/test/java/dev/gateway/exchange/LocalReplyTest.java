@@ -129,6 +129,7 @@ class LocalReplyTest {
         "CLIENT_TIMEOUT, 408, http_request_error",
         "RATE_LIMITED, 429, http_request_denied",
         "AUTHZ_ERROR, 503, proxy_internal_error",
+        "FILTER_ERROR, 500, proxy_internal_error",
         "POLICY_ADDRESS, 403, destination_ip_prohibited",
         "LOOP_DETECTED, 508, proxy_loop_detected",
         "OVERLOAD, 503, proxy_internal_response",

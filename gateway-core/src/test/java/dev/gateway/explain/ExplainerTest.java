@@ -383,7 +383,13 @@ class ExplainerTest {
                         config,
                         upstreams,
                         route -> ViaSignature.random(),
-                        new FilterAssembly(new FilterStates().prepare(), new ConnectShared(), upstreams))
+                        new FilterAssembly(
+                                new FilterStates().prepare(),
+                                new ConnectShared((location, parsing) -> {
+                                    throw new AssertionError("no filter has keys to fetch");
+                                }),
+                                upstreams,
+                                false))
                 .get(0);
         Random random = new Random(7);
         List<String> hosts =

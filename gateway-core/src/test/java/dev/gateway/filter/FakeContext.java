@@ -13,6 +13,7 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -25,6 +26,9 @@ public final class FakeContext implements InspectionContext {
 
     /** The calls that the filter has begun, which the test answers. */
     public final List<FakeCall> calls = new ArrayList<>();
+
+    /** Where the filter has copies of the request sent. */
+    public final List<MirrorTarget> mirrors = new ArrayList<>();
 
     /** A call, as the filter has begun it. */
     public static final class FakeCall implements UpstreamCall {
@@ -51,6 +55,12 @@ public final class FakeContext implements InspectionContext {
     /** What its clock shows. */
     public long nanos;
 
+    /** By how much it goes on each time it is read. */
+    public long tick;
+
+    /** How many bytes have passed. */
+    public long moved;
+
     /** How many bytes the exchange may hold; half of them of what one can do without. */
     public long room = Long.MAX_VALUE;
 
@@ -68,6 +78,8 @@ public final class FakeContext implements InspectionContext {
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private final @Nullable SourceAddress client;
     private @Nullable Identity identity;
+    private Map<String, String> claims = Map.of();
+    private @Nullable Executor loop;
 
     public FakeContext(ConnectionInfo connection) {
         this(connection, null);
@@ -119,6 +131,12 @@ public final class FakeContext implements InspectionContext {
         return new ConnectionInfo(0, "egress", HttpVersion.HTTP_1_1, address, null, tls);
     }
 
+    /** Has another event loop than its own: one that several requests share. */
+    public FakeContext on(Executor shared) {
+        loop = shared;
+        return this;
+    }
+
     /** Says who the client is. */
     public FakeContext as(String name, String... groups) {
         identity = new Identity(name, Set.of(groups));
@@ -164,13 +182,30 @@ public final class FakeContext implements InspectionContext {
     }
 
     @Override
+    public Map<String, String> claims() {
+        return claims;
+    }
+
+    @Override
+    public void setClaims(Map<String, String> claims) {
+        this.claims = claims;
+    }
+
+    @Override
     public void setTunnelServerName(String name) {
         tunnelServerName = name;
     }
 
     @Override
     public long nanoTime() {
-        return nanos;
+        long now = nanos;
+        nanos += tick;
+        return now;
+    }
+
+    @Override
+    public long movedBytes() {
+        return moved;
     }
 
     @Override
@@ -191,6 +226,11 @@ public final class FakeContext implements InspectionContext {
     }
 
     @Override
+    public void mirror(MirrorTarget target) {
+        mirrors.add(target);
+    }
+
+    @Override
     public boolean tryHold(long bytes, boolean needed) {
         boolean fits = held + bytes <= (needed ? room : room / 2);
         held += fits ? bytes : 0;
@@ -205,11 +245,13 @@ public final class FakeContext implements InspectionContext {
 
     @Override
     public Executor loop() {
-        return task -> {
-            synchronized (tasks) {
-                tasks.add(task);
-            }
-        };
+        return loop != null
+                ? loop
+                : task -> {
+                    synchronized (tasks) {
+                        tasks.add(task);
+                    }
+                };
     }
 
     @Override

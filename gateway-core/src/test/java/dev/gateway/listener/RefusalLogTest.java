@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.stream.HandshakeFailure;
 import io.netty.handler.ssl.NotSslRecordException;
+import java.security.cert.CertificateException;
 import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.Test;
 
@@ -19,5 +20,13 @@ class RefusalLogTest {
     void otherFailuresAreTold() {
         SSLException failure = new SSLException("no cipher");
         assertThat(RefusalLog.describe(HandshakeFailure.OTHER, failure)).contains("no cipher");
+    }
+
+    @Test
+    void theLastCauseIsTold() {
+        SSLException failure =
+                new SSLException("General OpenSslEngine problem", new CertificateException("expired yesterday"));
+        assertThat(RefusalLog.describe(HandshakeFailure.CLIENT_CERTIFICATE, failure))
+                .isEqualTo("java.security.cert.CertificateException: expired yesterday");
     }
 }

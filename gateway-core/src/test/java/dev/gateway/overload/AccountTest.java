@@ -59,6 +59,17 @@ class AccountTest {
     }
 
     @Test
+    void whatGivesWayFirstLeavesThreeQuarters() {
+        leave(CAPACITY / 4 * 3 + 1000);
+        assertThat(account.hasSurplus(1001)).isFalse();
+        assertThat(account.tryChargeSurplus(1001)).isFalse();
+        assertThat(account.hasSurplus(1000)).isTrue();
+        assertThat(account.tryChargeSurplus(1000)).isTrue();
+        assertThat(account.tryChargeSurplus(1)).isFalse();
+        assertThat(account.tryChargeSpare(1)).as("which is optional").isTrue();
+    }
+
+    @Test
     void whatCannotBeRefusedIsChargedThoughNothingIsLeft() {
         leave(0);
         account.charge(CAPACITY);
@@ -75,6 +86,7 @@ class AccountTest {
         Account unlimited = Account.UNLIMITED;
         assertThat(unlimited.tryChargeUnfinished(CAPACITY)).isTrue();
         assertThat(unlimited.tryChargeSpare(CAPACITY)).isTrue();
+        assertThat(unlimited.tryChargeSurplus(CAPACITY)).isTrue();
         unlimited.charge(CAPACITY);
         assertThat(unlimited.isGreedy()).isFalse();
         unlimited.release(CAPACITY);

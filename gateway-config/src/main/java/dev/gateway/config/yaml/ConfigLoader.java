@@ -1,11 +1,14 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Position;
 import dev.gateway.config.yaml.check.Checks;
+import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.schema.RootSchema;
 import dev.gateway.config.yaml.type.Node;
+import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Problems;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.config.yaml.type.Variables;
@@ -16,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +37,12 @@ public final class ConfigLoader {
 
     /** Reads a file. Relative paths in it start at its directory. */
     public static LoadResult load(Path file, Map<String, String> environment) {
+        return load(file, environment, List.of());
+    }
+
+    /** Reads a file, which may have filters of plugins, too. Relative paths in it start at its directory. */
+    public static LoadResult load(
+            Path file, Map<String, String> environment, List<? extends FilterDeclaration> plugins) {
         Problems problems = new Problems();
         String name = file.toString();
         byte[] bytes = read(file, name, problems);
@@ -40,7 +50,13 @@ public final class ConfigLoader {
             return new LoadResult.Invalid(problems.inOrder());
         }
         Path parent = file.toAbsolutePath().getParent();
-        return parse(name, bytes, parent == null ? file.toAbsolutePath() : parent, environment);
+        return parse(
+                name,
+                bytes,
+                parent == null ? file.toAbsolutePath() : parent,
+                environment,
+                Instant.now(),
+                RootSchema.of(FilterTypes.with(plugins)));
     }
 
     /** Reads a text, with this process's environment variables. Relative paths in it start at the working directory. */
@@ -62,20 +78,32 @@ public final class ConfigLoader {
     /** Reads UTF-8 bytes at a moment, by which it is judged whether certificates are valid. */
     public static LoadResult parse(
             String name, byte[] bytes, Path directory, Map<String, String> environment, Instant now) {
+        return parse(name, bytes, directory, environment, now, RootSchema.ROOT);
+    }
+
+    private static LoadResult parse(
+            String name,
+            byte[] bytes,
+            Path directory,
+            Map<String, String> environment,
+            Instant now,
+            ObjectType<GatewayConfig> schema) {
         Problems problems = new Problems();
-        GatewayConfig config = parse(name, bytes, new Scope(problems, new Variables(environment), directory, now));
+        GatewayConfig config =
+                parse(name, bytes, new Scope(problems, new Variables(environment), directory, now), schema);
         return config == null || problems.hasErrors()
                 ? new LoadResult.Invalid(problems.inOrder())
                 : new LoadResult.Valid(config, problems.inOrder());
     }
 
-    private static @Nullable GatewayConfig parse(String name, byte[] bytes, Scope scope) {
+    private static @Nullable GatewayConfig parse(
+            String name, byte[] bytes, Scope scope, ObjectType<GatewayConfig> schema) {
         Node written = YamlText.CONFIGURATION.read(name, bytes, scope.problems);
         if (written == null) {
             return null;
         }
-        Node root = RootSchema.ROOT.withCurrentNames(written, scope.problems);
-        GatewayConfig config = RootSchema.ROOT.read(root, "the file", scope);
+        Node root = schema.withCurrentNames(written, scope.problems);
+        GatewayConfig config = schema.read(root, "the file", scope);
         if (root instanceof Node.Mapping mapping) {
             Checks.run(config, scope, mapping);
             EndpointFile.check(config, scope);

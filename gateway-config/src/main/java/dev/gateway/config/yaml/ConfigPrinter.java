@@ -1,6 +1,7 @@
 package dev.gateway.config.yaml;
 
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.schema.RootSchema;
 import dev.gateway.format.JsonString;
 import java.util.List;
@@ -17,7 +18,7 @@ public final class ConfigPrinter {
     /** Returns YAML that itself loads again, anywhere on this machine: paths are absolute. */
     public static String yaml(GatewayConfig config) {
         StringBuilder out = new StringBuilder();
-        write(out, RootSchema.ROOT.print(config, config.concealed()), "\n");
+        write(out, RootSchema.of(FilterTypes.of(config)).print(config, config.concealed()), "\n");
         return out.substring(1) + "\n";
     }
 

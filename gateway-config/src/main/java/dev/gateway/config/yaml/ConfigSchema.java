@@ -1,7 +1,10 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.FilterDeclaration;
+import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.schema.RootSchema;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -11,8 +14,13 @@ public final class ConfigSchema {
 
     /** Returns a JSON Schema, draft 2020-12, as indented JSON. */
     public static String json() {
+        return json(List.of());
+    }
+
+    /** Returns a JSON Schema, draft 2020-12, as indented JSON, which also describes the filters of plugins. */
+    public static String json(List<? extends FilterDeclaration> plugins) {
         Map<String, Object> definitions = new TreeMap<>();
-        Map<String, Object> root = RootSchema.ROOT.definition(definitions);
+        Map<String, Object> root = RootSchema.of(FilterTypes.with(plugins)).definition(definitions);
         Map<String, Object> schema = new LinkedHashMap<>();
         schema.put("$schema", "https://json-schema.org/draft/2020-12/schema");
         schema.put("title", "Gateway configuration");

@@ -36,7 +36,7 @@ class DocumentedDefaultsTest {
 
     /** A comment of the example: "default" alone, or with a value that differs from the one shown. */
     private static final Pattern COMMENT =
-            Pattern.compile("#\\s+(?:.*; )?default(?: ([\\w.\\[\\]]+))?(?=[.;,]|$| \\()");
+            Pattern.compile("#\\s+(?:.*; )?default(?: ([\\w.]+|\\[[\\w, ]*]))?(?=[.;,]|$| \\()");
 
     private static final Pattern DURATION = Pattern.compile("(?:(\\d+)h)?(?:(\\d+)m)?(?:(\\d+)s)?");
 

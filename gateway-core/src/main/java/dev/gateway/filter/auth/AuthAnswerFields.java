@@ -45,10 +45,17 @@ public final class AuthAnswerFields {
     /** Gives a request the fields of an answer, and the exchange the identity. */
     void apply(Fields answer, Fields request, FilterContext context) {
         for (FieldName name : toUpstream) {
-            copy(answer, name, request);
+            QuestionFields.copy(answer, name, request);
         }
         AsciiString who = identity == null ? null : answer.first(identity);
-        if (who != null && !who.isEmpty() && who.length() <= MOST_IDENTITY_BYTES) {
+        if (who != null) {
+            identify(who, context);
+        }
+    }
+
+    /** Says who the client is, if that is no endless text. */
+    static void identify(AsciiString who, FilterContext context) {
+        if (!who.isEmpty() && who.length() <= MOST_IDENTITY_BYTES) {
             String name = new String(who.array(), who.arrayOffset(), who.length(), StandardCharsets.UTF_8);
             context.setIdentity(new Identity(name, Set.of()));
         }
@@ -61,7 +68,7 @@ public final class AuthAnswerFields {
         for (FieldName name : toClient) {
             if (answer.contains(name)) {
                 found = found == null ? new Fields() : found;
-                copy(answer, name, found);
+                QuestionFields.copy(answer, name, found);
             }
         }
         return found;
@@ -74,14 +81,8 @@ public final class AuthAnswerFields {
                 if (!name.equals(FieldName.SET_COOKIE)) {
                     response.remove(name);
                 }
-                copy(found, name, response);
+                QuestionFields.copy(found, name, response);
             }
-        }
-    }
-
-    private static void copy(Fields from, FieldName name, Fields to) {
-        for (int i = from.find(name, 0); i >= 0; i = from.find(name, i + 1)) {
-            to.add(name, from.value(i));
         }
     }
 }

@@ -5,18 +5,14 @@ import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
-import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
-import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** One request on its way to the verdict of an {@link ExternalAuth}. Confined to the exchange's event loop. */
 final class AuthCheck implements UpstreamCall.Callback {
-    private static final int SERVER_ERROR = 500;
     private static final AsciiString NO_STORE = new AsciiString("no-store");
 
     private final AuthServer server;
@@ -32,16 +28,9 @@ final class AuthCheck implements UpstreamCall.Callback {
 
     Verdict begin() {
         boolean tls = server.upstream().settings().tls() != null;
-        RequestHead question = server.question().about(head, tls, context);
-        server.fields().remove(head.fields()); // not sooner: some of these may be what the server decides by
-        call = context.call(
-                server.upstream(),
-                new UpstreamCall.Request(
-                        question,
-                        Unpooled.EMPTY_BUFFER,
-                        server.policy().timeoutMillis(),
-                        server.policy().maxResponseBytes()),
-                this);
+        UpstreamCall.Request question = server.protocol().question(head, tls, context, server.policy());
+        server.protocol().remove(head.fields()); // not sooner: some of these may be what the server decides by
+        call = context.call(server.upstream(), question, this);
         return new Verdict.Wait(this::cancel);
     }
 
@@ -53,49 +42,34 @@ final class AuthCheck implements UpstreamCall.Callback {
 
     @Override
     public void onAnswer(UpstreamCall.Answer answer) {
-        int status = answer.head().status();
-        HopByHop.stripResponse(answer.head().fields());
-        if (status < 300) {
-            answer.body().release();
-            allow(answer.head().fields());
-        } else if (status >= SERVER_ERROR) {
-            answer.body().release();
-            fail("answered " + status, false);
-        } else if (!answer.whole()) {
-            answer.body().release();
-            fail(
-                    "answered " + status + " with more than " + server.policy().maxResponseBytes() + " bytes of body",
-                    true);
-        } else {
-            refuse(answer);
+        AuthDecision decision = server.protocol().decision(answer, server.policy());
+        if (decision instanceof AuthDecision.Allowed allowed) {
+            server.tally().onAllowed();
+            allowed.apply(head, context);
+            context.resume(Verdict.PROCEED);
+        } else if (decision instanceof AuthDecision.Answered answered) {
+            server.tally().onDenied();
+            int status = answered.head().status();
+            Fields fields = answered.head().fields();
+            if (!fields.contains(FieldName.CACHE_CONTROL)) {
+                fields.add(FieldName.CACHE_CONTROL, NO_STORE); // it is no answer of the resource
+            }
+            Failure refusal = Failure.of(Cause.AUTHZ_DENIED, status, detail("answered " + status));
+            context.resume(new Verdict.Reply(answered.head(), answered.body(), refusal));
+        } else if (decision instanceof AuthDecision.Refused refused) {
+            server.tally().onDenied();
+            context.resume(new Verdict.Refuse(Failure.of(Cause.AUTHZ_DENIED, detail(refused.detail()))));
+        } else if (decision instanceof AuthDecision.None none) {
+            fail(none.detail(), none.refused());
         }
-    }
-
-    private void allow(Fields answer) {
-        server.tally().onAllowed();
-        server.fields().apply(answer, head.fields(), context);
-        Fields found = server.fields().forClient(answer);
-        if (found != null) {
-            context.keep(found);
-        }
-        context.resume(Verdict.PROCEED);
-    }
-
-    private void refuse(UpstreamCall.Answer answer) {
-        server.tally().onDenied();
-        ResponseHead refusal = answer.head();
-        if (!refusal.fields().contains(FieldName.CACHE_CONTROL)) {
-            refusal.fields().add(FieldName.CACHE_CONTROL, NO_STORE); // it is no answer of the resource
-        }
-        String detail = "ExternalAuth: " + name() + " answered " + refusal.status();
-        context.resume(
-                new Verdict.Reply(refusal, answer.body(), Failure.of(Cause.AUTHZ_DENIED, refusal.status(), detail)));
     }
 
     @Override
     public void onFailure(Failure failure, int status) {
         String begun = status == 0 ? "did not answer" : "answered " + status + ", but not all of it came";
-        fail(begun + ": " + failure.cause().label() + ": " + failure.detail(), status >= 300 && status < SERVER_ERROR);
+        fail(
+                begun + ": " + failure.cause().label() + ": " + failure.detail(),
+                status != 0 && server.protocol().mayRefuse(status));
     }
 
     /**
@@ -103,14 +77,13 @@ final class AuthCheck implements UpstreamCall.Callback {
      *
      * @param refused whether the server has refused the request, which no policy for errors may change
      */
-    private void fail(String detail, boolean refused) {
+    private void fail(String why, boolean refused) {
         server.tally().onFailed();
-        Failure failure = Failure.of(Cause.AUTHZ_ERROR, "ExternalAuth: " + name() + " " + detail);
         boolean allowed = server.policy().allowOnError() && !refused;
-        context.resume(allowed ? Verdict.PROCEED : new Verdict.Refuse(failure));
+        context.resume(allowed ? Verdict.PROCEED : new Verdict.Refuse(Failure.of(Cause.AUTHZ_ERROR, detail(why))));
     }
 
-    private String name() {
-        return server.upstream().name();
+    private String detail(String what) {
+        return "ExternalAuth: " + server.upstream().name() + " " + what;
     }
 }

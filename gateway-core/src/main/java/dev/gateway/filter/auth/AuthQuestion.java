@@ -17,22 +17,6 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 public final class AuthQuestion {
-    private static final FieldName FORWARDED_METHOD = FieldName.of("X-Forwarded-Method");
-    private static final FieldName FORWARDED_URI = FieldName.of("X-Forwarded-Uri");
-
-    /** {@code Via} also for the case that the question comes back here: then it is known as a loop. */
-    private static final List<FieldName> ALWAYS = List.of(
-            FieldName.VIA,
-            FieldName.X_REQUEST_ID,
-            FieldName.TRACEPARENT,
-            FieldName.TRACESTATE,
-            FieldName.of("b3"),
-            FieldName.of("X-B3-TraceId"),
-            FieldName.of("X-B3-SpanId"),
-            FieldName.of("X-B3-ParentSpanId"),
-            FieldName.of("X-B3-Sampled"),
-            FieldName.of("X-B3-Flags"));
-
     private static final byte SLASH = '/';
 
     private final AsciiString path;
@@ -44,7 +28,9 @@ public final class AuthQuestion {
         this.path = path;
         this.isPrefix = isPrefix;
         this.method = method;
-        this.copied = Stream.concat(sent.stream(), ALWAYS.stream()).distinct().toArray(FieldName[]::new);
+        this.copied = Stream.concat(sent.stream(), QuestionFields.ALWAYS.stream())
+                .distinct()
+                .toArray(FieldName[]::new);
     }
 
     /**
@@ -70,22 +56,11 @@ public final class AuthQuestion {
 
     /** Returns the question about a request. */
     RequestHead about(RequestHead head, boolean tls, FilterContext context) {
-        Fields from = head.fields();
         Fields fields = new Fields();
         for (FieldName name : copied) {
-            for (int i = from.find(name, 0); i >= 0; i = from.find(name, i + 1)) {
-                fields.add(name, from.value(i));
-            }
+            QuestionFields.copy(head.fields(), name, fields);
         }
-        // What only trusted proxies may say is all that is left of this one.
-        AsciiString proto = from.first(FieldName.X_FORWARDED_PROTO);
-        fields.add(FORWARDED_METHOD, head.routedMethod().name());
-        fields.add(FieldName.X_FORWARDED_PROTO, proto == null ? head.scheme() : proto);
-        if (!head.authority().isEmpty()) {
-            fields.add(FieldName.X_FORWARDED_HOST, head.authority());
-        }
-        fields.add(FORWARDED_URI, head.path());
-        fields.add(FieldName.X_FORWARDED_FOR, context.client().text());
+        QuestionFields.describe(head, context, fields);
         Method asked = method == null ? head.routedMethod() : method;
         return new RequestHead(
                 asked,

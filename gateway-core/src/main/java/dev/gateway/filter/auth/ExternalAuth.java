@@ -10,20 +10,33 @@ import dev.gateway.upstream.Upstream;
 
 /**
  * External authorization (forward authentication; the Gateway API's HTTPExternalAuthFilter): asks a server about each
- * request. If that answers 2xx, the request continues; 3xx and 4xx go to the client; 5xx decide nothing. The request's body
- * waits meanwhile. Shared by all event loops.
+ * request, by HTTP or by Envoy's gRPC. If that consents, the request continues; a refusal goes to the client; failures
+ * decide nothing. The request's body waits meanwhile. Shared by all event loops.
  */
 public final class ExternalAuth implements Filter {
     private final AuthServer server;
 
+    private ExternalAuth(AuthServer server) {
+        this.server = server;
+    }
+
     /**
-     * Makes the filter.
+     * Makes a filter that asks by HTTP.
      *
      * @param tally of the rule
      */
-    public ExternalAuth(
+    public static ExternalAuth byHttp(
             Upstream upstream, AuthQuestion question, AuthAnswerFields fields, AuthPolicy policy, AuthTally tally) {
-        this.server = new AuthServer(upstream, question, fields, policy, tally);
+        return new ExternalAuth(new AuthServer(upstream, new HttpAuth(question, fields), policy, tally));
+    }
+
+    /**
+     * Makes a filter that asks by gRPC.
+     *
+     * @param tally of the rule
+     */
+    public static ExternalAuth byGrpc(Upstream upstream, GrpcAuth protocol, AuthPolicy policy, AuthTally tally) {
+        return new ExternalAuth(new AuthServer(upstream, protocol, policy, tally));
     }
 
     @Override
@@ -39,7 +52,10 @@ public final class ExternalAuth implements Filter {
     /** What the head does not take from the client, the trailers do not, either. */
     @Override
     public void onRequestTrailers(Fields trailers, FilterContext context) {
-        server.fields().remove(trailers);
+        server.protocol().remove(trailers);
+        if (context.kept() instanceof AuthDecision.Gift gift) {
+            gift.clean(trailers);
+        }
     }
 
     @Override
@@ -53,8 +69,8 @@ public final class ExternalAuth implements Filter {
     }
 
     private void giveFields(Fields to, FilterContext context) {
-        if (context.kept() instanceof Fields found) {
-            server.fields().give(found, to);
+        if (context.kept() instanceof AuthDecision.Gift gift) {
+            gift.give(to);
         }
     }
 }

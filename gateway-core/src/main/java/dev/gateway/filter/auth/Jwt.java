@@ -150,6 +150,9 @@ public final class Jwt implements Filter {
         if (valid.identity() != null) {
             context.setIdentity(valid.identity());
         }
+        if (!valid.claims().isEmpty()) {
+            context.setClaims(valid.claims());
+        }
         for (int i = 0; i < headers.length; i++) {
             if (valid.headers().get(i).isPresent()) {
                 head.fields().add(headers[i], valid.headers().get(i).get());

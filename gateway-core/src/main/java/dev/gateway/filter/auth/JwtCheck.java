@@ -2,19 +2,25 @@ package dev.gateway.filter.auth;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.jwks.RemoteKeys;
+import dev.gateway.jwks.RenewalOutcome;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Failure;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One request's token on its way to a verdict: from the exchange's event loop to {@link SignatureWork} and back. Nothing is
- * answered once it is cancelled.
+ * One request's token on its way to a verdict: from the exchange's event loop to {@link SignatureWork} and back. If its key is
+ * unknown and the issuer may have new ones, it waits for these once, and is verified again. Nothing is answered once it is
+ * cancelled.
  */
 final class JwtCheck implements HashingTask {
     private static final Verdict OVERLOAD =
             new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "too many tokens wait to be verified"));
+    private static final Verdict CROWDED =
+            new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "too many tokens wait for the keys of their issuer"));
     private static final Verdict LIMITED = new Verdict.Refuse(
             Failure.of(Cause.RATE_LIMITED, "too many tokens from this client's address wait to be verified"));
     private static final Verdict EVICTED = new Verdict.Refuse(Failure.of(
@@ -23,10 +29,11 @@ final class JwtCheck implements HashingTask {
     private final JwtTokens tokens;
     private final byte[] token;
     private final Digest digest;
-    private final JwtTokens.Keys keys;
+    private JwtTokens.Keys keys; // changed by who runs it, one after the other
     private final Function<JwtResult, Verdict> answer;
     private final FilterContext context;
     private final ClientNetwork client;
+    private boolean hasWaited; // for newer keys
     private volatile boolean cancelled; // by the event loop; the other thread need not work then
 
     /**
@@ -51,8 +58,14 @@ final class JwtCheck implements HashingTask {
     }
 
     Verdict begin() {
+        Verdict refused = queue();
+        return refused != null ? refused : new Verdict.Wait(() -> cancelled = true);
+    }
+
+    /** Has the token verified; returns why it is not. */
+    private @Nullable Verdict queue() {
         return switch (tokens.work().add(client, this)) {
-            case WAITS -> new Verdict.Wait(() -> cancelled = true);
+            case WAITS -> null;
             case CLIENT_HAS_TOO_MANY -> LIMITED;
             case TOO_MANY -> OVERLOAD;
         };
@@ -64,15 +77,52 @@ final class JwtCheck implements HashingTask {
             return;
         }
         JwtResult result = tokens.verify(token, digest, keys);
+        if (!(result instanceof JwtResult.NoKey missing)) {
+            finish(result);
+            return;
+        }
+        RemoteKeys remote = tokens.remote(missing.provider());
+        if (remote == null || hasWaited) {
+            finish(JwtTokens.NO_KEY);
+        } else {
+            hasWaited = true;
+            remote.renew(client, keys.sets().get(missing.provider()), outcome -> onKeys(outcome, remote));
+        }
+    }
+
+    private void onKeys(RenewalOutcome outcome, RemoteKeys remote) {
+        switch (outcome) {
+            case CHANGED -> {
+                keys = tokens.keys();
+                Verdict refused = cancelled ? null : queue();
+                if (refused != null) {
+                    resume(refused);
+                }
+            }
+            case SAME -> finish(JwtTokens.NO_KEY);
+            case NONE ->
+                resume(new Verdict.Refuse(Failure.of(
+                        Cause.AUTHZ_ERROR,
+                        "JWT: no keys from " + remote.location().url() + ": "
+                                + remote.status().problem())));
+            case TOO_MANY -> resume(CROWDED);
+        }
+    }
+
+    private void finish(JwtResult result) {
         if (result instanceof JwtResult.Invalid) {
             tokens.work().failed(client);
         }
         onLoop(() -> context.resume(answer.apply(result)));
     }
 
+    private void resume(Verdict verdict) {
+        onLoop(() -> context.resume(verdict));
+    }
+
     @Override
     public void evicted() {
-        onLoop(() -> context.resume(EVICTED));
+        resume(EVICTED);
     }
 
     private void onLoop(Runnable task) {

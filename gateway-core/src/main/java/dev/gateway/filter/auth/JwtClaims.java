@@ -4,10 +4,12 @@ import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Claims of one token: what they say, for those who ask. Immutable, as long as nobody changes the map. */
@@ -86,6 +88,20 @@ final class JwtClaims {
     /** Returns a string, a number or a boolean as text; empty for all else. */
     private static String text(@Nullable Object value) {
         return value instanceof String || value instanceof Number || value instanceof Boolean ? value.toString() : "";
+    }
+
+    /** Returns what some claims say, a list with line breaks; without those that are not there, or are objects. */
+    Map<String, String> texts(List<String> names) {
+        Map<String, String> texts = new HashMap<>();
+        for (String name : names) {
+            Object value = find(name);
+            if (value instanceof List<?> several) {
+                texts.put(name, several.stream().map(JwtClaims::text).collect(Collectors.joining("\n")));
+            } else if (!text(value).isEmpty()) {
+                texts.put(name, text(value));
+            }
+        }
+        return texts;
     }
 
     /** Returns whom a claim names, null if that cannot be shown in a log. */

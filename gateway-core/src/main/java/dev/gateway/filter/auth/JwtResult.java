@@ -3,6 +3,7 @@ package dev.gateway.filter.auth;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ sealed interface JwtResult {
      *
      * @param identity who the client is, null if the token does not say
      * @param headers values of header fields, in the order of the rules
+     * @param claims texts of the claims that limits count by, by their names
      * @param notBefore from when on it counts, in seconds since 1970
      * @param expires when it ends, in seconds since 1970
      * @param lacks what it lacks to be let pass, as a log says it; empty if nothing
@@ -20,12 +22,14 @@ sealed interface JwtResult {
     record Valid(
             @Nullable Identity identity,
             List<Optional<AsciiString>> headers,
+            Map<String, String> claims,
             long notBefore,
             long expires,
             String lacks)
             implements JwtResult {
         public Valid {
             headers = List.copyOf(headers);
+            claims = Map.copyOf(claims);
         }
 
         /** Returns about how many bytes its texts take. */
@@ -34,9 +38,19 @@ sealed interface JwtResult {
             for (Optional<AsciiString> header : headers) {
                 size += header.isPresent() ? header.get().length() : 0;
             }
+            for (String claim : claims.values()) {
+                size += 2 * claim.length();
+            }
             return size;
         }
     }
+
+    /**
+     * A token whose key is not among those of its issuer, which may have others by now.
+     *
+     * @param provider its index in the rules
+     */
+    record NoKey(int provider) implements JwtResult {}
 
     /** A token that is wrong, and why, as a log says it. */
     record Invalid(String why) implements JwtResult {}

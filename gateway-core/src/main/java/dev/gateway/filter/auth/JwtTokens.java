@@ -1,6 +1,7 @@
 package dev.gateway.filter.auth;
 
 import dev.gateway.format.JwkSet;
+import dev.gateway.jwks.RemoteKeys;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -13,12 +14,15 @@ import org.jspecify.annotations.Nullable;
  * same. Safe from any thread.
  */
 public final class JwtTokens {
+    /** A token that may be right, and that no known key of its issuer verifies. */
+    static final JwtResult NO_KEY = new JwtResult.Invalid("there is no such key of the issuer");
+
     private static final int MOST_WRONG = 1_000;
 
     /** A token with larger texts is verified each time, so that what is remembered is bounded. */
     private static final int MOST_REMEMBERED_BYTES = 1024;
 
-    private final List<Supplier<JwkSet>> files;
+    private final List<Supplier<JwkSet>> sources;
     private final SignatureWork work;
     private final JwtVerifier verifier;
     private final VerifiedCredentials<JwtResult> valid;
@@ -29,7 +33,7 @@ public final class JwtTokens {
     record Keys(List<JwkSet> sets) {}
 
     /**
-     * What the files said at the last look.
+     * What the sources said at the last look.
      *
      * @param keys those of an earlier look if they are the same
      */
@@ -38,14 +42,14 @@ public final class JwtTokens {
     /**
      * Makes it, without tokens.
      *
-     * @param files asked for the keys of the providers, in the order of the rules
+     * @param sources asked for the keys of the providers, in the order of the rules; {@link RemoteKeys} also for newer ones
      */
-    public JwtTokens(JwtRules rules, List<Supplier<JwkSet>> files, AuthWork work) {
-        this(rules, files, work, System::nanoTime);
+    public JwtTokens(JwtRules rules, List<Supplier<JwkSet>> sources, AuthWork work) {
+        this(rules, sources, work, System::nanoTime);
     }
 
-    JwtTokens(JwtRules rules, List<Supplier<JwkSet>> files, AuthWork work, LongSupplier nanoClock) {
-        this.files = List.copyOf(files);
+    JwtTokens(JwtRules rules, List<Supplier<JwkSet>> sources, AuthWork work, LongSupplier nanoClock) {
+        this.sources = List.copyOf(sources);
         this.work = work.signatures();
         this.verifier = new JwtVerifier(rules);
         this.valid = new VerifiedCredentials<>(nanoClock);
@@ -55,7 +59,7 @@ public final class JwtTokens {
     }
 
     private List<JwkSet> read() {
-        return files.stream().map(Supplier::get).toList();
+        return sources.stream().map(Supplier::get).toList();
     }
 
     SignatureWork work() {
@@ -68,10 +72,10 @@ public final class JwtTokens {
         return isCurrent(last) ? last.keys : renew();
     }
 
-    @SuppressWarnings("ReferenceEquality") // what a file says is the same object until it is read again
+    @SuppressWarnings("ReferenceEquality") // what a source says is the same object until it says something else
     private boolean isCurrent(Look last) {
-        for (int i = 0; i < files.size(); i++) {
-            if (files.get(i).get() != last.seen.get(i)) {
+        for (int i = 0; i < sources.size(); i++) {
+            if (sources.get(i).get() != last.seen.get(i)) {
                 return false;
             }
         }
@@ -98,9 +102,21 @@ public final class JwtTokens {
         return known != null ? known : wrong.find(digest, under);
     }
 
-    /** Verifies a token, and remembers what became of it. Takes its time; not for event loops. */
+    /** Returns the source of a provider's keys if that may have newer ones. */
+    @Nullable
+    RemoteKeys remote(int provider) {
+        return sources.get(provider) instanceof RemoteKeys remote ? remote : null;
+    }
+
+    /**
+     * Verifies a token, and remembers what became of it, unless newer keys may change that. Takes its time; not for event
+     * loops.
+     */
     JwtResult verify(byte[] token, Digest digest, Keys under) {
         JwtResult result = verifier.verify(new String(token, StandardCharsets.US_ASCII), under.sets);
+        if (result instanceof JwtResult.NoKey missing && remote(missing.provider()) == null) {
+            result = NO_KEY;
+        }
         if (result instanceof JwtResult.Invalid) {
             wrong.add(digest, result, under);
         } else if (result instanceof JwtResult.Valid passed && passed.size() <= MOST_REMEMBERED_BYTES) {

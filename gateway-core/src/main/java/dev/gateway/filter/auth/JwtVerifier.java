@@ -1,6 +1,7 @@
 package dev.gateway.filter.auth;
 
 import dev.gateway.filter.auth.JwtResult.Invalid;
+import dev.gateway.filter.auth.JwtResult.NoKey;
 import dev.gateway.filter.auth.JwtResult.Valid;
 import dev.gateway.format.JwkSet;
 import dev.gateway.format.VerificationKey;
@@ -56,36 +57,35 @@ final class JwtVerifier {
         for (int i = 0; i < rules.providers().size(); i++) {
             JwtRules.Provider provider = rules.providers().get(i);
             if (provider.issuer().equals(issuer)) {
-                String problem = signatureProblem(signature, provider, keys.get(i));
-                return problem != null ? new Invalid(problem) : judge(claims, provider);
+                JwtResult problem = signatureProblem(signature, i, keys.get(i));
+                return problem != null ? problem : judge(claims, provider);
             }
         }
         return new Invalid("the token is of another issuer");
     }
 
-    private static @Nullable String signatureProblem(
-            JsonWebSignature signature, JwtRules.Provider provider, JwkSet keys) {
+    private @Nullable JwtResult signatureProblem(JsonWebSignature signature, int provider, JwkSet keys) {
         if (!(signature.getHeaders().getObjectHeaderValue("alg") instanceof String algorithm)
-                || !provider.algorithms().contains(algorithm)) {
-            return "the token is signed by an algorithm that is not accepted";
+                || !rules.providers().get(provider).algorithms().contains(algorithm)) {
+            return new Invalid("the token is signed by an algorithm that is not accepted");
         }
         if (signature.getHeaders().getObjectHeaderValue("crit") != null) {
-            return "the token has header parameters that would have to be understood (crit)";
+            return new Invalid("the token has header parameters that would have to be understood (crit)");
         }
         Object id = signature.getHeaders().getObjectHeaderValue("kid");
         if (id != null && !(id instanceof String)) {
-            return "the token is malformed";
+            return new Invalid("the token is malformed");
         }
         List<VerificationKey> found = keys.find((String) id, algorithm);
         if (found.isEmpty()) {
-            return "there is no such key of the issuer";
+            return new NoKey(provider);
         }
         for (VerificationKey key : found.subList(0, Math.min(MOST_KEYS_TRIED, found.size()))) {
             if (isSignedBy(key, signature)) {
                 return null;
             }
         }
-        return "the token's signature is wrong";
+        return new Invalid("the token's signature is wrong");
     }
 
     private static boolean isSignedBy(VerificationKey key, JsonWebSignature signature) {
@@ -111,7 +111,13 @@ final class JwtVerifier {
         }
         List<Optional<AsciiString>> headers = new ArrayList<>();
         rules.headerClaims().forEach(claim -> headers.add(claims.header(claim)));
-        return new Valid(claims.identity(rules.identityClaim()), headers, notBefore, expires, lacks(claims));
+        return new Valid(
+                claims.identity(rules.identityClaim()),
+                headers,
+                claims.texts(rules.limitClaims()),
+                notBefore,
+                expires,
+                lacks(claims));
     }
 
     private String lacks(JwtClaims claims) {

@@ -3,11 +3,11 @@ package dev.gateway.filter.body;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import io.netty.util.AsciiString;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
-/** Content negotiation: chooses a coding by {@code Accept-Encoding} (RFC 9110, section 12.5.3). No state. */
+/** Content negotiation: ranks codings by {@code Accept-Encoding} (RFC 9110, section 12.5.3). No state. */
 final class AcceptEncoding {
     private static final AsciiString ANY = new AsciiString("*");
     private static final AsciiString IDENTITY = new AsciiString("identity");
@@ -22,33 +22,39 @@ final class AcceptEncoding {
     private AcceptEncoding() {}
 
     /**
-     * Returns the coding with the greatest weight, the first in the list among equals; null if the client accepts none.
+     * Returns the codings that the client accepts and likes no less than none: by weight, and in the offered order among
+     * equals.
      *
      * @param offered codings, the preferred one first
      */
-    static @Nullable ContentCoding choose(Fields fields, List<ContentCoding> offered) {
+    static List<ContentCoding> rank(Fields fields, List<ContentCoding> offered) {
         int at = fields.find(FieldName.ACCEPT_ENCODING, 0);
         if (at < 0) {
-            return null; // the client accepts any coding, but a client without this field can seldom decode one
+            return List.of(); // the client accepts any coding, but a client without this field can seldom decode one
         }
         int[] weights = new int[OFFERED_AT + offered.size()];
         Arrays.fill(weights, UNSAID);
         for (; at >= 0; at = fields.find(FieldName.ACCEPT_ENCODING, at + 1)) {
             readList(fields.value(at), offered, weights);
         }
-        ContentCoding best = null;
-        int most = 0;
-        for (int i = 0; i < offered.size(); i++) {
-            int weight = weights[OFFERED_AT + i];
-            if (weight == UNSAID) {
-                weight = weights[ANY_AT];
-            }
-            if (weight > most) {
-                best = offered.get(i);
-                most = weight;
+        List<ContentCoding> ranked = new ArrayList<>(offered.size());
+        int least = Math.max(1, weights[IDENTITY_AT]);
+        for (ContentCoding coding : offered) {
+            int weight = weight(coding, offered, weights);
+            if (weight >= least) {
+                int place = ranked.size();
+                while (place > 0 && weight > weight(ranked.get(place - 1), offered, weights)) {
+                    place--;
+                }
+                ranked.add(place, coding);
             }
         }
-        return most >= weights[IDENTITY_AT] ? best : null;
+        return ranked;
+    }
+
+    private static int weight(ContentCoding coding, List<ContentCoding> offered, int[] weights) {
+        int said = weights[OFFERED_AT + offered.indexOf(coding)];
+        return said == UNSAID ? weights[ANY_AT] : said;
     }
 
     private static void readList(AsciiString value, List<ContentCoding> offered, int[] weights) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Response compression (RFC 9110, section 8.4): compresses responses of upstreams if the client accepts it and the response
- * allows it. Flushes whenever the upstream pauses. If memory is short, a response stays uncompressed.
+ * allows it. Flushes whenever the upstream pauses. If memory is short, it takes a coding that needs less, or none.
  */
 public final class Compression implements Filter {
     private static final FieldName ACCEPT_RANGES = FieldName.of("Accept-Ranges");
@@ -50,13 +50,13 @@ public final class Compression implements Filter {
     }
 
     /**
-     * The coding that a request accepts.
+     * The codings that a request accepts.
      *
-     * @param coding null for none
+     * @param codings the preferred one first
      * @param head whether the method is HEAD, so that the response has the fields of one to GET
      */
-    private record Accepted(@Nullable ContentCoding coding, boolean head) {
-        static final Accepted NOTHING = new Accepted(null, false);
+    private record Accepted(List<ContentCoding> codings, boolean head) {
+        static final Accepted NOTHING = new Accepted(List.of(), false);
     }
 
     /** The filter's note on an exchange whose response it compresses. */
@@ -75,11 +75,11 @@ public final class Compression implements Filter {
         if (fields.hasElement(FieldName.CACHE_CONTROL, NO_TRANSFORM)) {
             return Verdict.PROCEED; // RFC 9111, section 5.2.1.6
         }
-        ContentCoding coding = AcceptEncoding.choose(fields, settings.codings);
+        List<ContentCoding> codings = AcceptEncoding.rank(fields, settings.codings);
         context.keep(
-                coding == null
+                codings.isEmpty()
                         ? Accepted.NOTHING
-                        : new Accepted(coding, head.method().equals(Method.HEAD)));
+                        : new Accepted(codings, head.method().equals(Method.HEAD)));
         return Verdict.PROCEED;
     }
 
@@ -89,8 +89,7 @@ public final class Compression implements Filter {
             return null;
         }
         vary(head.fields());
-        ContentCoding coding = accepted.coding;
-        if (coding == null) {
+        if (accepted.codings.isEmpty()) {
             return null;
         }
         if (head.status() == 304) {
@@ -98,19 +97,30 @@ public final class Compression implements Filter {
             return null;
         }
         if (accepted.head) { // HTTP/2 may send the end of the stream after the head
-            describe(head, coding);
+            describe(head, accepted.codings.get(0));
             return null;
         }
         if (last) {
             return null;
         }
-        if (!context.tryHold(Deflaters.BYTES, false)) {
+        ContentCoding coding = hold(accepted.codings, context);
+        if (coding == null) {
             count.skip();
             return null;
         }
         describe(head, coding);
         context.keep(COMPRESSED);
-        return new Deflating(coding, settings.level, count);
+        return new Compressing(coding, settings.level, count);
+    }
+
+    /** Charges for a compressor of the first coding that memory is left for. Returns that coding, null if none fits. */
+    private @Nullable ContentCoding hold(List<ContentCoding> codings, FilterContext context) {
+        for (ContentCoding coding : codings) {
+            if (context.tryHold(Codecs.compressorBytes(coding, settings.level), false)) {
+                return coding;
+            }
+        }
+        return null;
     }
 
     @Override

@@ -1,20 +1,28 @@
 package dev.gateway.filter.body;
 
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import io.netty.util.AsciiString;
 import java.util.zip.Adler32;
 import java.util.zip.CRC32;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
-/** Content coding (RFC 9110, section 8.4.1). All have the same compressed data (RFC 1951) in a different format. */
+/** Content coding (RFC 9110, section 8.4.1). The JDK knows gzip and deflate; the others have optional libraries. */
 public enum ContentCoding {
     /** RFC 1952. */
     GZIP("gzip"),
     /** The zlib format (RFC 1950), despite the name. */
-    DEFLATE("deflate");
+    DEFLATE("deflate"),
+    /** Brotli (RFC 7932). */
+    BR("br"),
+    /** Zstandard (RFC 8878), with a window of at most 8 MB (RFC 9659). */
+    ZSTD("zstd");
 
     /** The older name of gzip, which recipients must accept (RFC 9110, section 8.4.1.3). */
     private static final AsciiString X_GZIP = new AsciiString("x-gzip");
+
+    private static final ContentCoding[] ALL = values();
 
     private final AsciiString token;
 
@@ -27,16 +35,24 @@ public enum ContentCoding {
         return token;
     }
 
-    /** Creates the checksum of its data. */
+    /** Returns the failure of a body that is not valid in this coding. */
+    Failure invalid(String why) {
+        return Failure.of(
+                Cause.CLIENT_PROTOCOL_ERROR, "a body that is not valid " + token + ": " + why + " (Decompression)");
+    }
+
+    /** Creates the checksum of the data of gzip or deflate. */
     Checksum newChecksum() {
         return this == GZIP ? new CRC32() : new Adler32();
     }
 
     /** Returns the coding with this name, ignoring case; null for others. */
     static @Nullable ContentCoding of(AsciiString name) {
-        if (name.contentEqualsIgnoreCase(GZIP.token) || name.contentEqualsIgnoreCase(X_GZIP)) {
-            return GZIP;
+        for (ContentCoding each : ALL) {
+            if (name.contentEqualsIgnoreCase(each.token)) {
+                return each;
+            }
         }
-        return name.contentEqualsIgnoreCase(DEFLATE.token) ? DEFLATE : null;
+        return name.contentEqualsIgnoreCase(X_GZIP) ? GZIP : null;
     }
 }

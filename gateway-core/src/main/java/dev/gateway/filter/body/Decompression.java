@@ -7,15 +7,15 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
-import dev.gateway.stream.Cause;
-import dev.gateway.stream.Failure;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Request decompression: sends upstreams the body without its content coding. Limits stop decompression bombs. Bodies with
- * an unknown coding, or with several, stay as they are.
+ * another coding, or with several, stay as they are.
  */
 public final class Decompression implements Filter {
+    private final Set<ContentCoding> codings;
     private final long maxBytes;
     private final int maxRatio;
 
@@ -25,10 +25,12 @@ public final class Decompression implements Filter {
     /**
      * Creates the filter.
      *
+     * @param codings bodies with others stay as they are
      * @param maxBytes maximum size of a decompressed body
      * @param maxRatio maximum ratio of decompressed to compressed size
      */
-    public Decompression(long maxBytes, int maxRatio) {
+    public Decompression(Set<ContentCoding> codings, long maxBytes, int maxRatio) {
+        this.codings = Set.copyOf(codings);
         this.maxBytes = maxBytes;
         this.maxRatio = maxRatio;
     }
@@ -36,10 +38,9 @@ public final class Decompression implements Filter {
     @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
         ContentCoding coding = head.isConnect() ? null : coding(head.fields());
-        if (coding != null) {
-            if (!context.tryHold(Inflaters.BYTES, true)) {
-                return new Verdict.Refuse(
-                        Failure.of(Cause.OVERLOAD, "no memory is left to decompress a request's body"));
+        if (coding != null && codings.contains(coding)) {
+            if (!context.tryHold(Codecs.decompressorBytes(coding), true)) {
+                return new Verdict.Refuse(DecompressionMemory.shortage());
             }
             context.keep(coding);
         }
@@ -61,7 +62,8 @@ public final class Decompression implements Filter {
         head.fields().remove(FieldName.CONTENT_ENCODING);
         Digests.remove(head.fields());
         context.keep(DECOMPRESSED);
-        return new Inflating(coding, maxBytes, maxRatio);
+        DecompressionMemory memory = new DecompressionMemory(bytes -> context.tryHold(bytes, true));
+        return new Decompressing(coding, maxBytes, maxRatio, memory);
     }
 
     @Override

@@ -38,7 +38,7 @@ final class BucketTable {
     }
 
     /**
-     * Takes a request out of a bucket.
+     * Takes a unit out of a bucket.
      *
      * @return how many ticks the bucket then lacks; if it had too little, the ticks to wait until it has enough, negative
      */
@@ -46,13 +46,9 @@ final class BucketTable {
         long tag = tag(key);
         long now = pace.ticks(nanos);
         for (; ; ) {
-            int place = find(tag);
+            int place = findOrClaim(tag, now, nanos);
             if (place < 0) {
-                place = claim(tag, now, nanos);
-                if (place < 0) {
-                    uncounted.increment();
-                    return Pace.REQUEST; // others are changing all places at this moment: as a new key's first
-                }
+                return pace.unit(); // as a new key's first
             }
             long full = fullTicks.get(place);
             long lacks = pace.take(full, now);
@@ -66,12 +62,42 @@ final class BucketTable {
         }
     }
 
-    /** Puts a request back that was taken. */
-    void giveBack(long key) {
+    /** Puts back a unit that was taken. */
+    void giveBack(long key, Pace pace) {
         int place = find(tag(key));
         if (place >= 0) {
-            fullTicks.getAndAdd(place, -Pace.REQUEST);
+            fullTicks.getAndAdd(place, -pace.unit());
         }
+    }
+
+    /** Takes some ticks out of a bucket, whether or not it has them. */
+    void charge(long key, long ticks, Pace pace, long nanos) {
+        long tag = tag(key);
+        long now = pace.ticks(nanos);
+        for (; ; ) {
+            int place = findOrClaim(tag, now, nanos);
+            if (place < 0) {
+                return;
+            }
+            long full = fullTicks.get(place);
+            long lacks = Math.max(full - now, 0) + ticks;
+            if (fullTicks.compareAndSet(place, full, now + lacks)) {
+                fullNanos.setOpaque(place, nanos + pace.nanos(lacks));
+                return;
+            }
+        }
+    }
+
+    /** Returns the place of a bucket, which it makes if need be, or -1 if others are changing all places at this moment. */
+    private int findOrClaim(long tag, long now, long nanos) {
+        int place = find(tag);
+        if (place < 0) {
+            place = claim(tag, now, nanos);
+            if (place < 0) {
+                uncounted.increment();
+            }
+        }
+        return place;
     }
 
     /** Returns how many buckets have made room before they were full. */

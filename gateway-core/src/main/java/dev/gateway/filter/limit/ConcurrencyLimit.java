@@ -38,12 +38,12 @@ public final class ConcurrencyLimit extends Limit {
     }
 
     @Override
-    void giveBack(long key, long taken) {
-        onEnd(taken);
+    void onEnd(long key, long taken, long bytes, long nanos) {
+        giveBack(key, taken);
     }
 
     @Override
-    void onEnd(long taken) {
+    void giveBack(long key, long taken) {
         if (taken == OF_ALL) {
             all.decrementAndGet();
         } else if (taken != UNCOUNTED) {

@@ -4,7 +4,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 
 /** A limit of a rule: what it has counted, which outlives reloads. Shared by event loops. */
-public abstract sealed class Limit permits RequestLimit, ConcurrencyLimit {
+public abstract sealed class Limit permits BucketLimit, ConcurrencyLimit, SharedLimit {
     /** The key of all requests together. */
     static final long ALL = 0;
 
@@ -19,7 +19,7 @@ public abstract sealed class Limit permits RequestLimit, ConcurrencyLimit {
     }
 
     /**
-     * Takes one for a request.
+     * Takes one request, or one byte, for a request.
      *
      * @return a value for {@link #giveBack} and {@link #left}; negative if the limit refuses the request
      */
@@ -28,10 +28,15 @@ public abstract sealed class Limit permits RequestLimit, ConcurrencyLimit {
     /** Puts back what was taken for a request that another limit refuses. */
     abstract void giveBack(long key, long taken);
 
-    /** The request that one was taken for has ended. */
-    abstract void onEnd(long taken);
+    /**
+     * The request that one was taken for has ended.
+     *
+     * @param key that was taken from, which only a {@link ByteLimit} is told
+     * @param bytes how many it has moved, in both directions
+     */
+    abstract void onEnd(long key, long taken, long bytes, long nanos);
 
-    /** Returns how many more requests of the key may come now, as far as it is known. */
+    /** Returns how much more of the key may come now, as far as it is known. */
     abstract long left(long taken);
 
     /** Returns in how many seconds the key has all that it may have, 0 if time does not tell. */

@@ -24,10 +24,10 @@ final class LimitFields {
 
     private static String policy(LimitPolicy policy) {
         String quota = '"' + policy.name() + "\";q=" + policy.quota();
-        if (policy.isConcurrency()) {
-            return quota + ";qu=\"concurrent-requests\"";
-        }
-        return policy.windowSeconds() == 0 ? quota : quota + ";w=" + policy.windowSeconds();
+        String unit = policy.unit().registered();
+        return quota
+                + (unit == null ? "" : ";qu=\"" + unit + '"')
+                + (policy.windowSeconds() == 0 ? "" : ";w=" + policy.windowSeconds());
     }
 
     /** Adds what the limits leave after a request for which that much was taken. */

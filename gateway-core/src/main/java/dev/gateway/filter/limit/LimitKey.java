@@ -65,6 +65,18 @@ public final class LimitKey {
         return (hash, before, head, context) -> hash.ofQueryParameter(before, head, name);
     }
 
+    /** Returns the part that is what a verified token says. */
+    public static Part claim(String name) {
+        return (hash, before, head, context) -> {
+            String claim = context.claims().get(name);
+            return claim == null ? hash.ofAbsent(before) : hash.of(before, claim);
+        };
+    }
+
+    boolean isEmpty() {
+        return parts.isEmpty();
+    }
+
     long of(KeyedHash hash, long purpose, RequestHead head, FilterContext context) {
         if (parts.isEmpty()) {
             return Limit.ALL;

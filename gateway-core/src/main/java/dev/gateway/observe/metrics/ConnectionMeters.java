@@ -13,6 +13,7 @@ class ConnectionMeters implements ConnectionObserver {
     /** What is counted; where there are two directions, what the gateway received comes first. */
     enum Count {
         REFUSED,
+        DENIED,
         SHED,
         ACCEPT_PAUSED,
         IDLE_CLOSED,
@@ -96,6 +97,11 @@ class ConnectionMeters implements ConnectionObserver {
     @Override
     public void onConnectionRefused() {
         count(Count.REFUSED, 1);
+    }
+
+    @Override
+    public void onConnectionDenied() {
+        count(Count.DENIED, 1);
     }
 
     @Override

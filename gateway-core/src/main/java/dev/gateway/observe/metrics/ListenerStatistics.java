@@ -148,6 +148,7 @@ final class ListenerStatistics {
                 .put("activeTls", sum.activeTls)
                 .put("activeH2", sum.activeH2)
                 .put("refused", sum.counts[Count.REFUSED.ordinal()])
+                .put("denied", sum.counts[Count.DENIED.ordinal()])
                 .put("idleClosed", sum.counts[Count.IDLE_CLOSED.ordinal()])
                 .put("handshakesFailed", sum.counts[Count.HANDSHAKE_FAILED.ordinal()])
                 .put("socketErrors", sum.counts[Count.SOCKET_ERROR.ordinal()])

@@ -89,6 +89,13 @@ final class MeterSource implements Exposition.Source {
                 Count.REFUSED);
         closed(
                 out,
+                "gateway_downstream_connections_denied",
+                "Connections of clients that may not connect, by their addresses.",
+                name,
+                meters,
+                Count.DENIED);
+        closed(
+                out,
                 "gateway_downstream_connections_shed",
                 "Connections refused because the process was overloaded.",
                 name,

@@ -35,9 +35,13 @@ final class ProcessMeters implements Exposition.Source {
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
     volatile Consumer<LimitDecisions> limits = decisions -> {};
+    volatile Consumer<StoreCounts> stores = counts -> {};
     volatile Consumer<AuthDecisions> authorizations = decisions -> {};
     volatile LongSupplier untrackedKeys = () -> 0;
+    volatile Consumer<KeySetCounts> keySets = counts -> {};
     volatile Consumer<CompressionCounts> compression = counts -> {};
+    volatile Consumer<MirrorCounts> mirrors = counts -> {};
+    volatile Consumer<FilterDurations> filterDurations = durations -> {};
     volatile IntSupplier staleNames = () -> 0;
     volatile @Nullable Overload overload;
     volatile @Nullable MemoryBudget budget;
@@ -94,7 +98,8 @@ final class ProcessMeters implements Exposition.Source {
         out.gauge("gateway_direct_memory_max_bytes", "Direct memory that buffers may take.", directMemoryMax());
         out.gauge(
                 "gateway_auth_files_stale",
-                "Files of users, tokens, groups, filters or session keys that cannot be read, or have invalid lines.",
+                "Files of users, tokens, groups, filters or session keys that cannot be read, or have invalid lines, and keys"
+                        + " that cannot be fetched.",
                 faultyAccountFiles.getAsInt());
         out.gauge(
                 "gateway_dns_stale_names",
@@ -136,8 +141,12 @@ final class ProcessMeters implements Exposition.Source {
                 "rule",
                 rule)));
         limits(out);
+        stores.accept(new StoreSource(out));
         authorizations(out);
+        keySets(out);
         compression(out);
+        mirrors(out);
+        filterDurations(out);
         certificates(out);
         for (UpstreamState upstream : upstreams.get()) {
             endpointsByState(upstream)
@@ -212,6 +221,26 @@ final class ProcessMeters implements Exposition.Source {
                 decision));
     }
 
+    private void keySets(Exposition out) {
+        keySets.accept((url, succeeded, failed, ageSeconds) -> {
+            keySetFetches(out, url, "success", succeeded);
+            keySetFetches(out, url, "failure", failed);
+            if (!Double.isNaN(ageSeconds)) {
+                out.gauge(
+                        "gateway_jwks_age_seconds",
+                        "Time since the last fetch that brought the keys of a token issuer.",
+                        ageSeconds,
+                        "url",
+                        url);
+            }
+        });
+    }
+
+    private static void keySetFetches(Exposition out, String url, String result, long count) {
+        out.counter(
+                "gateway_jwks_fetches", "Fetches of the keys of token issuers.", count, "url", url, "result", result);
+    }
+
     private void compression(Exposition out) {
         compression.accept((route, input, output, skipped) -> {
             out.counter(
@@ -233,6 +262,49 @@ final class ProcessMeters implements Exposition.Source {
                     "route",
                     route);
         });
+    }
+
+    private void mirrors(Exposition out) {
+        mirrors.accept(new MirrorCounts() {
+            @Override
+            public void active(String route, String upstream, long count) {
+                out.gauge(
+                        "gateway_mirror_requests_active",
+                        "Copies of requests that are being sent, or wait for an answer.",
+                        count,
+                        "route",
+                        route,
+                        "upstream",
+                        upstream);
+            }
+
+            @Override
+            public void ended(String route, String upstream, String result, long count) {
+                out.counter(
+                        "gateway_mirror_requests",
+                        "Copies of requests that have ended, by what became of them.",
+                        count,
+                        "route",
+                        route,
+                        "upstream",
+                        upstream,
+                        "result",
+                        result);
+            }
+        });
+    }
+
+    private void filterDurations(Exposition out) {
+        filterDurations.accept((filter, phase, bounds, buckets, seconds) -> out.histogram(
+                "gateway_filter_duration_seconds",
+                "Time that filters took from their event loop, for each head or piece of a body.",
+                bounds,
+                buckets,
+                seconds,
+                "filter",
+                filter,
+                "phase",
+                phase));
     }
 
     private void overload(Exposition out) {

@@ -22,6 +22,7 @@ const MEANINGS = {
   rate_limited: 'too many requests for a limit, or too many tunnels or password checks of the client',
   authz_denied: 'the client may not do this',
   authz_error: 'the auth server did not decide about the request',
+  filter_error: 'a filter of a plugin failed',
   proxy_auth: 'the client did not authenticate',
   policy_port: 'the port is not allowed',
   policy_host: 'the host is not allowed',

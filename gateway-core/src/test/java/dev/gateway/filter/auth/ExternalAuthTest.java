@@ -53,7 +53,7 @@ class ExternalAuthTest {
                 List.of(FieldName.of("Remote-Email"), FieldName.AUTHORIZATION),
                 List.of(FieldName.SET_COOKIE, FieldName.of("X-Level")),
                 FieldName.of("Remote-User"));
-        return new ExternalAuth(SERVER, question, fields, new AuthPolicy(5000, 1024, allowOnError), tally);
+        return ExternalAuth.byHttp(SERVER, question, fields, new AuthPolicy(5000, 1024, allowOnError), tally);
     }
 
     private ExternalAuth filter() {
@@ -68,7 +68,7 @@ class ExternalAuthTest {
 
     private static void answer(FakeCall call, int status, ByteBuf body, String... fields) {
         ResponseHead head = new ResponseHead(status, null, Heads.fields(fields), body.readableBytes());
-        call.callback.onAnswer(new UpstreamCall.Answer(head, body, true));
+        call.callback.onAnswer(new UpstreamCall.Answer(head, body, true, null));
     }
 
     private static void answer(FakeCall call, int status, String... fields) {
@@ -214,7 +214,7 @@ class ExternalAuthTest {
         Fields fields = new Fields();
         fields.add(FieldName.of("remote-user"), new AsciiString("J\u00f6rg".getBytes(StandardCharsets.UTF_8), false));
         call.callback.onAnswer(
-                new UpstreamCall.Answer(new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER, true));
+                new UpstreamCall.Answer(new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER, true, null));
         assertThat(context.identity()).isEqualTo(new Identity("J\u00f6rg", Set.of()));
 
         FakeContext other = FakeContext.from("192.0.2.2");
@@ -279,7 +279,7 @@ class ExternalAuthTest {
         ResponseHead head = new ResponseHead(401, null, new Fields(), 9999);
         ask(filter(AuthQuestion.atPath("/auth", Method.GET, SENT), allowOnError), Heads.get("shop.test", "/"))
                 .callback
-                .onAnswer(new UpstreamCall.Answer(head, Unpooled.EMPTY_BUFFER, false));
+                .onAnswer(new UpstreamCall.Answer(head, Unpooled.EMPTY_BUFFER, false, null));
         assertError("answered 401 with more than 1024 bytes of body");
     }
 
@@ -325,7 +325,7 @@ class ExternalAuthTest {
         ResponseHead head = new ResponseHead(200, null, new Fields(), 9999);
         ask(filter(), Heads.get("shop.test", "/"))
                 .callback
-                .onAnswer(new UpstreamCall.Answer(head, Unpooled.EMPTY_BUFFER, false));
+                .onAnswer(new UpstreamCall.Answer(head, Unpooled.EMPTY_BUFFER, false, null));
         assertThat(verdict()).isEqualTo(Verdict.PROCEED);
     }
 

@@ -5,18 +5,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.format.JwkSet;
+import dev.gateway.jwks.KeyLocation;
+import dev.gateway.jwks.PlayedServer;
+import dev.gateway.jwks.RemoteKeys;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.testing.SigningKey;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
@@ -54,7 +65,7 @@ class JwtTest {
     }
 
     private static JwtRules rules(List<JwtRules.Required> required, List<String> headerClaims) {
-        return new JwtRules(List.of(provider(Set.of("shop", "admin"))), required, headerClaims, "sub", true);
+        return new JwtRules(List.of(provider(Set.of("shop", "admin"))), required, headerClaims, List.of(), "sub", true);
     }
 
     private static JwtRules.Provider provider(Set<String> audiences) {
@@ -266,7 +277,7 @@ class JwtTest {
 
         keys.set(set(RSA, EC));
         JwtRules.Provider one = new JwtRules.Provider(ISSUER, Set.of(), Set.of("ES256"));
-        tokens = tokens(new JwtRules(List.of(one), List.of(), List.of(), "sub", true));
+        tokens = tokens(new JwtRules(List.of(one), List.of(), List.of(), List.of(), "sub", true));
         assertRefused(ask(RSA.token(claims(""))), "algorithm that is not accepted");
         assertThat(ask(EC.token(claims("")))).isEqualTo(Verdict.PROCEED);
     }
@@ -408,7 +419,7 @@ class JwtTest {
         assertRefused(ask(EC.token(without.replace("}", ",\"exp\":-9223372036854775808}"))), "has expired");
         assertRefused(ask(EC.token(claims("\"nbf\":1e300"))), "not valid yet");
 
-        tokens = tokens(new JwtRules(List.of(provider(Set.of())), List.of(), List.of(), "sub", false));
+        tokens = tokens(new JwtRules(List.of(provider(Set.of())), List.of(), List.of(), List.of(), "sub", false));
         assertThat(ask(EC.token(without))).isEqualTo(Verdict.PROCEED);
     }
 
@@ -441,7 +452,7 @@ class JwtTest {
     void aTokenWithoutAudienceIsForNobodyUnlessItDoesNotMatter() {
         String token = EC.token(claims("").replace(",\"aud\":\"shop\"", ""));
         assertRefused(ask(token), "another audience");
-        tokens = tokens(new JwtRules(List.of(provider(Set.of())), List.of(), List.of(), "sub", true));
+        tokens = tokens(new JwtRules(List.of(provider(Set.of())), List.of(), List.of(), List.of(), "sub", true));
         assertThat(ask(token)).isEqualTo(Verdict.PROCEED);
     }
 
@@ -464,7 +475,7 @@ class JwtTest {
         JwkSet others = set(RSA);
         JwtRules.Provider other = new JwtRules.Provider("other", Set.of(), Set.copyOf(JwkSet.ALGORITHMS));
         tokens = new JwtTokens(
-                new JwtRules(List.of(provider(Set.of()), other), List.of(), List.of(), "sub", true),
+                new JwtRules(List.of(provider(Set.of()), other), List.of(), List.of(), List.of(), "sub", true),
                 List.of(keys::get, () -> others),
                 new AuthWork(verifying::add, Runnable::run, () -> 0),
                 () -> 0);
@@ -613,7 +624,7 @@ class JwtTest {
 
     @Test
     void aNameMayBeAnyClaim() {
-        tokens = tokens(new JwtRules(List.of(provider(Set.of())), List.of(), List.of(), "realm.mail", true));
+        tokens = tokens(new JwtRules(List.of(provider(Set.of())), List.of(), List.of(), List.of(), "realm.mail", true));
         assertThat(ask(EC.token(claims("\"realm\":{\"mail\":\"a@b.example\"}"))))
                 .isEqualTo(Verdict.PROCEED);
         assertThat(name()).isEqualTo("a@b.example");
@@ -627,6 +638,174 @@ class JwtTest {
         String large = "Authorization: Bearer " + EC.token(claims("\"x\":\"" + "a".repeat(2000) + "\""));
         assertThat(ask(filter, request(large))).isEqualTo(Verdict.PROCEED);
         assertThat(filter.onRequest(request(large), context)).isInstanceOf(Verdict.Wait.class);
+    }
+
+    // ---- keys that are fetched
+
+    /** Where keys are fetched: a server that the test plays, on an event loop that it moves. */
+    private final class Issuer {
+        private final EmbeddedChannel loop = new EmbeddedChannel();
+        private final PlayedServer server = new PlayedServer();
+        private final RemoteKeys remote = new RemoteKeys(
+                new KeyLocation(
+                        "https://id.example/keys",
+                        new Upstream(
+                                "jwks:https://id.example",
+                                List.of(new Endpoint(0, "id.example", 80, 1)),
+                                RoundRobin::new,
+                                UpstreamSettings.builder().build()),
+                        new AsciiString("/keys")),
+                server,
+                new TimerWheel(loop.eventLoop(), () -> 0),
+                Runnable::run,
+                () -> 0);
+
+        Issuer() {
+            tokens = new JwtTokens(
+                    rules(List.of(), List.of()),
+                    List.of(remote),
+                    new AuthWork(verifying::add, Runnable::run, () -> 0),
+                    () -> 0);
+            remote.start();
+            loop.runPendingTasks();
+        }
+
+        void answer(SigningKey... keys) {
+            server.last().answer(SigningKey.set(keys));
+            loop.runPendingTasks();
+        }
+
+        /** Begins to ask, and lets all happen that happens before an answer of the issuer. */
+        void begin(String token) {
+            assertThat(filter().onRequest(request("Authorization: Bearer " + token), context))
+                    .isInstanceOf(Verdict.Wait.class);
+            run();
+        }
+
+        void run() {
+            for (Runnable task = verifying.poll(); task != null; task = verifying.poll()) {
+                task.run();
+                loop.runPendingTasks();
+            }
+            context.runLoop();
+        }
+
+        Verdict verdict() {
+            run();
+            return context.resumed.get(context.resumed.size() - 1);
+        }
+    }
+
+    @Test
+    void aTokenWaitsForTheFirstKeysOfItsIssuer() {
+        Issuer issuer = new Issuer();
+        issuer.begin(EC.token(claims("")));
+        assertThat(context.resumed).isEmpty();
+        issuer.answer(EC);
+        assertThat(issuer.verdict()).isEqualTo(Verdict.PROCEED);
+        assertThat(name()).isEqualTo("ann");
+    }
+
+    @Test
+    void withoutKeysNobodyCanSayWhetherATokenIsRight() {
+        Issuer issuer = new Issuer();
+        issuer.server.last().answer("none");
+        issuer.loop.runPendingTasks();
+        issuer.begin(EC.token(claims("")));
+        assertThat(issuer.verdict()).isInstanceOfSatisfying(Verdict.Refuse.class, refuse -> {
+            assertThat(refuse.failure().cause()).isEqualTo(Cause.AUTHZ_ERROR);
+            assertThat(refuse.failure().status()).isEqualTo(503);
+            assertThat(refuse.failure().detail()).contains("https://id.example/keys", "not a JSON Web Key Set");
+        });
+        issuer.begin(EC.token("{\"alg\":\"none\",\"kid\":\"ec\"}", claims("")));
+        assertRefused(issuer.verdict(), "algorithm that is not accepted");
+    }
+
+    @Test
+    void anUnknownKeyIsAskedForOnceAndNotForgottenWhenItIsThere() {
+        Issuer issuer = new Issuer();
+        issuer.answer(EC);
+        SigningKey next = SigningKey.of("ES256", "next");
+        issuer.begin(next.token(claims("")));
+        assertThat(issuer.server.asked).hasSize(2);
+        assertThat(context.resumed).isEmpty();
+        issuer.answer(EC);
+        assertRefused(issuer.verdict(), "no such key");
+        issuer.begin(next.token(claims("")));
+        assertThat(issuer.server.asked).as("too early").hasSize(2);
+        assertRefused(issuer.verdict(), "no such key");
+    }
+
+    @Test
+    void aNewKeyVerifiesTheTokenThatHadItFetched() {
+        Issuer issuer = new Issuer();
+        issuer.answer(EC);
+        SigningKey next = SigningKey.of("ES256", "next");
+        issuer.begin(next.token(claims("")));
+        issuer.answer(EC, next);
+        assertThat(issuer.verdict()).isEqualTo(Verdict.PROCEED);
+        assertThat(filter().onRequest(request("Authorization: Bearer " + next.token(claims("\"x\":1"))), context))
+                .isInstanceOf(Verdict.Wait.class);
+        assertThat(issuer.verdict()).isEqualTo(Verdict.PROCEED);
+        assertThat(issuer.server.asked).hasSize(2);
+    }
+
+    /** The same code judges tokens whose keys come from a file. */
+    @Test
+    void aPublicKeyIsNoSecretWhereverItComesFrom() {
+        Issuer issuer = new Issuer();
+        issuer.answer(RSA);
+        byte[] secret = RSA.publicKey().getEncoded();
+        issuer.begin(SigningKey.hmacToken("{\"alg\":\"HS256\",\"kid\":\"rsa\"}", claims(""), secret));
+        assertRefused(issuer.verdict(), "algorithm that is not accepted");
+        issuer.begin(RSA.as("PS256", "rsa").token("{\"alg\":\"ES256\",\"kid\":\"rsa\"}", claims("")));
+        issuer.answer(RSA);
+        assertRefused(issuer.verdict(), "no such key");
+        issuer.begin(SigningKey.of("RS256", "rsa").token(claims("")));
+        assertRefused(issuer.verdict(), "signature is wrong");
+        assertThat(issuer.server.asked).hasSize(2);
+    }
+
+    @Test
+    void nobodyAnswersARequestThatHasEndedBeforeTheKeysAreThere() {
+        Issuer issuer = new Issuer();
+        Verdict verdict = filter().onRequest(request("Authorization: Bearer " + EC.token(claims(""))), context);
+        issuer.run();
+        assertThat(verdict).isInstanceOfSatisfying(Verdict.Wait.class, wait -> wait.cancel()
+                .run());
+        issuer.answer(EC);
+        issuer.run();
+        assertThat(context.resumed).isEmpty();
+    }
+
+    // ---- claims of limits
+
+    @Test
+    void limitsSeeTheClaimsThatTheyCountBy() {
+        tokens = tokens(new JwtRules(
+                List.of(provider(Set.of())),
+                List.of(),
+                List.of(),
+                List.of("tenant", "realm.roles", "level", "none", "realm"),
+                "sub",
+                true));
+        String token = EC.token(claims("\"tenant\":\"a\",\"level\":3,\"realm\":{\"roles\":[\"x\",\"y\"]},\"other\":1"));
+        assertThat(ask(token)).isEqualTo(Verdict.PROCEED);
+        Map<String, String> expected = Map.of("tenant", "a", "level", "3", "realm.roles", "x\ny");
+        assertThat(context.claims()).isEqualTo(expected);
+        context.setClaims(Map.of());
+        assertThat(filter().onRequest(request("Authorization: Bearer " + token), context))
+                .as("remembered")
+                .isEqualTo(Verdict.PROCEED);
+        assertThat(context.claims()).isEqualTo(expected);
+    }
+
+    @Test
+    void aTokenThatIsRefusedHasNoClaims() {
+        tokens =
+                tokens(new JwtRules(List.of(provider(Set.of())), List.of(), List.of(), List.of("tenant"), "sub", true));
+        assertRefused(ask(EC.token(claims("\"tenant\":\"a\"").replace(String.valueOf(NOW + 300), "1"))), "expired");
+        assertThat(context.claims()).isEmpty();
     }
 
     @Test

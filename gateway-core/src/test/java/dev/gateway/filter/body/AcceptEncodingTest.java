@@ -1,7 +1,9 @@
 package dev.gateway.filter.body;
 
+import static dev.gateway.filter.body.ContentCoding.BR;
 import static dev.gateway.filter.body.ContentCoding.DEFLATE;
 import static dev.gateway.filter.body.ContentCoding.GZIP;
+import static dev.gateway.filter.body.ContentCoding.ZSTD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.FieldName;
@@ -18,8 +20,8 @@ class AcceptEncodingTest {
         for (String value : values) {
             fields.add(FieldName.ACCEPT_ENCODING, value);
         }
-        ContentCoding chosen = AcceptEncoding.choose(fields, offered);
-        return chosen == null ? "none" : chosen.token().toString();
+        List<ContentCoding> ranked = AcceptEncoding.rank(fields, offered);
+        return ranked.isEmpty() ? "none" : ranked.get(0).token().toString();
     }
 
     @ParameterizedTest
@@ -76,6 +78,24 @@ class AcceptEncodingTest {
         assertThat(choose(List.of(DEFLATE, GZIP), "gzip, deflate")).isEqualTo("deflate");
         assertThat(choose(List.of(DEFLATE, GZIP), "*")).isEqualTo("deflate");
         assertThat(choose(List.of(DEFLATE, GZIP), "gzip, deflate;q=0.9")).isEqualTo("gzip");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "gzip, deflate, br, zstd | ZSTD, BR, GZIP, DEFLATE",
+                "* | ZSTD, BR, GZIP, DEFLATE",
+                "gzip;q=0.8, br;q=0.9, deflate;q=0.8 | BR, GZIP, DEFLATE",
+                "deflate, *;q=0.5, br;q=0 | DEFLATE, ZSTD, GZIP",
+                "gzip;q=0.1, zstd;q=0.2, identity;q=0.2 | ZSTD",
+                "identity | ''",
+            })
+    void theOthersFollowByTheirWeights(String value, String ranked) {
+        Fields fields = new Fields();
+        fields.add(FieldName.ACCEPT_ENCODING, value);
+        assertThat(AcceptEncoding.rank(fields, List.of(ZSTD, BR, GZIP, DEFLATE)))
+                .hasToString("[" + ranked + "]");
     }
 
     @Test

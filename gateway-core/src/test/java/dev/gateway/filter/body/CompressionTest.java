@@ -261,6 +261,29 @@ class CompressionTest {
         assertThat(count.skipped()).isEqualTo(1);
     }
 
+    /** 1.75 MiB for br, 1,152 KiB for zstd and 272 KiB for gzip; half of the memory is for what is needed. */
+    @ParameterizedTest
+    @CsvSource({"3584, br", "3583, zstd", "2304, zstd", "2303, gzip", "544, gzip"})
+    void ifMemoryIsShortForACodingTheNextOneThatFitsIsTaken(int roomKib, String coding) {
+        context.room = roomKib * 1024L;
+        Compression all = new Compression(
+                new Compression.Settings(
+                        List.of(ContentCoding.ZSTD, ContentCoding.BR, ContentCoding.GZIP), 100, List.of("text/*"), 6),
+                count);
+        RequestHead request = new RequestHead(
+                Method.GET,
+                Scheme.HTTP,
+                new AsciiString("shop.example"),
+                new AsciiString("/"),
+                Heads.fields("accept-encoding: gzip;q=0.5, zstd;q=0.8, br"),
+                0);
+        all.onRequest(request, context);
+        ResponseHead head = response(200, HTML);
+        Objects.requireNonNull(all.responseBody(head, false, context)).close();
+        assertThat(field(head, FieldName.CONTENT_ENCODING)).isEqualTo(coding);
+        assertThat(count.skipped()).isZero();
+    }
+
     // ---- review
 
     /** HTTP/2: the head of a response to HEAD need not end the stream; an empty DATA frame may. */

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
+import java.util.Set;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -27,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Which requests are decompressed, and what becomes of their heads. */
 class DecompressionTest {
     private final FakeContext context = FakeContext.from("192.0.2.1");
-    private final Decompression filter = new Decompression(1000, 100);
+    private final Decompression filter = new Decompression(Set.of(ContentCoding.GZIP), 1000, 100);
 
     private static RequestHead head(Method method, String... codings) {
         Fields fields = new Fields();

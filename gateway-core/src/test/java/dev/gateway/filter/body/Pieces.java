@@ -33,10 +33,16 @@ final class Pieces implements AutoCloseable {
 
     /** Gives some bytes, in direct memory as they come from a socket; returns how many bytes came of them. */
     int give(byte[] bytes, int offset, int length, Input input) {
+        return give(
+                length == 0
+                        ? Unpooled.EMPTY_BUFFER
+                        : ByteBufAllocator.DEFAULT.directBuffer(length).writeBytes(bytes, offset, length),
+                input);
+    }
+
+    /** Gives a buffer, and releases it. */
+    int give(ByteBuf in, Input input) {
         int before = made.size();
-        ByteBuf in = length == 0
-                ? Unpooled.EMPTY_BUFFER
-                : ByteBufAllocator.DEFAULT.directBuffer(length).writeBytes(bytes, offset, length);
         try {
             while (failure == null && !ended && step(in, input)) {
                 // until it wants more

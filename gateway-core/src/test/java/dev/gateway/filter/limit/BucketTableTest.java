@@ -19,7 +19,7 @@ class BucketTableTest {
     private final BucketTable table = new BucketTable(64);
 
     private static Pace pace(long requests, Duration interval, long burst) {
-        return Pace.of(new RequestRate(requests, interval, burst), 0);
+        return Pace.of(new QuotaRate(requests, interval, burst), Pace.REQUEST, 0);
     }
 
     private static Pace perSecond(long requests, long burst) {
@@ -56,8 +56,8 @@ class BucketTableTest {
     void whatIsPutBackCanBeTakenAgain() {
         Pace pace = perSecond(1, 1);
         assertThat(take(7, pace, 0)).isTrue();
-        table.giveBack(7);
-        table.giveBack(8);
+        table.giveBack(7, pace);
+        table.giveBack(8, pace);
         assertThat(take(7, pace, 0)).isTrue();
         assertThat(take(7, pace, 0)).isFalse();
     }
@@ -229,7 +229,7 @@ class BucketTableTest {
         for (int i = 0; i < 6; i++) {
             take(7, before, SECOND);
         }
-        Pace after = before.change(new RequestRate(1, Duration.ofHours(1), 8), SECOND);
+        Pace after = before.change(new QuotaRate(1, Duration.ofHours(1), 8), SECOND);
         assertThat(table.take(7, after, SECOND)).isEqualTo(7 * Pace.REQUEST);
         assertThat(table.take(7, after, SECOND)).isEqualTo(8 * Pace.REQUEST);
         assertThat(table.take(7, after, SECOND)).isNegative();

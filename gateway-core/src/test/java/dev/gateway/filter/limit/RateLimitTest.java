@@ -13,6 +13,7 @@ import dev.gateway.stream.Cause;
 import io.netty.util.AsciiString;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class RateLimitTest {
@@ -24,15 +25,18 @@ class RateLimitTest {
 
     private Limited rate(String name, long requests, int seconds, long burst, LimitKey key) {
         return new Limited(
-                new RequestLimit(tables, new RequestRate(requests, Duration.ofSeconds(seconds), burst)),
+                new RequestLimit(tables, new QuotaRate(requests, Duration.ofSeconds(seconds), burst)),
                 key,
-                new LimitPolicy(name, requests, seconds, false),
+                new LimitPolicy(name, requests, seconds, QuotaUnit.REQUESTS),
                 "limit " + name);
     }
 
     private Limited inFlight(String name, int max, LimitKey key) {
         return new Limited(
-                new ConcurrencyLimit(tables, max), key, new LimitPolicy(name, max, 0, true), "limit " + name);
+                new ConcurrencyLimit(tables, max),
+                key,
+                new LimitPolicy(name, max, 0, QuotaUnit.CONCURRENT_REQUESTS),
+                "limit " + name);
     }
 
     private RateLimit filter(Limited... limits) {
@@ -123,6 +127,22 @@ class RateLimitTest {
     }
 
     @Test
+    void claimsAreKeysTooAndTokensWithoutOneAreCountedTogether() {
+        RateLimit filter = filter(rate("tenant", 1, 60, 1, new LimitKey(List.of(LimitKey.claim("tenant")))));
+        assertThat(passes(filter, with(Map.of("tenant", "a", "other", "x")))).isTrue();
+        assertThat(passes(filter, with(Map.of("tenant", "a", "other", "y")))).isFalse();
+        assertThat(passes(filter, with(Map.of("tenant", "b")))).isTrue();
+        assertThat(passes(filter, with(Map.of()))).isTrue();
+        assertThat(passes(filter, with(Map.of("other", "x")))).isFalse();
+    }
+
+    private static FakeContext with(Map<String, String> claims) {
+        FakeContext context = from("192.0.2.1", 0);
+        context.setClaims(claims);
+        return context;
+    }
+
+    @Test
     void whatOneLimitRefusesTakesNothingFromTheOthers() {
         Limited inFlight = inFlight("in-flight", 9, ALL);
         Limited inFlightPerClient = inFlight("in-flight-per-client", 9, CLIENT);
@@ -194,7 +214,7 @@ class RateLimitTest {
         for (int i = 0; i < 6; i++) {
             passes(filter, from("192.0.2.1", 0));
         }
-        ((RequestLimit) limited.limit()).change(new RequestRate(8, Duration.ofHours(1), 8));
+        ((RequestLimit) limited.limit()).change(new QuotaRate(8, Duration.ofHours(1), 8));
         assertThat(passes(filter, from("192.0.2.1", 0))).isTrue();
         assertThat(passes(filter, from("192.0.2.1", 0))).isTrue();
         assertThat(passes(filter, from("192.0.2.1", 0))).isFalse();
@@ -209,5 +229,87 @@ class RateLimitTest {
         RateLimit other = filter(rate("x", 1, 60, 1, CLIENT));
         assertThat(one.onRequest(head, from("192.0.2.1", 0))).isSameAs(Verdict.PROCEED);
         assertThat(other.onRequest(head, from("192.0.2.1", 0))).isSameAs(Verdict.PROCEED);
+    }
+
+    private Limited bytes(String name, long quota, int seconds, LimitKey key) {
+        return new Limited(
+                new ByteLimit(tables, new QuotaRate(quota, Duration.ofSeconds(seconds), quota)),
+                key,
+                new LimitPolicy(name, quota, seconds, QuotaUnit.CONTENT_BYTES),
+                "limit " + name);
+    }
+
+    private static void end(RateLimit filter, FakeContext context, long bytes) {
+        context.moved = bytes;
+        filter.onEnd(context);
+    }
+
+    @Test
+    void bytesAreTakenWhenARequestEnds() {
+        RateLimit filter = filter(bytes("volume", 1_000, 100, CLIENT));
+        FakeContext first = from("192.0.2.1", 0);
+        FakeContext beside = from("192.0.2.1", 0);
+        assertThat(passes(filter, first)).isTrue();
+        assertThat(fields(filter, first))
+                .isEqualTo(
+                        """
+                        RateLimit-Policy: "volume";q=1000;qu="content-bytes";w=100
+                        RateLimit: "volume";r=999;t=1
+                        """);
+        assertThat(passes(filter, beside)).isTrue();
+        end(filter, first, 900);
+        assertThat(passes(filter, from("192.0.2.1", 0))).isTrue();
+        end(filter, beside, 1_100);
+
+        Verdict.Refuse refusal = refusal(filter, from("192.0.2.1", 0));
+        assertThat(refusal.failure().cause()).isEqualTo(Cause.RATE_LIMITED);
+        assertThat(refusal.fields().toString())
+                .contains("Retry-After: 101\n")
+                .contains("RateLimit: \"volume\";r=0;t=101\n");
+        assertThat(passes(filter, from("192.0.2.2", 0))).isTrue();
+        assertThat(passes(filter, from("192.0.2.1", 100 * SECOND))).isFalse();
+        assertThat(passes(filter, from("192.0.2.1", 101 * SECOND))).isTrue();
+    }
+
+    @Test
+    void aRequestThatMovesNothingTakesNothing() {
+        RateLimit filter = filter(bytes("volume", 1, 1_000_000, CLIENT), bytes("all", 1, 1_000_000, ALL));
+        for (int i = 0; i < 3; i++) {
+            FakeContext context = from("192.0.2.1", i);
+            assertThat(passes(filter, context)).isTrue();
+            end(filter, context, 0);
+        }
+    }
+
+    @Test
+    void aRequestThatAnotherLimitRefusesTakesNoBytes() {
+        RateLimit filter = filter(bytes("volume", 2, 1_000_000, CLIENT), rate("one", 1, 1_000_000, 1, ALL));
+        FakeContext first = from("192.0.2.1", 0);
+        assertThat(passes(filter, first)).isTrue();
+        assertThat(refusal(filter, from("192.0.2.1", 0)).failure().detail()).isEqualTo("limit one");
+        end(filter, first, 1);
+        assertThat(refusal(filter, from("192.0.2.1", 0)).failure().detail()).isEqualTo("limit one");
+    }
+
+    @Test
+    void bytesOfAllRequestsAreOneQuota() {
+        RateLimit filter = filter(bytes("volume", 100, 100, ALL));
+        FakeContext context = from("192.0.2.1", 0);
+        assertThat(passes(filter, context)).isTrue();
+        end(filter, context, 150);
+        assertThat(passes(filter, from("192.0.2.2", 0))).isFalse();
+        assertThat(passes(filter, from("192.0.2.2", 51 * SECOND))).isTrue();
+    }
+
+    @Test
+    void anEvictedKeyIsStillChargedWhatItsRequestHasMoved() {
+        LimitTables few = new LimitTables(() -> 0, 1);
+        ByteLimit limit = new ByteLimit(few, new QuotaRate(100, Duration.ofSeconds(100), 100));
+        assertThat(limit.take(7, 0)).isEqualTo(1);
+        for (long key = 8; few.untracked() == 0 || limit.left(limit.take(7, 0)) < 99; key++) {
+            limit.take(key, 0);
+        }
+        limit.onEnd(7, 1, 1_000, 0);
+        assertThat(limit.take(7, 0)).isNegative();
     }
 }

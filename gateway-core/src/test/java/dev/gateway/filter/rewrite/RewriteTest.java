@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.FilterOrder;
+import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
@@ -23,6 +24,7 @@ import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -56,8 +58,23 @@ class RewriteTest {
         }
 
         @Override
+        public Map<String, String> claims() {
+            return Map.of();
+        }
+
+        @Override
+        public void setClaims(Map<String, String> claims) {
+            throw new AssertionError("none of these filters verifies tokens");
+        }
+
+        @Override
         public long nanoTime() {
             throw new AssertionError("none of these filters asks for the time");
+        }
+
+        @Override
+        public long movedBytes() {
+            return 0;
         }
 
         @Override
@@ -73,6 +90,11 @@ class RewriteTest {
         @Override
         public UpstreamCall call(Upstream upstream, UpstreamCall.Request request, UpstreamCall.Callback callback) {
             throw new AssertionError("none of these filters calls anybody");
+        }
+
+        @Override
+        public void mirror(MirrorTarget target) {
+            throw new AssertionError("none of these filters copies requests");
         }
 
         @Override

@@ -39,7 +39,7 @@ import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * The image as it is deployed, with nginx behind it on a network of their own: no root, nothing writable but /tmp, 96
+ * The image as it is deployed, with nginx behind it on a network of their own: no root, nothing writable but /tmp, 128
  * MiB. Made by {@code deploy/image/build --local} and {@code gateway-tests/containers/nginx-image}.
  */
 @Tag("alone")
@@ -47,7 +47,7 @@ import org.testcontainers.utility.DockerImageName;
 class ContainerIT {
     private static final String GATEWAY = "gateway:local";
     private static final String NGINX = "gateway-test/nginx:local";
-    private static final long MEMORY = 96L << 20;
+    private static final long MEMORY = 128L << 20;
 
     @TempDir
     private Path etc;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.tests.support.Browser;
-import dev.gateway.tests.support.EmbeddingExample;
+import dev.gateway.tests.support.ExampleProject;
 import dev.gateway.tests.support.LoadedClasses;
 import dev.gateway.tests.support.OutputLines;
 import java.io.File;
@@ -52,12 +52,13 @@ class EmbeddedIT {
 
     @BeforeAll
     static void build() throws Exception {
-        jar = EmbeddingExample.build(built);
+        jar = ExampleProject.build(Path.of("embedding"), built, "-Dmaven.test.skip=true")
+                .resolve("embedding.jar");
     }
 
     @AfterAll
     static void removeLinks() throws IOException {
-        EmbeddingExample.removeLinks(built);
+        ExampleProject.removeLinks(built);
     }
 
     @BeforeEach
@@ -214,12 +215,12 @@ class EmbeddedIT {
 
     @Test
     void everythingWorksWithoutTheLibrariesOfTheGatewaysOwnProcess() throws Exception {
-        List<Path> bare = EmbeddingExample.classPath(jar).stream()
+        List<Path> bare = ExampleProject.classPath(jar).stream()
                 .filter(each -> !each.getFileName().toString().startsWith("logback-"))
                 .toList();
         assertThat(bare)
                 .extracting(each -> each.getFileName().toString())
-                .noneMatch(name -> name.matches("(logback|picocli|chart\\.js|jose4j).*"))
+                .noneMatch(name -> name.matches("(logback|picocli|chart\\.js|jose4j|lettuce|reactor|brotli4j|zstd).*"))
                 .hasSizeLessThan(64); // with what Netty and OpenTelemetry are split into
         String classPath =
                 Stream.concat(Stream.of(jar), bare.stream()).map(Path::toString).collect(Collectors.joining(":"));
@@ -239,28 +240,63 @@ class EmbeddedIT {
         assertThat(Files.readString(errors())).contains("No SLF4J providers").doesNotContain("Error", "Exception");
     }
 
-    @Test
-    void aFilterWhoseLibraryIsMissingNamesIt() throws Exception {
+    /** Returns what an application that is started with this filter says. */
+    private String errorsWith(String filter) throws Exception {
         Files.writeString(directory.resolve("jwks.json"), "{\"keys\":[]}");
         Files.writeString(
-                directory.resolve("jwt.yaml"),
+                directory.resolve("filter.yaml"),
                 """
                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
                 routes:
                   - rules:
                       - filters:
-                          - {type: JWT, jwt: {providers: [{issuer: "https://id.example", jwksFile: jwks.json}]}}
+                          - %s
                           - {type: DirectResponse, directResponse: {body: hello}}
-                """);
+                """
+                        .formatted(filter));
         Process process = new ProcessBuilder(
-                        System.getProperty("java.home") + "/bin/java", "-jar", jar.toString(), "jwt.yaml")
+                        System.getProperty("java.home") + "/bin/java", "-jar", jar.toString(), "filter.yaml")
                 .directory(directory.toFile())
                 .redirectError(errors().toFile())
                 .redirectOutput(directory.resolve("output").toFile())
                 .start();
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(Files.readString(errors()))
+        return Files.readString(errors());
+    }
+
+    @Test
+    void aFilterWhoseLibraryIsMissingNamesIt() throws Exception {
+        assertThat(errorsWith("{type: JWT, jwt: {providers: [{issuer: \"https://id.example\", jwksFile: jwks.json}]}}"))
                 .contains("jwksFile: JWT needs the library jose4j: add org.bitbucket.b_c:jose4j to the class path");
+    }
+
+    @Test
+    void aCodingWhoseLibraryIsMissingNamesIt() throws Exception {
+        assertThat(errorsWith("{type: Compression, compression: {algorithms: [zstd, gzip]}}"))
+                .contains("algorithms: 'zstd' needs the library zstd-jni: add com.github.luben:zstd-jni");
+        assertThat(errorsWith("{type: Decompression, decompression: {algorithms: [br]}}"))
+                .contains("algorithms: 'br' needs the library brotli4j: add com.aayushatharva.brotli4j:brotli4j");
+    }
+
+    @Test
+    void codingsWhoseLibrariesAreMissingAreLeftOutUnlessTheConfigurationNamesThem() throws Exception {
+        Files.writeString(
+                directory.resolve("codings.yaml"),
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes:
+                  - rules:
+                      - filters:
+                          - {type: Decompression, decompression: {}}
+                          - {type: Compression, compression: {}}
+                          - {type: DirectResponse, directResponse: {body: hello}}
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {format: "off"}
+                """);
+        try (Running application = new Running("-jar", jar.toString(), "codings.yaml")) {
+            assertThat(body(application.port)).isEqualTo("hello");
+            application.closeGateway();
+        }
     }
 
     @Test

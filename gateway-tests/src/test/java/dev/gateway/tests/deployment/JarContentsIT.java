@@ -46,6 +46,10 @@ class JarContentsIT {
         }
     }
 
+    private static boolean isNative(String entry) {
+        return entry.matches("(META-INF/native|lib|linux)/.*");
+    }
+
     private static boolean exists(String name) {
         return JarContentsIT.class.getClassLoader().getResource(name) != null;
     }
@@ -99,6 +103,8 @@ class JarContentsIT {
                 .noneMatch(entry -> entry.startsWith("org/bouncycastle/jce/"))
                 .noneMatch(entry -> entry.startsWith("org/bouncycastle/pqc/"))
                 .noneMatch(entry -> entry.startsWith("io/netty/pkitesting/"))
+                .noneMatch(entry ->
+                        entry.matches("io/lettuce/core/(.*/coroutines|dynamic|failover|masterreplica|support)/.*"))
                 .noneMatch(entry -> entry.contains("protobuf/"))
                 .noneMatch(entry -> entry.matches(".*[/_]quic(he)?[/_.].*"));
     }
@@ -106,17 +112,19 @@ class JarContentsIT {
     @Test
     void theJarOfAPlatformLacksNativeLibrariesOfOthersOnly() throws Exception {
         Set<String> all = entries(GatewayJar.file());
-        Map<String, String> suffixes = Map.of("linux-x86_64", "_x86_64.so", "linux-aarch_64", "_aarch_64.so");
-        for (Map.Entry<String, String> platform : suffixes.entrySet()) {
+        Map<String, String> patterns = Map.of(
+                "linux-x86_64", ".*_x86_64\\.so|lib/linux-x86_64/.*|linux/amd64/.*",
+                "linux-aarch_64", ".*_aarch_64\\.so|lib/linux-aarch64/.*|linux/aarch64/.*");
+        for (Map.Entry<String, String> platform : patterns.entrySet()) {
             Set<String> expected = all.stream()
-                    .filter(entry -> !entry.startsWith("META-INF/native/") || entry.endsWith(platform.getValue()))
+                    .filter(entry -> !isNative(entry) || entry.matches(platform.getValue()))
                     .collect(Collectors.toCollection(TreeSet::new));
             assertThat(expected).hasSizeLessThan(all.size());
             Path jar = GatewayJar.file(platform.getKey());
             assertThat(entries(jar)).isEqualTo(expected);
-            assertThat(expected.stream().filter(entry -> entry.startsWith("META-INF/native/")))
-                    .as("BoringSSL, epoll, io_uring")
-                    .hasSize(3);
+            assertThat(expected.stream().filter(JarContentsIT::isNative))
+                    .as("BoringSSL, epoll, io_uring, Brotli, Zstandard")
+                    .hasSize(5);
         }
     }
 }

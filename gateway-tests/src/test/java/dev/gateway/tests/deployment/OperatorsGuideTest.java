@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class OperatorsGuideTest {
     private static final Path DOCS = Path.of("../docs");
     private static final Set<String> AT_FAULT =
-            Set.of("client", "upstream", "network", "DNS", "configuration", "operator", "gateway", "nobody");
+            Set.of("client", "plugin", "upstream", "network", "DNS", "configuration", "operator", "gateway", "nobody");
 
     /** No answer of the gateway has one of these: something has been sent already, or nothing brings them about. */
     private static final Set<Cause> WITHOUT_A_STATUS = Set.of(

@@ -5,6 +5,7 @@ import dev.gateway.filter.BodyTransform.Input;
 import dev.gateway.filter.BodyTransform.Piece;
 import dev.gateway.filter.BodyTransform.Result;
 import dev.gateway.filter.FakeContext;
+import dev.gateway.filter.body.Codecs;
 import dev.gateway.filter.body.CompressedBytes;
 import dev.gateway.filter.body.Compression;
 import dev.gateway.filter.body.ContentCoding;
@@ -31,7 +32,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What it costs to compress a response, by level, and to decide that one stays as it is. */
+/** What it costs to compress a response, by coding and level, and to decide that one stays as it is. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -39,7 +40,11 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class CompressionBenchmark {
-    /** Of zlib. */
+    /** Its library must be there. */
+    @Param({"GZIP", "BR", "ZSTD"})
+    public ContentCoding coding = ContentCoding.GZIP;
+
+    /** As in the configuration. */
     @Param({"1", "3", "4", "6", "9"})
     public int level;
 
@@ -56,13 +61,16 @@ public class CompressionBenchmark {
     private Compression filter = filter(1);
 
     private Compression filter(int of) {
-        return new Compression(
-                new Compression.Settings(List.of(ContentCoding.GZIP), 0, List.of("application/json"), of), count);
+        return new Compression(new Compression.Settings(List.of(coding), 0, List.of("application/json"), of), count);
     }
 
     /** Makes a response such as an API answers: a list of objects. */
     @Setup
     public void prepare() {
+        String missing = Codecs.load(coding);
+        if (missing != null) {
+            throw new IllegalStateException(missing);
+        }
         filter = filter(level);
         Random random = new Random(1);
         StringBuilder json = new StringBuilder("[");

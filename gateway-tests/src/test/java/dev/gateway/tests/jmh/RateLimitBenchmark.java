@@ -7,9 +7,10 @@ import dev.gateway.filter.limit.Limit;
 import dev.gateway.filter.limit.LimitKey;
 import dev.gateway.filter.limit.LimitPolicy;
 import dev.gateway.filter.limit.LimitTables;
+import dev.gateway.filter.limit.QuotaRate;
+import dev.gateway.filter.limit.QuotaUnit;
 import dev.gateway.filter.limit.RateLimit;
 import dev.gateway.filter.limit.RequestLimit;
-import dev.gateway.filter.limit.RequestRate;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
@@ -48,11 +49,11 @@ public class RateLimitBenchmark {
     }
 
     private Limit requests(long perSecond) {
-        return new RequestLimit(tables, new RequestRate(perSecond, Duration.ofSeconds(1), perSecond));
+        return new RequestLimit(tables, new QuotaRate(perSecond, Duration.ofSeconds(1), perSecond));
     }
 
     private RateLimit filter(Limit limit, List<LimitKey.Part> key) {
-        LimitPolicy policy = new LimitPolicy("limit", 1, 1, false);
+        LimitPolicy policy = new LimitPolicy("limit", 1, 1, QuotaUnit.REQUESTS);
         return new RateLimit(tables, List.of(new RateLimit.Limited(limit, new LimitKey(key), policy, "")), false);
     }
 

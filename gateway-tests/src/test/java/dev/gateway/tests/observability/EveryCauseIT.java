@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.FilterPlugin;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.RequestHead;
+import dev.gateway.plugin.Settings;
 import dev.gateway.stream.Cause;
 import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
@@ -98,6 +104,7 @@ class EveryCauseIT {
         scenarios.put(Cause.OVERLOAD, cause -> oneTunnelTooMany(cause, "maxTunnels"));
         scenarios.put(Cause.AUTHZ_DENIED, this::foreignOrigin);
         scenarios.put(Cause.AUTHZ_ERROR, this::noAuthServer);
+        scenarios.put(Cause.FILTER_ERROR, this::throwingPlugin);
         scenarios.put(Cause.PROXY_AUTH, this::proxyAuth);
         scenarios.put(
                 Cause.POLICY_PORT, cause -> noTunnel(cause, "allowedPorts: [1], allow: ['*'], denyPrivate: false"));
@@ -287,6 +294,31 @@ class EveryCauseIT {
     private void noAuthServer(Cause cause) throws Exception {
         String filter = "{type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}}";
         refused(cause, Rig.to(ClosedPort.number()).rule("filters: [" + filter + "]"));
+    }
+
+    private void throwingPlugin(Cause cause) throws Exception {
+        FilterPlugin plugin = new FilterPlugin() {
+            @Override
+            public String type() {
+                return "Broken";
+            }
+
+            @Override
+            public String description() {
+                return "Throws an exception at every request.";
+            }
+
+            @Override
+            public Filter create(Settings settings) {
+                return new Filter() {
+                    @Override
+                    public Verdict onRequest(RequestHead head, FilterContext context) {
+                        throw new IllegalStateException("broken");
+                    }
+                };
+            }
+        };
+        refused(cause, Rig.to(1).plugin(plugin).rule("filters: [{type: Broken, broken: {}}]"));
     }
 
     /** The upstream that a request waits for is not part of the configuration any more. */

@@ -73,6 +73,12 @@ class MetricsIT {
             "gateway_websockets_active",
             "gateway_websockets_total");
 
+    /** The public key of RFC 8037, appendix A.2. */
+    private static final String KEYS =
+            """
+            {"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
+            """;
+
     @TempDir
     private static Path directory;
 
@@ -82,7 +88,10 @@ class MetricsIT {
 
     @BeforeAll
     static void start() throws Exception {
-        origin = Origin.start().on("/echo", WebSocket::echo).otherwise(Behaviors.text("hello"));
+        origin = Origin.start()
+                .on("/echo", WebSocket::echo)
+                .on("/keys", Behaviors.text(KEYS))
+                .otherwise(Behaviors.text("hello"));
         CertificateAuthority.Issued shown = new CertificateAuthority("ca", directory).issue("gateway.test");
         int closed = ClosedPort.number();
         broken = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
@@ -103,12 +112,15 @@ class MetricsIT {
                       - {matches: [{path: {type: Exact, value: /broken}}], backendRefs: [{name: broken}]}
                       - matches: [{path: {type: PathPrefix, value: /random}}]
                         filters:
-                          - {type: RateLimit, rateLimit: {limits: [{requests: 1000000, interval: 1s, key: [{header: Host}]}]}}
+                          - {type: RateLimit, rateLimit: {limits: [{requests: 1000000, interval: 1s, key: [{header: Host}], store: gone}]}}
                           - {type: Compression, compression: {}}
+                          - {type: RequestMirror, requestMirror: {backendRef: {name: dead}}}
                         backendRefs: [{name: app}]
                       - {matches: [{path: {type: Exact, value: /echo}}], backendRefs: [{name: app}]}
                       - matches: [{path: {type: Exact, value: /asked}}]
-                        filters: [{type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /echo}}]
+                        filters:
+                          - {type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /echo}}
+                          - {type: JWT, jwt: {providers: [{issuer: me, jwksUrl: "http://127.0.0.1:%1$d/keys"}]}}
                         backendRefs: [{name: app}]
                 upstreams:
                   - {name: app, endpoints: [{host: 127.0.0.1, port: %1$d}]}
@@ -118,15 +130,18 @@ class MetricsIT {
                   - name: zoned
                     endpoints: [{host: 127.0.0.1, port: %2$d, zone: here}, {host: 127.0.0.2, port: %2$d, zone: there}]
                 localZone: here
+                stores: [{name: gone, redis: "redis://127.0.0.1:%2$d"}]
                 connect:
                   - parentRefs: [{name: egress}]
                     allowedPorts: [%1$d]
                     allow: ["*"]
                     denyPrivate: false
                 admin: {address: 127.0.0.1, port: 0}
+                metrics: {filters: true}
                 accessLog: {format: json, path: access.log}
                 """
                         .formatted(origin.port(), closed, shown.certFile(), shown.keyFile(), broken.getLocalPort()));
+        rig.awaitMetric(1, "gateway_jwks_fetches_total", "result=\"success\"");
         try (Http1Peer client = Http1Peer.connect(rig.port("web"))) {
             assertThat(get(client, "/random")).isEqualTo(200);
             assertThat(get(client, "/dead")).isEqualTo(502);
@@ -242,14 +257,21 @@ class MetricsIT {
     void countersAreThereBeforeAnythingIsCounted() throws Exception {
         try (Origin unused = Origin.start();
                 Rig fresh = Rig.to("localhost", unused.port()) // a name is a source of endpoints
-                        .rule("filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1s}]}},"
-                                + " {type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}},"
-                                + " {type: Compression, compression: {}}]")
+                        .top("stores: [{name: gone, redis: \"redis://127.0.0.1:" + ClosedPort.number()
+                                + "\"}]\nmetrics: {filters: true}")
+                        .rule(
+                                "filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1s, store: gone}]}},"
+                                        + " {type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}},"
+                                        + " {type: JWT, jwt: {providers: [{issuer: me, jwksUrl: \"http://127.0.0.1:"
+                                        + unused.port()
+                                        + "/keys\"}]}}, {type: Compression, compression: {}},"
+                                        + " {type: RequestMirror, requestMirror: {backendRef: {name: app}}}]")
                         .start()) {
             Exposed exposed = Exposed.parse(fresh.admin("/metrics"));
             Set<String> missing = new TreeSet<>(reference().keySet());
             missing.removeAll(exposed.labels().keySet());
             missing.remove("gateway_upstream_local_zone_share"); // a gauge, and only with zones
+            missing.remove("gateway_jwks_age_seconds"); // a gauge, and only with keys
             assertThat(missing).isEqualTo(MADE_BY_TRAFFIC);
             assertThat(exposed.series())
                     .containsEntry(
@@ -264,7 +286,9 @@ class MetricsIT {
                     .containsEntry(
                             "gateway_ratelimit_decisions_total{decision=\"denied\",limit=\"default\",route=\"all\"}",
                             0.0)
+                    .containsEntry("gateway_ratelimit_store_decisions_total{result=\"denied\",store=\"gone\"}", 0.0)
                     .containsEntry("gateway_external_auth_decisions_total{decision=\"error\",route=\"all\"}", 0.0)
+                    .containsEntry("gateway_mirror_requests_total{result=\"slow\",route=\"all\",upstream=\"app\"}", 0.0)
                     .containsEntry("gateway_pool_stale_total{outcome=\"failed\",upstream=\"app\"}", 0.0)
                     .containsEntry(
                             "gateway_upstream_endpoint_failures_total{endpoint=\"localhost:" + unused.port()
@@ -390,10 +414,11 @@ class MetricsIT {
     private static Set<String> shown(Exposed exposed) {
         return exposed.types().keySet().stream()
                 .filter(name -> name.startsWith("gateway_"))
-                // The first is for who wants the version; the other two are told by what becomes of them.
+                // The first is for who wants the version; the others are told by what becomes of them.
                 .filter(name -> !Set.of(
                                 "gateway_build_info",
                                 "gateway_downstream_requests_active",
+                                "gateway_mirror_requests_active",
                                 "gateway_upstream_requests_active",
                                 "gateway_tunnels_duration_seconds")
                         .contains(name))

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.tests.peer.Behaviors;
+import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.WebSocket;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -94,6 +96,58 @@ class RateLimitIT {
 
             change(rig, "requests: 5, interval: 2h", "name: other, requests: 5, interval: 2h");
             assertThat(ask(client, "/").status()).isEqualTo(200);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void bytesCountWhenARequestEndsHoweverItEnds(Pairing pairing) throws Exception {
+        try (Origin origin = Origin.start()
+                        .on("/", Behaviors.text("hello"))
+                        .on("/cut", Behaviors.resetInBody())
+                        .on("/echo", Behaviors.echo());
+                Rig rig = rig(origin, pairing, "{name: volume, bytes: 1000, interval: 1h, key: [{header: X-User}]}");
+                Peer client = rig.connect(pairing)) {
+            Head first = ask(client, "/", "x-user", "a");
+            assertThat(first.all("ratelimit-policy")).containsExactly("\"volume\";q=1000;qu=\"content-bytes\";w=3600");
+            assertThat(first.get("ratelimit").orElse("")).startsWith("\"volume\";r=999;");
+            rig.awaitIdle();
+            assertThat(ask(client, "/", "x-user", "a").get("ratelimit").orElse(""))
+                    .startsWith("\"volume\";r=994;"); // less hello, and one byte in advance
+
+            rig.awaitIdle();
+            PeerStream echo = client.open();
+            echo.send(Head.request("POST", "/echo", "x-user", "a"), false);
+            echo.send(new byte[800], true);
+            assertThat(echo.receiveFinal().status()).isEqualTo(200);
+            assertThat(echo.receiveBody()).hasSize(800);
+            rig.awaitIdle();
+            Head refused = ask(client, "/", "x-user", "a");
+            assertThat(refused.status()).isEqualTo(429);
+            assertThat(refused.get("retry-after").orElse(""))
+                    .matches("2\\d\\d\\d"); // for 610 bytes of 1,000 in 3,600 s
+            assertThat(ask(client, "/", "x-user", "b").status()).isEqualTo(200);
+
+            change(rig, "bytes: 1000", "bytes: 2000");
+            assertThat(ask(client, "/", "x-user", "a").status()).isEqualTo(200);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"H1_TO_H1", "H2_TO_H1"})
+    void theBytesOfAWebSocketCountWhenItIsOver(Pairing pairing) throws Exception {
+        try (Origin origin = Origin.start().on("/echo", WebSocket::echo).on("/", Behaviors.text("hello"));
+                Rig rig = rig(origin, pairing, "{name: volume, bytes: 1000, interval: 1h, key: [{header: X-User}]}");
+                Peer client = rig.connect(pairing)) {
+            try (Peer other = rig.connect(pairing)) {
+                WebSocket socket = new WebSocket(Handshake.open(other, "/echo", "x-user", "a"), true);
+                socket.send(WebSocket.BINARY, true, new byte[600]);
+                assertThat(socket.receive().payload()).hasSize(600);
+                assertThat(ask(client, "/", "x-user", "a").status()).isEqualTo(200);
+            }
+            rig.awaitIdle();
+            assertThat(ask(client, "/", "x-user", "a").status()).isEqualTo(429);
+            assertThat(ask(client, "/", "x-user", "b").status()).isEqualTo(200);
         }
     }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.Gateway;
 import dev.gateway.GatewayOptions;
 import dev.gateway.config.LoadResult;
+import dev.gateway.filter.FilterPlugin;
 import dev.gateway.process.StartException;
 import dev.gateway.runtime.ConfigFile;
 import dev.gateway.tests.peer.Origin;
@@ -26,6 +27,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -41,11 +43,13 @@ public final class Rig implements AutoCloseable {
 
     private final Gateway gateway;
     private final Path directory;
+    private final ConfigFile source;
     private final HttpClient admin =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private boolean stopped;
 
-    private Rig(Gateway gateway, Path directory) {
+    private Rig(Gateway gateway, Path directory, ConfigFile source) {
+        this.source = source;
         this.gateway = gateway;
         this.directory = directory;
     }
@@ -69,13 +73,18 @@ public final class Rig implements AutoCloseable {
 
     /** Starts a gateway of a whole configuration with options, to which the file is added. */
     public static Rig start(String yaml, GatewayOptions options) throws IOException {
+        return start(yaml, options, ConfigFile::new);
+    }
+
+    private static Rig start(String yaml, GatewayOptions options, Function<Path, ConfigFile> sources)
+            throws IOException {
         Path directory = Files.createTempDirectory("rig");
         Path file = Files.writeString(directory.resolve("gateway.yaml"), withTransport(yaml));
-        ConfigFile source = new ConfigFile(file);
+        ConfigFile source = sources.apply(file);
         LoadResult result = source.load();
         if (result instanceof LoadResult.Valid valid) {
             try {
-                return new Rig(Gateway.start(valid.config(), options.withFile(source)), directory);
+                return new Rig(Gateway.start(valid.config(), options.withFile(source)), directory, source);
             } catch (StartException e) {
                 throw new IOException(e);
             }
@@ -275,6 +284,7 @@ public final class Rig implements AutoCloseable {
             }
         } finally {
             gateway.close();
+            source.close();
         }
         List<Path> files;
         try (Stream<Path> walk = Files.walk(directory)) {
@@ -294,6 +304,7 @@ public final class Rig implements AutoCloseable {
         private String rule = "";
         private String upstream = "";
         private String top = "";
+        private Function<Path, ConfigFile> source = ConfigFile::new;
 
         private Builder(String host, int port) {
             this.host = host;
@@ -335,6 +346,18 @@ public final class Rig implements AutoCloseable {
             return this;
         }
 
+        /** Loads the jars of a directory. */
+        public Builder plugins(Path directory) {
+            source = file -> ConfigFile.ofProcess(file, directory);
+            return this;
+        }
+
+        /** Adds a filter type. */
+        public Builder plugin(FilterPlugin plugin) {
+            source = file -> new ConfigFile(file, List.of(plugin));
+            return this;
+        }
+
         public Rig start() throws IOException {
             return Rig.start(
                     """
@@ -351,7 +374,9 @@ public final class Rig implements AutoCloseable {
                     accessLog: {format: json, path: access.log}
                     %8$s
                     """
-                            .formatted(clear, listener, rule, host, port, protocol, upstream, top));
+                            .formatted(clear, listener, rule, host, port, protocol, upstream, top),
+                    GatewayOptions.defaults(),
+                    source);
         }
     }
 }

@@ -50,6 +50,8 @@ final class CertificateChecks {
             checks.client(upstream.protocols().tls());
         }
         checks.chain(config.otlp(), "caFile", config.otlp().caFile());
+        config.stores().forEach(store -> checks.chain(store, "caFile", store.caFile()));
+        KeyServerChecks.providers(config).forEach(each -> checks.chain(each, "caFile", each.caFile()));
         config.connect().stream()
                 .flatMap(entry -> entry.parents().stream())
                 .forEach(parent -> checks.client(

@@ -6,9 +6,11 @@ import dev.gateway.config.FilterConfig.UpstreamRef;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
+import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.StoreConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.schema.OtlpChecks;
 import dev.gateway.config.yaml.schema.RootSchema;
@@ -47,17 +49,21 @@ public final class Checks {
         checks.unique("listener", config.listeners(), ListenerConfig::name);
         checks.unique("route", config.routes(), RouteConfig::name);
         checks.unique("upstream", config.upstreams(), UpstreamConfig::name);
+        checks.unique("store", config.stores(), StoreConfig::name);
         checks.unique("connect entry", config.connect(), ConnectConfig::name);
         checks.references();
+        checks.stores();
         AddressChecks.run(config, scope);
         AdminChecks.run(config.admin(), scope);
         CertificateChecks.run(config, scope);
         OtlpChecks.run(config, scope);
         RouteChecks.run(config, scope);
+        KeyServerChecks.run(config, scope);
         ClientCertificateChecks.run(config, scope);
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));
         ConnectChecks.run(config, scope);
         SessionChecks.run(config, scope);
+        StoreChecks.run(config, scope);
         ZoneChecks.run(config, scope);
         FileModeChecks.run(root, scope);
     }
@@ -121,7 +127,34 @@ public final class Checks {
         return entry == null ? misspelt.contains(section) : !(entry.value() instanceof Node.Sequence);
     }
 
+    private void stores() {
+        Set<String> stores = new HashSet<>();
+        config.stores().forEach(store -> stores.add(store.name()));
+        Set<String> used = new HashSet<>();
+        config.routes().stream()
+                .flatMap(route -> route.rules().stream())
+                .flatMap(rule -> rule.filters().stream())
+                .filter(RateLimitConfig.class::isInstance)
+                .flatMap(filter -> ((RateLimitConfig) filter).limits().stream())
+                .forEach(limit -> {
+                    String store = limit.store();
+                    if (store != null) {
+                        resolve("store", limit, "store", store, stores);
+                        used.add(store);
+                    }
+                });
+        for (StoreConfig store : config.stores()) {
+            if (!store.name().isEmpty() && !unreadable("routes") && !used.contains(store.name())) {
+                scope.problems.warning(scope.at(store, "name"), "no limit uses the store '" + store.name() + "'");
+            }
+        }
+    }
+
     private void resolve(String what, Record reference, String name, Set<String> known) {
+        resolve(what, reference, "name", name, known);
+    }
+
+    private void resolve(String what, Record reference, String key, String name, Set<String> known) {
         // One whose name could not be read may be the one that is meant.
         if (name.isEmpty() || known.contains(name) || known.contains("") || unreadable(what + "s")) {
             return;
@@ -137,6 +170,6 @@ public final class Checks {
                     + MessageText.shorten(
                             String.join(", ", known.stream().sorted().toList()));
         }
-        scope.problems.error(scope.at(reference, "name"), "no " + what + " is named '" + name + "'" + hint);
+        scope.problems.error(scope.at(reference, key), "no " + what + " is named '" + name + "'" + hint);
     }
 }

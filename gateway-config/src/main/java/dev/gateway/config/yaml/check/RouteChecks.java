@@ -6,6 +6,7 @@ import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.KeyPlace;
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.BodyConfig.BodyLimit;
+import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
@@ -17,8 +18,10 @@ import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.MatchConfig.PathType;
 import dev.gateway.config.MatchConfig.ValueMatch;
+import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.Position;
 import dev.gateway.config.RateLimitConfig;
+import dev.gateway.config.RequestMirrorConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
@@ -42,6 +45,7 @@ final class RouteChecks {
     private final List<String> listeners;
     private final AccessLogConfig.Redact redact;
     private final Set<String> single; // upstreams of one endpoint
+    private final Map<String, Position> http1; // upstreams that speak HTTP/1.1 only
 
     /** Where each match was first written, by the listener, hostname and conditions that make it what it is. */
     private final Map<List<Object>, Position> seen = new HashMap<>();
@@ -55,6 +59,12 @@ final class RouteChecks {
                 .filter(RouteChecks::isSingle)
                 .map(UpstreamConfig::name)
                 .collect(Collectors.toSet());
+        this.http1 = new HashMap<>();
+        for (UpstreamConfig upstream : upstreams) {
+            if (!upstream.protocols().mayBeHttp2()) {
+                http1.put(upstream.name(), upstream.position());
+            }
+        }
     }
 
     /** Whether there is one endpoint and will be no other, as there may be of a name. */
@@ -87,6 +97,19 @@ final class RouteChecks {
         }
     }
 
+    /** Calls of gRPC need HTTP/2. */
+    private void calls(ExternalAuthConfig auth) {
+        Position server = auth.isGrpc() ? http1.get(auth.backendRef().name()) : null;
+        if (server != null) {
+            scope.problems.error(
+                    scope.at(auth.backendRef(), "name"),
+                    "protocol: GRPC needs HTTP/2, and the upstream '"
+                            + auth.backendRef().name() + "' in line "
+                            + server.line()
+                            + " speaks HTTP/1.1: write protocol: h2c (cleartext) or protocol: h2 (with tls) there");
+        }
+    }
+
     /** A rule without a name is called by its position, so a name must not look like one. */
     private void names(RouteConfig route) {
         Map<String, Position> first = new HashMap<>();
@@ -112,7 +135,7 @@ final class RouteChecks {
         FilterConfig answering = null;
         Map<String, FilterConfig> single = new HashMap<>();
         for (FilterConfig filter : rule.filters()) {
-            if (answering != null && !runsBefore(filter, answering)) {
+            if (answering != null && !FilterTypes.runsBefore(filter, answering)) {
                 scope.problems.warning(
                         filter.position(),
                         "no request reaches this filter: " + answering.type() + " answers before it");
@@ -122,6 +145,12 @@ final class RouteChecks {
                         filter.position(), "a rule has one " + filter.type() + " filter: merge this into the other");
             }
             prefixes(rule, filter);
+            if (filter instanceof ExternalAuthConfig auth) {
+                calls(auth);
+            }
+            if (filter instanceof RequestMirrorConfig mirror) {
+                twice(rule, mirror);
+            }
             if (filter instanceof Cors) {
                 preflights(rule, filter);
             }
@@ -132,7 +161,10 @@ final class RouteChecks {
             }
             if (filter instanceof RateLimitConfig limits) {
                 identities(rule, limits);
-                limits.limits().stream().flatMap(limit -> limit.key().stream()).forEach(part -> taken(rule, part));
+                limits.limits().stream().flatMap(limit -> limit.key().stream()).forEach(part -> {
+                    taken(rule, part);
+                    claimed(rule, part);
+                });
             }
             if (filter.answer() != 0 && answering == null) {
                 answering = filter;
@@ -145,6 +177,16 @@ final class RouteChecks {
                     "a rule cannot have both URLRewrite and RequestRedirect: give the redirect its own path");
         }
         answered(rule, answering);
+    }
+
+    /** Two requests for one may do harm, such as two orders. */
+    private void twice(RuleConfig rule, RequestMirrorConfig mirror) {
+        String name = mirror.backendRef().name();
+        if (rule.forwarding().backendRefs().stream().anyMatch(ref -> ref.name().equals(name))) {
+            scope.problems.warning(
+                    mirror.backendRef().position(),
+                    "upstream '" + name + "' also serves the rule, so it gets requests twice: name another upstream");
+        }
     }
 
     private void preflights(RuleConfig rule, FilterConfig filter) {
@@ -209,12 +251,6 @@ final class RouteChecks {
         }
     }
 
-    /** Whether requests pass one filter before another, wherever it is written. */
-    private static boolean runsBefore(FilterConfig filter, FilterConfig other) {
-        List<String> order = FilterTypes.names();
-        return order.indexOf(filter.type()) < order.indexOf(other.type());
-    }
-
     private void answered(RuleConfig rule, @Nullable FilterConfig answering) {
         if (answering != null && !rule.forwarding().backendRefs().isEmpty()) {
             scope.problems.error(
@@ -265,6 +301,19 @@ final class RouteChecks {
                         filter.type() + " removes the " + part.summary() + " before: write 'identity: true'");
             }
         }
+    }
+
+    /** A claim that no filter of the rule verifies could only be what a client says. */
+    private void claimed(RuleConfig rule, RateLimitConfig.KeyPart part) {
+        if (part.claim() != null && rule.filters().stream().noneMatch(RouteChecks::verifiesClaims)) {
+            scope.problems.error(
+                    scope.at(part, "claim"),
+                    "no request has claims without a token: add the filter JWT to this rule, or write another key");
+        }
+    }
+
+    private static boolean verifiesClaims(FilterConfig filter) {
+        return filter instanceof JwtConfig || (filter instanceof PluginFilterConfig && filter.identifies());
     }
 
     private void prefixes(RuleConfig rule, FilterConfig filter) {

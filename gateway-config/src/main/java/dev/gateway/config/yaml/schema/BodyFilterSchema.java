@@ -4,6 +4,7 @@ import dev.gateway.config.BodyConfig.Algorithm;
 import dev.gateway.config.BodyConfig.BodyLimit;
 import dev.gateway.config.BodyConfig.Compression;
 import dev.gateway.config.BodyConfig.Decompression;
+import dev.gateway.config.Position;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
@@ -15,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Filters that limit, compress and decompress bodies, key by key. */
 final class BodyFilterSchema {
@@ -24,7 +26,9 @@ final class BodyFilterSchema {
     private static final int MOST_RATIO = 10_000;
 
     private static final ScalarType<Algorithm> ALGORITHM =
-            Types.words(algorithms(), Map.of("br", "Brotli", "zstd", "Zstandard"));
+            Types.words(algorithms(), Map.of(), Map.of("brotli", "br", "zstandard", "zstd"));
+
+    private static final ListType<Algorithm> ALGORITHMS = ListType.distinct(ALGORITHM, 1);
 
     private static final String TYPE_PATTERN = "(\\*|%1$s)/(\\*|(\\*\\+)?%1$s)".formatted("[A-Za-z0-9!#$&^_.+-]+");
 
@@ -76,11 +80,12 @@ final class BodyFilterSchema {
             o -> {
                 var algorithms = o.defaulted(
                         "algorithms",
-                        ListType.distinct(ALGORITHM, 1),
-                        List.of(Algorithm.GZIP),
+                        ALGORITHMS,
+                        List.of(Algorithm.ZSTD, Algorithm.BR, Algorithm.GZIP),
                         Compression::algorithms,
                         "Algorithms. The client's preference decides; if it accepts several alike, the "
-                                + "gateway uses the first.");
+                                + "gateway uses the first. By default, br and zstd are left out where their "
+                                + "libraries are missing.");
                 var size = o.defaulted(
                         "minSize",
                         Types.SIZE,
@@ -100,16 +105,24 @@ final class BodyFilterSchema {
                         Compression::level,
                         "How hard to try: 1 takes the least time, 9 makes the smallest responses.");
                 return v -> {
-                    return new Compression(v.position(), v.get(algorithms), v.get(size), v.get(types), v.get(level));
+                    return new Compression(
+                            v.position(), v.get(algorithms), named(v), v.get(size), v.get(types), v.get(level));
                 };
             });
 
     /** Settings. */
     static final ObjectType<Decompression> DECOMPRESSION = ObjectType.of(
             "decompression section",
-            "Decompresses bodies of requests with Content-Encoding: gzip or deflate, so that upstreams need not. A "
+            "Decompresses bodies of requests, so that upstreams need not. Content-Encoding says by which algorithm. A "
                     + "body beyond a limit gets 413 with the cause body_too_large, an invalid one 400.",
             o -> {
+                var algorithms = o.defaulted(
+                        "algorithms",
+                        ALGORITHMS,
+                        List.of(Algorithm.values()),
+                        Decompression::algorithms,
+                        "Algorithms. Bodies with another coding pass unchanged. By default, br and zstd are left out "
+                                + "where their libraries are missing.");
                 var bytes = o.defaulted(
                         "maxBytes",
                         Types.SIZE,
@@ -124,7 +137,7 @@ final class BodyFilterSchema {
                         "How many times its size a body may become. The first 64KiB do not count.");
                 return v -> {
                     positive(v, "maxBytes", v.get(bytes));
-                    return new Decompression(v.position(), v.get(bytes), v.get(ratio));
+                    return new Decompression(v.position(), v.get(algorithms), named(v), v.get(bytes), v.get(ratio));
                 };
             });
 
@@ -148,6 +161,10 @@ final class BodyFilterSchema {
                 : "";
         throw new InvalidException("expected a media type such as text/html, text/* or application/*+json, not "
                 + MessageText.quote(text) + hint);
+    }
+
+    private static @Nullable Position named(Values v) {
+        return v.has("algorithms") ? v.at("algorithms") : null;
     }
 
     private static void positive(Values v, String key, long bytes) {

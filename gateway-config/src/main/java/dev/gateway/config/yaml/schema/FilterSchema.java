@@ -16,41 +16,39 @@ final class FilterSchema {
             "forwardauth", "ExternalAuth", // Traefik
             "authrequest", "ExternalAuth", // nginx
             "extauth", "ExternalAuth",
-            "extauthz", "ExternalAuth"); // Envoy
-
-    private static final ScalarType<String> TYPE = Types.words(words(), later(), FOREIGN);
-
-    /** A filter. */
-    static final ObjectType<FilterConfig> FILTER = ObjectType.of(
-            "filter",
-            "A step that a request or its response passes. Each type has its settings in the key "
-                    + "of the same name.",
-            o -> {
-                o.required("type", TYPE, FilterConfig::type, "What the filter does.");
-                List<FilterType.Reader> readers =
-                        FilterTypes.ALL.stream().map(type -> type.declare(o)).toList();
-                FilterTypes.LATER.forEach((key, later) -> o.reserve(key, later.what()));
-                Map<String, String> keys = new LinkedHashMap<>();
-                FilterTypes.ALL.forEach(type -> keys.put(type.name(), type.key()));
-                TypeKeys.choice(o, keys);
-                return v -> readers.stream()
-                        .map(reader -> reader.read(v))
-                        .filter(Objects::nonNull)
-                        .findFirst()
-                        .orElseGet(() -> new UrlRewrite(v.position(), null, null)); // reported, and used for nothing
-            });
+            "extauthz", "ExternalAuth", // Envoy
+            "mirror", "RequestMirror", // nginx
+            "mirroring", "RequestMirror", // Traefik
+            "requestmirrorpolicies", "RequestMirror"); // Envoy
 
     private FilterSchema() {}
 
-    private static Map<String, String> words() {
-        Map<String, String> words = new LinkedHashMap<>();
-        FilterTypes.names().forEach(name -> words.put(name, name));
-        return words;
+    /** Returns what a filter is that may have one of these types. */
+    static ObjectType<FilterConfig> filter(FilterTypes types) {
+        ScalarType<String> type = Types.words(words(types), Map.of(), FOREIGN);
+        return ObjectType.of(
+                "filter",
+                "A step that a request or its response passes. Each type has its settings in the key "
+                        + "of the same name.",
+                o -> {
+                    o.required("type", type, FilterConfig::type, "What the filter does.");
+                    List<FilterType.Reader> readers =
+                            types.all().stream().map(each -> each.declare(o)).toList();
+                    Map<String, String> keys = new LinkedHashMap<>();
+                    types.all().forEach(each -> keys.put(each.name(), each.key()));
+                    TypeKeys.choice(o, keys);
+                    return v -> readers.stream()
+                            .map(reader -> reader.read(v))
+                            .filter(Objects::nonNull)
+                            .findFirst()
+                            .orElseGet(
+                                    () -> new UrlRewrite(v.position(), null, null)); // reported, and used for nothing
+                });
     }
 
-    private static Map<String, String> later() {
-        Map<String, String> later = new LinkedHashMap<>();
-        FilterTypes.LATER.values().forEach(type -> later.put(type.name(), type.what()));
-        return later;
+    private static Map<String, String> words(FilterTypes types) {
+        Map<String, String> words = new LinkedHashMap<>();
+        types.names().forEach(name -> words.put(name, name));
+        return words;
     }
 }

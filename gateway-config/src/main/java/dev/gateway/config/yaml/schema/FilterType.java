@@ -35,7 +35,7 @@ record FilterType<C extends FilterConfig, S>(
         Key<FilterConfig, S> declared = o.optional(
                 key,
                 settings,
-                filter -> record.isInstance(filter) ? written.apply(record.cast(filter)) : null,
+                filter -> name.equals(filter.type()) ? written.apply(record.cast(filter)) : null,
                 "Settings of type " + name + ".");
         return values -> {
             S read = values.find(declared);

@@ -10,15 +10,22 @@ import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
+import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.DirectResponse;
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
 import dev.gateway.config.FilterConfig.UrlRewrite;
+import dev.gateway.config.FilterDeclaration;
+import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.JwtConfig;
+import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.RateLimitConfig;
+import dev.gateway.config.RequestMirrorConfig;
+import dev.gateway.plugin.FilterPlace;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -26,7 +33,10 @@ import java.util.stream.Collectors;
  * In the order in which requests pass them, which {@code FilterOrder} gives the reasons for.
  */
 public final class FilterTypes {
-    static final List<FilterType<?, ?>> ALL = List.of(
+    private static final Pattern TYPE_NAME = Pattern.compile("[A-Z][A-Za-z0-9]{0,62}");
+
+    /** The types of the gateway itself. */
+    public static final FilterTypes BUILT_IN = new FilterTypes(List.of(
             FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES),
             FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS),
             FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS),
@@ -53,30 +63,101 @@ public final class FilterTypes {
                     RequestHeaderModifier::new,
                     RequestHeaderModifier::edits),
             FilterType.of("URLRewrite", "urlRewrite", UrlRewrite.class, RewriteSchema.REWRITE),
+            FilterType.of(
+                    "RequestMirror", "requestMirror", RequestMirrorConfig.class, RequestMirrorSchema.REQUEST_MIRROR),
             new FilterType<>(
                     "ResponseHeaderModifier",
                     "responseHeaderModifier",
                     ResponseHeaderModifier.class,
                     HeaderEditsSchema.EDITS,
                     ResponseHeaderModifier::new,
-                    ResponseHeaderModifier::edits));
+                    ResponseHeaderModifier::edits)));
 
-    /** Types that a later version will have, by their keys. */
-    static final Map<String, Later> LATER =
-            Map.of("requestMirror", new Later("RequestMirror", "mirroring of requests"));
+    private final List<FilterType<?, ?>> all;
 
-    /** A type that a later version will have. */
-    record Later(String name, String what) {}
+    private FilterTypes(List<FilterType<?, ?>> all) {
+        this.all = all;
+    }
 
-    private FilterTypes() {}
+    /** Returns the types of the gateway itself, and those of plugins in their places. */
+    public static FilterTypes with(List<? extends FilterDeclaration> plugins) {
+        if (plugins.isEmpty()) {
+            return BUILT_IN;
+        }
+        List<FilterType<?, ?>> all = new ArrayList<>();
+        for (int rank = 0; rank <= BUILT_IN.all.size(); rank++) {
+            for (FilterDeclaration plugin : plugins) {
+                if (rank(plugin.place()) == rank) {
+                    all.add(PluginSchema.type(plugin));
+                }
+            }
+            if (rank < BUILT_IN.all.size()) {
+                all.add(BUILT_IN.all.get(rank));
+            }
+        }
+        return new FilterTypes(all);
+    }
+
+    /** Returns the types of the gateway itself, and those of plugins that a configuration uses. */
+    public static FilterTypes of(GatewayConfig config) {
+        return with(PluginFilterConfig.declarations(config));
+    }
+
+    /**
+     * Returns the key that holds the settings of a type of a plugin.
+     *
+     * @throws IllegalArgumentException if the type cannot have this name; the message says why
+     */
+    public static String keyOf(String type) {
+        if (!TYPE_NAME.matcher(type).matches()) {
+            throw new IllegalArgumentException("the filter type '" + type
+                    + "' needs another name: up to 63 letters and digits, first a capital letter");
+        }
+        String key = PluginSchema.key(type);
+        boolean taken = BUILT_IN.all.stream()
+                        .anyMatch(each ->
+                                each.name().equalsIgnoreCase(type) || each.key().equals(key))
+                || key.equals("type");
+        if (taken) {
+            throw new IllegalArgumentException(
+                    "the filter type '" + type + "' needs another name: the gateway has this one itself");
+        }
+        return key;
+    }
+
+    /** Whether requests pass one filter before another, wherever a rule has them. */
+    public static boolean runsBefore(FilterConfig filter, FilterConfig other) {
+        return order(filter) < order(other);
+    }
+
+    /** Filters of plugins are between two types of the gateway, which have the even numbers. */
+    private static int order(FilterConfig filter) {
+        return filter instanceof PluginFilterConfig plugin
+                ? 2 * rank(plugin.declaration().place()) - 1
+                : 2 * BUILT_IN.names().indexOf(filter.type());
+    }
+
+    /** Returns how many types of the gateway requests pass before a place. */
+    private static int rank(FilterPlace place) {
+        return switch (place) {
+            case ACCESS -> BUILT_IN.names().indexOf("ClientCertificate");
+            case AUTHENTICATION -> BUILT_IN.names().indexOf("ExternalAuth");
+            case REQUEST -> BUILT_IN.names().indexOf("RequestRedirect");
+            case UPSTREAM -> BUILT_IN.all.size();
+        };
+    }
+
+    List<FilterType<?, ?>> all() {
+        return all;
+    }
 
     /** Returns the names of all types, in the order in which requests pass them. */
-    public static List<String> names() {
-        return ALL.stream().map(FilterType::name).toList();
+    public List<String> names() {
+        return all.stream().map(FilterType::name).toList();
     }
 
     /** Returns the records of all types, in the same order. */
-    public static List<Class<?>> records() {
-        return ALL.stream().map(FilterType::record).collect(Collectors.toUnmodifiableList());
+    public List<Class<?>> records() {
+        return all.stream().map(FilterType::record).collect(Collectors.toUnmodifiableList());
     }
 }

@@ -14,23 +14,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Header fields that filters write, and edits of header sections, key by key. */
 final class HeaderEditsSchema {
-    /** What the gateway itself decides, and a filter would break. */
-    static final Set<String> FRAMING = Set.of(
-            "connection",
-            "content-length",
-            "host",
-            "keep-alive",
-            "proxy-connection",
-            "te",
-            "trailer",
-            "transfer-encoding",
-            "upgrade");
-
     /** A field. */
     static final ObjectType<Header> HEADER =
             ObjectType.of("header", "A header field. It has either value or valueFile.", o -> {
@@ -119,7 +106,7 @@ final class HeaderEditsSchema {
     /** Says that a field of that name cannot be written, if it cannot. */
     static void refuseFraming(Values v, String key, String name) {
         String lower = name.toLowerCase(Locale.ROOT);
-        if (FRAMING.contains(lower)) {
+        if (HeaderEdits.FRAMING.contains(lower)) {
             v.error(
                     v.at(key),
                     key + ": '" + name

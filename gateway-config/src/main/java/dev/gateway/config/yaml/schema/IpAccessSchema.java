@@ -15,14 +15,14 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Filter by the client's address, key by key. */
+/** Rules about client addresses, of a filter or a listener, key by key. */
 final class IpAccessSchema {
     private static final List<String> KEYS = List.of("deny", "denyFiles", "allow", "allowFiles");
 
     /** Settings. */
     static final ObjectType<IpAccess> IP_ACCESS = ObjectType.of(
             "ipAccess section",
-            "Refuses requests by the address of the client. The gateway refuses addresses that deny or denyFiles have. "
+            "Refuses clients by their addresses. The gateway refuses addresses that deny or denyFiles have. "
                     + "With allow or allowFiles, it also refuses all that these do not have.",
             o -> {
                 var deny = o.defaulted(
@@ -42,12 +42,12 @@ final class IpAccessSchema {
                         "allow",
                         new ListType<>(Types.CIDR, 1),
                         access -> access.allow().isEmpty() ? null : access.allow(),
-                        "Addresses that may use the route. Without allow and allowFiles, all may that are not refused.");
+                        "Addresses that are allowed. Without allow and allowFiles, all are that are not refused.");
                 var allowFiles = o.optional(
                         "allowFiles",
                         new ListType<>(Types.PATH, 1),
                         access -> access.allowFiles().isEmpty() ? null : access.allowFiles(),
-                        "Files of addresses that may use the route, one address or block in a line. The gateway reads "
+                        "Files of addresses that are allowed, one address or block in a line. The gateway reads "
                                 + "them again when they change.");
                 o.constraint(
                         values -> KEYS.stream().anyMatch(values::has)

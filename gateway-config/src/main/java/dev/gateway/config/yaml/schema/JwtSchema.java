@@ -12,6 +12,7 @@ import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import dev.gateway.format.JwkSet;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -27,11 +28,11 @@ final class JwtSchema {
     private static final Duration MOST_LEEWAY = Duration.ofHours(1);
     private static final long LEAST_SIZE = 256;
     private static final long MOST_SIZE = 64 << 10;
+    private static final int MAX_PORT = 65_535;
     private static final String DEFAULT_HEADER = "Authorization";
 
     private static final ScalarType<String> WORD = Types.word("\\S+", "text without spaces");
-    private static final ScalarType<String> LINE =
-            Types.word("[^\\x00-\\x1f\\x7f]+", "text without control characters");
+    static final ScalarType<String> LINE = Types.word("[^\\x00-\\x1f\\x7f]+", "text without control characters");
 
     private static final ObjectType<JwtConfig.Provider> PROVIDER = ObjectType.of(
             "token provider", "An issuer of tokens. The issuer that a token names decides which keys verify it.", o -> {
@@ -47,24 +48,46 @@ final class JwtSchema {
                         JwtConfig.Provider::audiences,
                         "Audiences, one of which the claim aud of a token must have. Without this key, the gateway"
                                 + " does not check whom a token is for.");
-                var file = o.required(
+                var file = o.optional(
                         "jwksFile",
                         Types.PATH,
                         JwtConfig.Provider::jwksFile,
                         "File with the public keys of the issuer, a JSON Web Key Set. The gateway reads it again when"
                                 + " it changes.");
+                var url = o.optional(
+                        "jwksUrl",
+                        Types.url(
+                                "https?://[!-\"$-?A-~]+", // no '@', which credentials come before, and no '#'
+                                "a URL such as https://id.example.com/jwks.json, without credentials and fragment"),
+                        JwtConfig.Provider::jwksUrl,
+                        "URL of the public keys of the issuer, its jwks_uri. The gateway fetches them in the background,"
+                                + " again before they are too old, and when a token names a new key.");
+                var caFile = o.optional(
+                        "caFile",
+                        Types.PATH,
+                        JwtConfig.Provider::caFile,
+                        "PEM file of the CA certificates for the server of jwksUrl, instead of the platform's. The"
+                                + " gateway reads it again when it changes.");
                 var algorithms = o.defaulted(
                         "algorithms",
                         new ListType<>(Types.words(algorithms(), Map.of()), 1),
                         JwkSet.ALGORITHMS,
                         JwtConfig.Provider::algorithms,
                         "Algorithms of signatures that are accepted. A key verifies only those of its own kind.");
+                o.exactlyOneOf("jwksFile", "jwksUrl");
                 return v -> {
                     if (v.has("jwksFile")) {
-                        check(v, v.get(file));
+                        check(v, v.find(file));
                     }
+                    check(v, v.find(url), v.find(caFile) != null);
                     return new JwtConfig.Provider(
-                            v.position(), v.get(issuer), v.get(audiences), v.get(file), v.get(algorithms));
+                            v.position(),
+                            v.get(issuer),
+                            v.get(audiences),
+                            v.find(file),
+                            v.find(url),
+                            v.find(caFile),
+                            v.get(algorithms));
                 };
             });
 
@@ -224,12 +247,44 @@ final class JwtSchema {
         return jwt.place() == place ? jwt.name() : null;
     }
 
-    private static void check(Values v, Path file) {
+    private static void check(Values v, @Nullable Path file) {
         try {
-            JwkSetFile.read(file);
+            if (file != null) {
+                JwkSetFile.read(file);
+            }
         } catch (IOException e) {
             v.error(v.at("jwksFile"), "jwksFile: " + e.getMessage());
         }
+    }
+
+    /** Who changes the keys on their way can sign tokens, so that they come by TLS or do not leave the machine. */
+    private static void check(Values v, @Nullable String url, boolean hasAuthorities) {
+        boolean secured = url != null && url.startsWith("https:");
+        if (hasAuthorities && !secured) {
+            v.error(v.atKey("caFile"), "caFile is only for a jwksUrl with https: remove it, or write https");
+        }
+        URI parsed = url == null ? null : URI.create(url);
+        if (parsed == null || parsed.getHost() == null) {
+            return; // it is not there, or reported
+        }
+        try {
+            JwkSet.requireParser();
+        } catch (IOException e) {
+            v.error(v.at("jwksUrl"), "jwksUrl: " + e.getMessage());
+        }
+        if (!secured && !isLoopback(parsed.getHost())) {
+            v.error(
+                    v.at("jwksUrl"),
+                    "jwksUrl: an attacker who changes the keys on their way can sign tokens, so http is only for"
+                            + " loopback addresses: write https");
+        }
+        if (parsed.getPort() == 0 || parsed.getPort() > MAX_PORT) {
+            v.error(v.at("jwksUrl"), "jwksUrl: expected a port from 1 to " + MAX_PORT);
+        }
+    }
+
+    private static boolean isLoopback(String host) {
+        return host.equals("localhost") || host.equals("[::1]") || host.matches("127(\\.\\d{1,3}){3}");
     }
 
     private static <T extends Record> void differ(Values v, List<T> elements, String key, Function<T, String> getter) {

@@ -246,6 +246,14 @@ final class ListenerSchema {
                         PROXY_PROTOCOL,
                         l -> l.protocols().proxyProtocol(),
                         "Takes the client address from the PROXY protocol.");
+                var access = o.onReload(ReloadEffect.AT_ONCE)
+                        .optional(
+                                "ipAccess",
+                                IpAccessSchema.IP_ACCESS,
+                                ListenerConfig::ipAccess,
+                                "Closes connections of other clients at once, before TLS. The address is that of the "
+                                        + "peer, or that of the PROXY protocol; forwarded headers do not count. Open "
+                                        + "connections stay.");
                 var reusePort = o.onReload(ReloadEffect.RESTART)
                         .defaulted(
                                 "reusePort",
@@ -329,6 +337,7 @@ final class ListenerSchema {
                             v.get(name),
                             new BindConfig(v.get(address), bound == null ? 0 : bound, v.find(unix), v.get(reusePort)),
                             new ListenerConfig.Protocols(v.get(protocol), v.find(tls), v.find(proxyProtocol)),
+                            v.find(access),
                             new ListenerConfig.Http(
                                     v.get(h2cUpgrade),
                                     v.get(halfClose),

@@ -76,14 +76,21 @@ final class OtlpSchema {
                 };
             });
 
-    static final ObjectType<MetricsConfig> METRICS = ObjectType.of("metrics section", "Push of metrics.", o -> {
-        var export = o.optional(
-                "export",
-                EXPORT,
-                MetricsConfig::export,
-                "Sends all metrics to the receiver of otlp at an interval. {} takes the defaults.");
-        return v -> new MetricsConfig(v.position(), v.find(export));
-    });
+    static final ObjectType<MetricsConfig> METRICS =
+            ObjectType.of("metrics section", "What the gateway measures besides the usual, and push of metrics.", o -> {
+                var filters = o.defaulted(
+                        "filters",
+                        Types.BOOLEAN,
+                        false,
+                        MetricsConfig::filters,
+                        "Whether the gateway measures how long filters take, by their type: gateway_filter_duration_seconds.");
+                var export = o.optional(
+                        "export",
+                        EXPORT,
+                        MetricsConfig::export,
+                        "Sends all metrics to the receiver of otlp at an interval. {} takes the defaults.");
+                return v -> new MetricsConfig(v.position(), v.get(filters), v.find(export));
+            });
 
     private OtlpSchema() {}
 }

@@ -4,6 +4,7 @@ import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RateLimitConfig.KeyPart;
 import dev.gateway.config.RateLimitConfig.Limit;
 import dev.gateway.config.RateLimitConfig.Rate;
+import dev.gateway.config.RateLimitConfig.Unit;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Filter that limits requests, key by key. */
@@ -20,6 +22,8 @@ final class RateLimitSchema {
     private static final int MOST_REQUESTS = 1_000_000;
     private static final int MOST_IN_FLIGHT = 65_535;
     private static final int MOST_DAYS = 31;
+    private static final long MOST_BYTES = 1L << 50;
+    private static final long MOST_BYTES_IN_SECOND = 1L << 34;
 
     private static final ObjectType<KeyPart> KEY_PART = ObjectType.of(
             "limit key", "A part of requests. Requests that lack it count together, as one more value of it.", o -> {
@@ -44,9 +48,15 @@ final class RateLimitSchema {
                         RequestParts.QUERY_PARAMETER,
                         KeyPart::queryParameter,
                         "A query parameter, as the URL writes it.");
+                var claim = o.optional(
+                        "claim",
+                        JwtSchema.LINE,
+                        KeyPart::claim,
+                        "A claim of the token that the rule's JWT filter has verified: a text, a number, a boolean or a"
+                                + " list of them. A dot leads into an object, as in realm_access.roles.");
                 RequestParts.requireOne(
                         o,
-                        List.of("client", "identity", "header", "cookie", "queryParameter"),
+                        List.of("client", "identity", "header", "cookie", "queryParameter", "claim"),
                         "a limit key",
                         "client");
                 return v -> new KeyPart(
@@ -55,11 +65,12 @@ final class RateLimitSchema {
                         v.find(identity) != null,
                         v.find(header),
                         v.find(cookie),
-                        v.find(query));
+                        v.find(query),
+                        v.find(claim));
             });
 
     private static final ObjectType<Limit> LIMIT =
-            ObjectType.of("limit", "A limit: either requests in an interval, or maxInFlight.", o -> {
+            ObjectType.of("limit", "A limit: requests or bytes in an interval, or maxInFlight.", o -> {
                 var name = o.defaulted(
                         "name",
                         Types.NAME,
@@ -70,17 +81,32 @@ final class RateLimitSchema {
                 var requests = o.optional(
                         "requests",
                         Types.integer(1, MOST_REQUESTS),
-                        limit -> limit.rate() == null ? null : limit.rate().requests(),
+                        limit -> {
+                            Rate rate = rate(limit, Unit.REQUESTS);
+                            return rate == null ? null : (int) rate.quota();
+                        },
                         "How many requests may come in an interval, on average.");
+                var bytes = o.optional(
+                        "bytes",
+                        Types.SIZE,
+                        limit -> {
+                            Rate rate = rate(limit, Unit.BYTES);
+                            return rate == null ? null : rate.quota();
+                        },
+                        "How many bytes of bodies and WebSockets may pass in an interval, on average, in both directions. The "
+                                + "gateway counts a request's bytes when it ends.");
                 var interval = o.optional(
                         "interval",
                         Types.DURATION,
                         limit -> limit.rate() == null ? null : limit.rate().interval(),
-                        "The interval for requests, such as 1s, 1m or 24h.");
+                        "The interval for requests or bytes, such as 1s, 1m or 24h.");
                 var burst = o.optional(
                         "burst",
                         Types.integer(1, MOST_REQUESTS),
-                        limit -> limit.rate() == null ? null : limit.rate().burst(),
+                        limit -> {
+                            Rate rate = rate(limit, Unit.REQUESTS);
+                            return rate == null ? null : (int) rate.burst();
+                        },
                         "How many requests may come at once, after a quiet time. The default is requests.");
                 var inFlight = o.optional(
                         "maxInFlight",
@@ -94,21 +120,57 @@ final class RateLimitSchema {
                         Limit::key,
                         "Requests in which these parts are the same count together. Without this key all requests of "
                                 + "the rule do.");
-                o.exactlyOneOf("requests", "maxInFlight");
-                o.together("requests", "interval");
+                var store = o.optional(
+                        "store",
+                        Types.NAME,
+                        Limit::store,
+                        "The store by which this limit counts together with other gateways. Without this key each "
+                                + "gateway counts alone.");
+                o.exactlyOneOf("requests", "bytes", "maxInFlight");
+                for (String counted : List.of("requests", "bytes")) {
+                    o.constraint(
+                            values -> values.has(counted) && !values.has("interval")
+                                    ? new ObjectType.Finding(
+                                            counted, "'" + counted + "' and 'interval' belong together: add 'interval'")
+                                    : null,
+                            Map.of("dependentRequired", Map.of(counted, List.of("interval"))));
+                }
+                o.constraint(
+                        values -> values.has("interval") && !values.has("requests") && !values.has("bytes")
+                                ? new ObjectType.Finding(
+                                        "interval", "'interval' needs requests or bytes: add one of them, or remove it")
+                                : null,
+                        Map.of(
+                                "dependentSchemas",
+                                Map.of(
+                                        "interval",
+                                        Map.of(
+                                                "anyOf",
+                                                List.of(
+                                                        ObjectType.requires("requests"),
+                                                        ObjectType.requires("bytes"))))));
                 o.constraint(
                         values -> values.has("burst") && !values.has("requests")
                                 ? new ObjectType.Finding("burst", "'burst' is only for requests: remove it")
                                 : null,
                         Map.of("dependentRequired", Map.of("burst", List.of("requests"))));
+                o.constraint(
+                        values -> values.has("store") && (values.has("maxInFlight") || values.has("bytes"))
+                                ? new ObjectType.Finding(
+                                        "store",
+                                        "'store' is only for requests, as each gateway counts its own bytes and requests in "
+                                                + "flight: remove it")
+                                : null,
+                        Map.of("dependentRequired", Map.of("store", List.of("requests"))));
                 return v -> {
                     Integer most = v.find(inFlight);
                     return new Limit(
                             v.position(),
                             v.get(name),
-                            rate(v, v.find(requests), v.find(interval), v.find(burst)),
+                            rate(v, v.find(requests), v.find(bytes), v.find(interval), v.find(burst)),
                             most == null ? 0 : most,
-                            v.get(key));
+                            v.get(key),
+                            v.find(store));
                 };
             });
 
@@ -144,9 +206,18 @@ final class RateLimitSchema {
 
     private RateLimitSchema() {}
 
+    private static @Nullable Rate rate(Limit limit, Unit unit) {
+        Rate rate = limit.rate();
+        return rate == null || rate.unit() != unit ? null : rate;
+    }
+
     private static @Nullable Rate rate(
-            Values v, @Nullable Integer requests, @Nullable Duration interval, @Nullable Integer burst) {
-        if (requests == null || interval == null) {
+            Values v,
+            @Nullable Integer requests,
+            @Nullable Long bytes,
+            @Nullable Duration interval,
+            @Nullable Integer burst) {
+        if ((requests == null && bytes == null) || interval == null) {
             return null;
         }
         if (interval.isZero()) {
@@ -156,9 +227,23 @@ final class RateLimitSchema {
         if (interval.compareTo(Duration.ofDays(MOST_DAYS)) > 0) {
             v.error(v.at("interval"), "interval: expected at most " + 24 * MOST_DAYS + "h");
         }
+        if (requests == null) {
+            return bytesRate(v, Objects.requireNonNull(bytes), interval);
+        }
         if (1000.0 * requests / interval.toMillis() > MOST_REQUESTS) {
             v.error(v.at("requests"), "requests: expected at most " + MOST_REQUESTS + " in a second");
         }
-        return new Rate(requests, interval, burst == null ? requests : burst);
+        return new Rate(Unit.REQUESTS, requests, interval, burst == null ? requests : burst);
+    }
+
+    private static @Nullable Rate bytesRate(Values v, long bytes, Duration interval) {
+        if (bytes == 0 || bytes > MOST_BYTES) {
+            v.error(v.at("bytes"), "bytes: expected from 1B to " + (MOST_BYTES >> 40) + "TiB");
+            return null;
+        }
+        if (1000.0 * bytes / interval.toMillis() > MOST_BYTES_IN_SECOND) {
+            v.error(v.at("bytes"), "bytes: expected at most " + (MOST_BYTES_IN_SECOND >> 30) + "GiB in a second");
+        }
+        return new Rate(Unit.BYTES, bytes, interval, bytes);
     }
 }

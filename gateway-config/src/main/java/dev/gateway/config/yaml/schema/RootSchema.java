@@ -53,117 +53,132 @@ public final class RootSchema {
                 return v -> new ResolverConfig(v.position(), v.get(nameServers));
             });
 
-    /** A whole configuration. */
-    public static final ObjectType<GatewayConfig> ROOT =
-            ObjectType.of("configuration", "The configuration of a gateway.", o -> {
-                var listeners = o.onReload(ReloadEffect.NEW_CONNECTIONS)
-                        .required(
-                                "listeners",
-                                new ListType<>(ListenerSchema.LISTENER, 1),
-                                GatewayConfig::listeners,
-                                "The addresses where clients connect.");
-                var routes = o.defaulted(
-                        "routes",
-                        new ListType<>(RouteSchema.ROUTE, 0),
-                        List.of(),
-                        GatewayConfig::routes,
-                        "Which requests go where. The gateway answers a request without a route with 404.");
-                var upstreams = o.onReload(ReloadEffect.RECONNECT)
-                        .defaulted(
-                                "upstreams",
-                                new ListType<>(UpstreamSchema.UPSTREAM, 0),
-                                List.of(),
-                                GatewayConfig::upstreams,
-                                "The servers that the gateway forwards requests to, in named groups.");
-                var admin = o.optional(
-                        "admin",
-                        AdminSchema.ADMIN,
-                        GatewayConfig::admin,
-                        "The listener for health, metrics and statistics. Without this key it is at "
-                                + "127.0.0.1:9901.");
-                var accessLog = o.section(
-                        "accessLog",
-                        AccessLogSchema.ACCESS_LOG,
-                        GatewayConfig::accessLog,
-                        "The access log: one line for each exchange.");
-                var tracing = o.section(
-                        "tracing",
-                        TracingSchema.TRACING,
-                        GatewayConfig::tracing,
-                        "Distributed tracing: whether the gateway continues, starts and exports traces.");
-                var metrics = o.section(
-                        "metrics",
-                        OtlpSchema.METRICS,
-                        GatewayConfig::metrics,
-                        "Push of metrics. The admin listener serves /metrics without this key, too.");
-                var otlp = o.section(
-                        "otlp",
-                        OtlpSchema.OTLP,
-                        config -> OtlpChecks.exports(config) ? config.otlp() : null,
-                        "The OTLP receiver (OpenTelemetry, over HTTP) for spans and metrics.");
-                var overload = o.onReload(ReloadEffect.AT_ONCE)
-                        .section(
-                                "overload",
-                                OverloadSchema.OVERLOAD,
-                                GatewayConfig::overload,
-                                "When the gateway refuses new work because the process runs short.");
-                var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
-                var resolver = o.onReload(ReloadEffect.RESTART)
-                        .section("resolver", RESOLVER, GatewayConfig::resolver, "How the gateway looks up host names.");
-                var localZone = o.onReload(ReloadEffect.RECONNECT)
-                        .optional(
-                                "localZone",
-                                Types.NAME,
-                                GatewayConfig::localZone,
-                                "Zone of this gateway, such as ${ZONE}. The gateway prefers endpoints of the same "
-                                        + "zone, as far as they can take the requests.");
-                var workers = o.onReload(ReloadEffect.RESTART)
-                        .defaulted(
-                                "workers",
-                                Types.integer(0, 1024),
-                                0,
-                                GatewayConfig::workers,
-                                "Number of event loops; 0 means one for each available core.");
-                var transport = o.onReload(ReloadEffect.RESTART)
-                        .defaulted(
-                                "transport",
-                                Types.words(
-                                        entry("auto", Transport.AUTO),
-                                        entry("epoll", Transport.EPOLL),
-                                        entry("io_uring", Transport.IO_URING),
-                                        entry("nio", Transport.NIO)),
-                                Transport.AUTO,
-                                GatewayConfig::transport,
-                                "How the gateway does socket I/O. auto takes epoll on Linux if it is available, else "
-                                        + "nio.");
-                var connect = o.defaulted(
-                        "connect",
-                        new ListType<>(ConnectSchema.CONNECT, 0),
-                        List.of(),
-                        GatewayConfig::connect,
-                        "Who may reach which hosts with CONNECT or as a plain forward proxy. The gateway "
-                                + "refuses both without this key.");
-                return v -> new GatewayConfig(
-                        v.position(),
-                        v.get(listeners),
-                        named(TunnelRoutes.resolve(v.get(listeners), v.get(routes), v), v),
-                        v.get(upstreams),
-                        ConnectSchema.named(v.get(connect), v),
-                        v.find(admin),
-                        v.get(accessLog),
-                        v.get(tracing),
-                        v.get(metrics),
-                        v.get(otlp),
-                        v.get(overload),
-                        v.get(drain),
-                        v.get(resolver),
-                        v.find(localZone),
-                        v.get(workers),
-                        v.get(transport),
-                        v.concealed());
-            });
+    /** A whole configuration with the types of filters that the gateway itself has. */
+    public static final ObjectType<GatewayConfig> ROOT = declare(FilterTypes.BUILT_IN);
 
     private RootSchema() {}
+
+    /** Returns what a whole configuration is whose filters have these types. */
+    public static ObjectType<GatewayConfig> of(FilterTypes types) {
+        return types == FilterTypes.BUILT_IN ? ROOT : declare(types);
+    }
+
+    private static ObjectType<GatewayConfig> declare(FilterTypes types) {
+        return ObjectType.of("configuration", "The configuration of a gateway.", o -> {
+            var listeners = o.onReload(ReloadEffect.NEW_CONNECTIONS)
+                    .required(
+                            "listeners",
+                            new ListType<>(ListenerSchema.LISTENER, 1),
+                            GatewayConfig::listeners,
+                            "The addresses where clients connect.");
+            var routes = o.defaulted(
+                    "routes",
+                    new ListType<>(RouteSchema.route(types), 0),
+                    List.of(),
+                    GatewayConfig::routes,
+                    "Which requests go where. The gateway answers a request without a route with 404.");
+            var upstreams = o.onReload(ReloadEffect.RECONNECT)
+                    .defaulted(
+                            "upstreams",
+                            new ListType<>(UpstreamSchema.UPSTREAM, 0),
+                            List.of(),
+                            GatewayConfig::upstreams,
+                            "The servers that the gateway forwards requests to, in named groups.");
+            var stores = o.onReload(ReloadEffect.RECONNECT)
+                    .defaulted(
+                            "stores",
+                            new ListType<>(StoreSchema.STORE, 0),
+                            List.of(),
+                            GatewayConfig::stores,
+                            "Where limits of several gateways count together.");
+            var admin = o.optional(
+                    "admin",
+                    AdminSchema.ADMIN,
+                    GatewayConfig::admin,
+                    "The listener for health, metrics and statistics. Without this key it is at " + "127.0.0.1:9901.");
+            var accessLog = o.section(
+                    "accessLog",
+                    AccessLogSchema.ACCESS_LOG,
+                    GatewayConfig::accessLog,
+                    "The access log: one line for each exchange.");
+            var tracing = o.section(
+                    "tracing",
+                    TracingSchema.TRACING,
+                    GatewayConfig::tracing,
+                    "Distributed tracing: whether the gateway continues, starts and exports traces.");
+            var metrics = o.section(
+                    "metrics",
+                    OtlpSchema.METRICS,
+                    GatewayConfig::metrics,
+                    "Further metrics, and push of metrics. The admin listener serves /metrics without this key, too.");
+            var otlp = o.section(
+                    "otlp",
+                    OtlpSchema.OTLP,
+                    config -> OtlpChecks.exports(config) ? config.otlp() : null,
+                    "The OTLP receiver (OpenTelemetry, over HTTP) for spans and metrics.");
+            var overload = o.onReload(ReloadEffect.AT_ONCE)
+                    .section(
+                            "overload",
+                            OverloadSchema.OVERLOAD,
+                            GatewayConfig::overload,
+                            "When the gateway refuses new work because the process runs short.");
+            var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
+            var resolver = o.onReload(ReloadEffect.RESTART)
+                    .section("resolver", RESOLVER, GatewayConfig::resolver, "How the gateway looks up host names.");
+            var localZone = o.onReload(ReloadEffect.RECONNECT)
+                    .optional(
+                            "localZone",
+                            Types.NAME,
+                            GatewayConfig::localZone,
+                            "Zone of this gateway, such as ${ZONE}. The gateway prefers endpoints of the same "
+                                    + "zone, as far as they can take the requests.");
+            var workers = o.onReload(ReloadEffect.RESTART)
+                    .defaulted(
+                            "workers",
+                            Types.integer(0, 1024),
+                            0,
+                            GatewayConfig::workers,
+                            "Number of event loops; 0 means one for each available core.");
+            var transport = o.onReload(ReloadEffect.RESTART)
+                    .defaulted(
+                            "transport",
+                            Types.words(
+                                    entry("auto", Transport.AUTO),
+                                    entry("epoll", Transport.EPOLL),
+                                    entry("io_uring", Transport.IO_URING),
+                                    entry("nio", Transport.NIO)),
+                            Transport.AUTO,
+                            GatewayConfig::transport,
+                            "How the gateway does socket I/O. auto takes epoll on Linux if it is available, else "
+                                    + "nio.");
+            var connect = o.defaulted(
+                    "connect",
+                    new ListType<>(ConnectSchema.CONNECT, 0),
+                    List.of(),
+                    GatewayConfig::connect,
+                    "Who may reach which hosts with CONNECT or as a plain forward proxy. The gateway "
+                            + "refuses both without this key.");
+            return v -> new GatewayConfig(
+                    v.position(),
+                    v.get(listeners),
+                    named(TunnelRoutes.resolve(v.get(listeners), v.get(routes), v), v),
+                    v.get(upstreams),
+                    v.get(stores),
+                    ConnectSchema.named(v.get(connect), v),
+                    v.find(admin),
+                    v.get(accessLog),
+                    v.get(tracing),
+                    v.get(metrics),
+                    v.get(otlp),
+                    v.get(overload),
+                    v.get(drain),
+                    v.get(resolver),
+                    v.find(localZone),
+                    v.get(workers),
+                    v.get(transport),
+                    v.concealed());
+        });
+    }
 
     /** Gives each route without a name one by its position. */
     private static List<RouteConfig> named(List<RouteConfig> routes, Values v) {

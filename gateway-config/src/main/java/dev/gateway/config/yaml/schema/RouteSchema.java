@@ -82,123 +82,125 @@ final class RouteSchema {
                 };
             });
 
-    private static final ObjectType<RuleConfig> RULE =
-            ObjectType.of("rule", "What happens to requests that match.", o -> {
-                var name = o.optional(
-                        "name",
-                        Types.NAME,
-                        RuleConfig::name,
-                        "Name of the rule, unique in its route. Logs and metrics call the rule ROUTE/NAME. "
-                                + "The default is its position, as ROUTE/2. The only rule of a route has the name of "
-                                + "the route.");
-                var matches = o.optional(
-                        "matches",
-                        new ListType<>(MatchSchema.MATCH, 1),
-                        rule -> ifRequests(rule.timeouts(), rule.matches()),
-                        "Alternatives, one of which must match. Without this key every request matches.");
-                var filters = o.defaulted(
-                        "filters",
-                        new ListType<FilterConfig>(FilterSchema.FILTER, 0),
-                        List.of(),
-                        rule -> ifRequests(rule.timeouts(), rule.filters()),
-                        "Changes and answers to requests. Requests pass filters in the order of their types, whatever"
-                                + " the order in the file. The order is " + String.join(", ", FilterTypes.names())
-                                + ". Responses pass them in reverse. Filters of one type keep the order of the file.");
-                var refs = o.defaulted(
-                        "backendRefs",
-                        new ListType<>(BACKEND_REF, 0),
-                        List.of(),
-                        rule -> rule.forwarding().backendRefs(),
-                        "Upstreams to select from by weight.");
-                var timeouts =
-                        o.section("timeouts", TIMEOUTS, RuleConfig::timeouts, "Time limits of exchanges and tunnels.");
-                var retry = o.section(
-                        "retry",
-                        RetrySchema.RETRY,
-                        rule -> ifRequests(rule.timeouts(), rule.forwarding().retry()),
-                        "When the gateway sends a request again.");
-                var hedge = o.optional(
-                        "hedge",
-                        HedgeSchema.HEDGE,
-                        rule -> ifRequests(rule.timeouts(), rule.forwarding().hedge()),
-                        "When the gateway sends a request that takes long to a second endpoint, too. Without this key, "
-                                + "never.");
-                var preserveHost = o.defaulted(
-                        "preserveHost",
-                        Types.BOOLEAN,
-                        true,
-                        rule -> ifRequests(rule.timeouts(), rule.forwarding().preserveHost()),
-                        "Whether the upstream gets the client's Host header. If false, it gets the host and "
-                                + "port of its endpoint.");
-                var upgrades = o.defaulted(
-                        "upgrades",
-                        new ListType<>(UpgradeSchema.TOKEN, 0),
-                        List.of(UpgradeSchema.WEBSOCKET),
-                        rule -> ifRequests(rule.timeouts(), rule.upgrades().tokens()),
-                        "Protocols that requests may upgrade to. An empty list allows none.");
-                var webSocket = o.section(
-                        "webSocket",
-                        UpgradeSchema.WEB_SOCKET,
-                        rule -> rule.upgrades().tokens().isEmpty()
-                                ? null
-                                : ifRequests(rule.timeouts(), rule.upgrades().webSocket()),
-                        "Limits of WebSockets.");
-                var accessLog = o.optional(
-                        "accessLog",
-                        AccessLogSchema.CHOICE,
-                        RuleConfig::accessLog,
-                        "Which exchanges of this rule the access log has.");
-                return v -> {
-                    if (v.get(upgrades).isEmpty() && v.has("webSocket")) {
-                        v.warning(v.atKey("webSocket"), "webSocket has no effect: upgrades allows nothing");
-                    }
-                    List<MatchConfig> written = v.find(matches);
-                    return new RuleConfig(
-                            v.position(),
-                            v.find(name),
-                            written == null || written.isEmpty() ? List.of(v.everything(MatchSchema.MATCH)) : written,
-                            v.get(filters),
-                            new RuleConfig.Forwarding(v.get(refs), v.get(retry), v.find(hedge), v.get(preserveHost)),
-                            v.get(timeouts),
-                            new RuleConfig.Upgrades(v.get(upgrades), v.get(webSocket)),
-                            v.find(accessLog));
-                };
-            });
-
-    /** A route. */
-    static final ObjectType<RouteConfig> ROUTE =
-            ObjectType.of("route", "Rules for some host names on some listeners.", o -> {
-                var name = o.optional(
-                        "name",
-                        Types.NAME,
-                        RouteConfig::name,
-                        "Unique name of the route, for logs and metrics. The default is route-N.");
-                var parents = o.defaulted(
-                        "parentRefs",
-                        new ListType<>(PARENT_REF, 0),
-                        List.of(),
-                        RouteConfig::parentRefs,
-                        "Listeners that the route applies to. An empty list means all HTTP and HTTPS " + "listeners.");
-                var hostnames = o.defaulted(
-                        "hostnames",
-                        new ListType<>(HOSTNAME, 0),
-                        List.of(),
-                        RouteConfig::hostnames,
-                        "Host names that the route applies to. An empty list means all. On TLS listeners "
-                                + "these are server names (SNI).");
-                var rules = o.required(
-                        "rules",
-                        new ListType<>(RULE, 1),
-                        RouteConfig::rules,
-                        "The rules. The most specific match of all routes wins.");
-                return v -> {
-                    String given = v.find(name);
-                    return new RouteConfig(
-                            v.position(), given == null ? "" : given, v.get(parents), v.get(hostnames), v.get(rules));
-                };
-            });
-
     private RouteSchema() {}
+
+    /** Returns what a route is whose filters have these types. */
+    static ObjectType<RouteConfig> route(FilterTypes types) {
+        return ObjectType.of("route", "Rules for some host names on some listeners.", o -> {
+            var name = o.optional(
+                    "name",
+                    Types.NAME,
+                    RouteConfig::name,
+                    "Unique name of the route, for logs and metrics. The default is route-N.");
+            var parents = o.defaulted(
+                    "parentRefs",
+                    new ListType<>(PARENT_REF, 0),
+                    List.of(),
+                    RouteConfig::parentRefs,
+                    "Listeners that the route applies to. An empty list means all HTTP and HTTPS " + "listeners.");
+            var hostnames = o.defaulted(
+                    "hostnames",
+                    new ListType<>(HOSTNAME, 0),
+                    List.of(),
+                    RouteConfig::hostnames,
+                    "Host names that the route applies to. An empty list means all. On TLS listeners "
+                            + "these are server names (SNI).");
+            var rules = o.required(
+                    "rules",
+                    new ListType<>(rule(types), 1),
+                    RouteConfig::rules,
+                    "The rules. The most specific match of all routes wins.");
+            return v -> {
+                String given = v.find(name);
+                return new RouteConfig(
+                        v.position(), given == null ? "" : given, v.get(parents), v.get(hostnames), v.get(rules));
+            };
+        });
+    }
+
+    private static ObjectType<RuleConfig> rule(FilterTypes types) {
+        return ObjectType.of("rule", "What happens to requests that match.", o -> {
+            var name = o.optional(
+                    "name",
+                    Types.NAME,
+                    RuleConfig::name,
+                    "Name of the rule, unique in its route. Logs and metrics call the rule ROUTE/NAME. "
+                            + "The default is its position, as ROUTE/2. The only rule of a route has the name of "
+                            + "the route.");
+            var matches = o.optional(
+                    "matches",
+                    new ListType<>(MatchSchema.MATCH, 1),
+                    rule -> ifRequests(rule.timeouts(), rule.matches()),
+                    "Alternatives, one of which must match. Without this key every request matches.");
+            var filters = o.defaulted(
+                    "filters",
+                    new ListType<FilterConfig>(FilterSchema.filter(types), 0),
+                    List.of(),
+                    rule -> ifRequests(rule.timeouts(), rule.filters()),
+                    "Changes and answers to requests. Requests pass filters in the order of their types, whatever"
+                            + " the order in the file. The order is " + String.join(", ", types.names())
+                            + ". Responses pass them in reverse. Filters of one type keep the order of the file.");
+            var refs = o.defaulted(
+                    "backendRefs",
+                    new ListType<>(BACKEND_REF, 0),
+                    List.of(),
+                    rule -> rule.forwarding().backendRefs(),
+                    "Upstreams to select from by weight.");
+            var timeouts =
+                    o.section("timeouts", TIMEOUTS, RuleConfig::timeouts, "Time limits of exchanges and tunnels.");
+            var retry = o.section(
+                    "retry",
+                    RetrySchema.RETRY,
+                    rule -> ifRequests(rule.timeouts(), rule.forwarding().retry()),
+                    "When the gateway sends a request again.");
+            var hedge = o.optional(
+                    "hedge",
+                    HedgeSchema.HEDGE,
+                    rule -> ifRequests(rule.timeouts(), rule.forwarding().hedge()),
+                    "When the gateway sends a request that takes long to a second endpoint, too. Without this key, "
+                            + "never.");
+            var preserveHost = o.defaulted(
+                    "preserveHost",
+                    Types.BOOLEAN,
+                    true,
+                    rule -> ifRequests(rule.timeouts(), rule.forwarding().preserveHost()),
+                    "Whether the upstream gets the client's Host header. If false, it gets the host and "
+                            + "port of its endpoint.");
+            var upgrades = o.defaulted(
+                    "upgrades",
+                    new ListType<>(UpgradeSchema.TOKEN, 0),
+                    List.of(UpgradeSchema.WEBSOCKET),
+                    rule -> ifRequests(rule.timeouts(), rule.upgrades().tokens()),
+                    "Protocols that requests may upgrade to. An empty list allows none.");
+            var webSocket = o.section(
+                    "webSocket",
+                    UpgradeSchema.WEB_SOCKET,
+                    rule -> rule.upgrades().tokens().isEmpty()
+                            ? null
+                            : ifRequests(rule.timeouts(), rule.upgrades().webSocket()),
+                    "Limits of WebSockets.");
+            var accessLog = o.optional(
+                    "accessLog",
+                    AccessLogSchema.CHOICE,
+                    RuleConfig::accessLog,
+                    "Which exchanges of this rule the access log has.");
+            return v -> {
+                if (v.get(upgrades).isEmpty() && v.has("webSocket")) {
+                    v.warning(v.atKey("webSocket"), "webSocket has no effect: upgrades allows nothing");
+                }
+                List<MatchConfig> written = v.find(matches);
+                return new RuleConfig(
+                        v.position(),
+                        v.find(name),
+                        written == null || written.isEmpty() ? List.of(v.everything(MatchSchema.MATCH)) : written,
+                        v.get(filters),
+                        new RuleConfig.Forwarding(v.get(refs), v.get(retry), v.find(hedge), v.get(preserveHost)),
+                        v.get(timeouts),
+                        new RuleConfig.Upgrades(v.get(upgrades), v.get(webSocket)),
+                        v.find(accessLog));
+            };
+        });
+    }
 
     private static <T> @Nullable T ifRequests(Timeouts timeouts, @Nullable T value) {
         return timeouts.tunnel() == null ? value : null;

@@ -271,10 +271,7 @@ final class UpstreamSchema {
                     "checks of healthChecks.active do not send the PROXY protocol and would fail: remove one of the two"
                             + (protocols.tls() == null ? ", or write type: TCP in active" : ""));
         }
-        boolean http2 = protocols.protocol() == Protocol.H2
-                || protocols.protocol() == Protocol.H2C
-                || (protocols.protocol() == Protocol.AUTO && protocols.tls() != null);
-        if (active.request() instanceof GrpcCheck && !http2) {
+        if (active.request() instanceof GrpcCheck && !protocols.mayBeHttp2()) {
             v.error(
                     v.at(active, "type"),
                     "type: GRPC needs HTTP/2: write protocol: h2c (cleartext) or protocol: h2 (with tls) in the upstream");

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,13 +92,15 @@ public final class ObjectType<T> extends Type<T> {
             type.reserved.put(key, what);
         }
 
-        public void exactlyOneOf(String one, String other) {
+        /** Requires that one of at least two keys is there, and no other of them. */
+        public void exactlyOneOf(String... names) {
+            int last = names.length - 1;
+            String all = String.join("', '", List.of(names).subList(0, last)) + "' and '" + names[last];
             type.constraints.add(new Constraint(
-                    values -> values.has(one) == values.has(other)
-                            ? new Finding(
-                                    other, type.described() + " needs exactly one of '" + one + "' and '" + other + "'")
+                    values -> Stream.of(names).filter(values::has).count() != 1
+                            ? new Finding(names[last], type.described() + " needs exactly one of '" + all + "'")
                             : null,
-                    Map.of("oneOf", List.of(requires(one), requires(other)))));
+                    Map.of("oneOf", Stream.of(names).map(ObjectType::requires).toList())));
         }
 
         public void together(String one, String other) {
@@ -159,8 +162,7 @@ public final class ObjectType<T> extends Type<T> {
         } else {
             String hint = node instanceof Node.Scalar scalar && scalar.isNull()
                     ? label + " has no value: write {} for its defaults, or remove the key"
-                    : label + ": expected a mapping (" + described() + " with keys such as '"
-                            + keys.keySet().iterator().next() + "'), not " + describe(node, label);
+                    : label + ": expected a mapping (" + described() + example() + "), not " + describe(node, label);
             scope.problems.error(node.position(), hint);
             mapping = new Node.Mapping(node.position(), Map.of());
             quiet = scope.quiet();
@@ -179,6 +181,12 @@ public final class ObjectType<T> extends Type<T> {
         scope.remember(result, mapping);
         scope.concealed.add(result, concealed(mapping));
         return result;
+    }
+
+    private String example() {
+        return keys.isEmpty()
+                ? " without keys"
+                : " with keys such as '" + keys.keySet().iterator().next() + "'";
     }
 
     private Set<String> concealed(Node.Mapping mapping) {
@@ -272,7 +280,7 @@ public final class ObjectType<T> extends Type<T> {
             String probable = Suggestions.key(key, keys.keySet());
             String hint = probable != null
                     ? ": did you mean '" + probable + "'?"
-                    : ": expected one of " + String.join(", ", keys.keySet());
+                    : keys.isEmpty() ? ": it has no keys" : ": expected one of " + String.join(", ", keys.keySet());
             scope.problems.error(
                     entry.keyPosition(), "unknown key '" + MessageText.shorten(key) + "' in " + described() + hint);
             if (probable != null) {

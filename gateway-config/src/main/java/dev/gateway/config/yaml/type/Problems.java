@@ -35,6 +35,11 @@ public final class Problems {
         return errors > 0;
     }
 
+    /** Returns how many of them keep the configuration from being used. */
+    int errors() {
+        return errors;
+    }
+
     /** Returns them in the order of the file. */
     public List<Problem> inOrder() {
         List<Problem> sorted = new ArrayList<>(found);

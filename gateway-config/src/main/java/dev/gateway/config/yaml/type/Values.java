@@ -15,6 +15,7 @@ public final class Values {
     private final Scope scope;
     private final Set<String> meant;
     private final Map<String, Object> read = new HashMap<>();
+    private final int errorsBefore;
 
     /**
      * Makes them, empty.
@@ -25,6 +26,7 @@ public final class Values {
         this.mapping = mapping;
         this.scope = scope;
         this.meant = meant;
+        this.errorsBefore = scope.problems.errors();
     }
 
     void put(Key<?, ?> key, Object value) {
@@ -40,6 +42,11 @@ public final class Values {
     @SuppressWarnings("unchecked")
     public <V> @Nullable V find(Key<?, V> key) {
         return (V) read.get(key.name());
+    }
+
+    /** Whether no mistake was found in the object so far. */
+    public boolean isSound() {
+        return meant.isEmpty() && scope.problems.errors() == errorsBefore;
     }
 
     /** Whether the file gives a value for the key. */

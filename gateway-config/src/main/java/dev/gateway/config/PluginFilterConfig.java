@@ -1,0 +1,45 @@
+package dev.gateway.config;
+
+import dev.gateway.plugin.FilterPlace;
+import dev.gateway.plugin.Settings;
+import java.util.List;
+
+/**
+ * Settings of a filter of a plugin.
+ *
+ * @param declaration the type, which also tells two plugins of one name apart
+ */
+public record PluginFilterConfig(Position position, FilterDeclaration declaration, Settings settings)
+        implements FilterConfig {
+    /** Returns the types of plugins that a configuration uses, each once. */
+    public static List<FilterDeclaration> declarations(GatewayConfig config) {
+        return config.routes().stream()
+                .flatMap(route -> route.rules().stream())
+                .flatMap(rule -> rule.filters().stream())
+                .filter(PluginFilterConfig.class::isInstance)
+                .map(filter -> ((PluginFilterConfig) filter).declaration())
+                .distinct()
+                .toList();
+    }
+
+    @Override
+    public String type() {
+        return declaration.type();
+    }
+
+    @Override
+    public int answer() {
+        return declaration.answer();
+    }
+
+    @Override
+    public boolean guards() {
+        return declaration.guards() || refusesAll();
+    }
+
+    /** Whether it may find out who sends a request: its place says so. */
+    @Override
+    public boolean identifies() {
+        return declaration.place() == FilterPlace.AUTHENTICATION;
+    }
+}

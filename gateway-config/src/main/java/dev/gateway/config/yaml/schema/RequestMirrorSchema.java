@@ -1,0 +1,70 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.RequestMirrorConfig;
+import dev.gateway.config.RequestMirrorConfig.Fraction;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ObjectType.Finding;
+import dev.gateway.config.yaml.type.Types;
+import java.util.List;
+import java.util.Map;
+
+/** Filter that sends copies of requests to another upstream, key by key. */
+final class RequestMirrorSchema {
+    private static final int ALL = 100;
+    private static final int MOST = 1_000_000_000;
+
+    private static final ObjectType<Fraction> FRACTION =
+            ObjectType.of("mirror fraction", "A share of the requests, finer than a percentage.", o -> {
+                var numerator = o.required(
+                        "numerator",
+                        Types.integer(0, MOST),
+                        Fraction::numerator,
+                        "How many requests are copied, out of as many as the denominator says.");
+                var denominator = o.defaulted(
+                        "denominator",
+                        Types.integer(1, MOST),
+                        ALL,
+                        Fraction::denominator,
+                        "Number of requests of which the numerator is a part.");
+                return v -> {
+                    if (v.get(numerator) > v.get(denominator)) {
+                        v.error(
+                                v.at("numerator"),
+                                "numerator: expected at most the denominator, which is " + v.get(denominator));
+                    }
+                    return new Fraction(v.position(), v.get(numerator), v.get(denominator));
+                };
+            });
+
+    /** Settings. */
+    static final ObjectType<RequestMirrorConfig> REQUEST_MIRROR = ObjectType.of(
+            "requestMirror section",
+            "Sends a copy of requests to another upstream, and drops the answers. The copy has no effect on the request. A "
+                    + "rule may have several of these filters.",
+            o -> {
+                var target = o.required(
+                        "backendRef",
+                        UpstreamRefSchema.UPSTREAM_REF,
+                        RequestMirrorConfig::backendRef,
+                        "The upstream that gets the copies. Its limits and health checks hold for them, too.");
+                var percent = o.defaulted(
+                        "percent",
+                        Types.integer(0, ALL),
+                        ALL,
+                        mirror -> mirror.fraction() == null ? mirror.percent() : null,
+                        "Percentage of the requests, chosen at random.");
+                var fraction = o.optional(
+                        "fraction",
+                        FRACTION,
+                        RequestMirrorConfig::fraction,
+                        "Share of the requests, chosen at random, instead of percent.");
+                o.constraint(
+                        values -> values.has("percent") && values.has("fraction")
+                                ? new Finding("fraction", "write either 'percent' or 'fraction'")
+                                : null,
+                        Map.of("not", Map.of("required", List.of("percent", "fraction"))));
+                return v -> new RequestMirrorConfig(v.position(), v.get(target), v.get(percent), v.find(fraction));
+            });
+
+    private RequestMirrorSchema() {}
+}

@@ -1,0 +1,169 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.JwtConfig;
+import dev.gateway.config.Position;
+import dev.gateway.jwks.KeyLocation;
+import dev.gateway.jwks.RemoteKeys;
+import dev.gateway.observe.metrics.KeySetCounts;
+import dev.gateway.process.StartException;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.LeastRequest;
+import dev.gateway.upstream.SourceStatus;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamTlsSettings;
+import io.netty.util.AsciiString;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sets of keys that are fetched: one for each URL, shared by all filters and generations that have it, and an upstream for each
+ * server. They end when no filter of the active generation uses them.
+ */
+public final class KeySets {
+    private static final long STEP_MILLIS = 5_000; // of a connection; the fetch as a whole takes no longer
+    private static final long IDLE_MILLIS = 1_000; // the next fetch comes much later
+
+    private KeySets() {}
+
+    /** Key of a set. */
+    private record Key(String url, @Nullable Path caFile) {}
+
+    /** Key of the upstream of a server. */
+    private record Server(String origin, @Nullable Path caFile) {}
+
+    /**
+     * A set, as pages show it.
+     *
+     * @param at its place in the configuration
+     * @param keys how many there are
+     */
+    public record View(String url, String upstream, String at, int keys, SourceStatus status) {}
+
+    /** A set, and which provider has it. */
+    private static final class Fetched implements FilterStates.Watched, FilterStates.Running {
+        private final RemoteKeys keys;
+        private volatile Position at;
+
+        Fetched(RemoteKeys keys, Position at) {
+            this.keys = keys;
+            this.at = at;
+        }
+
+        void use(Position now) {
+            at = now;
+            keys.start();
+        }
+
+        @Override
+        public void look() {}
+
+        @Override
+        public List<String> problems() {
+            SourceStatus status = keys.status();
+            return status.isStale()
+                    ? List.of(at + ": JWT: cannot fetch the keys of "
+                            + keys.location().url() + ": " + status.problem())
+                    : List.of();
+        }
+
+        @Override
+        public void end() {
+            keys.close();
+        }
+
+        View view() {
+            KeyLocation location = keys.location();
+            return new View(
+                    location.url(),
+                    location.upstream().name(),
+                    at.toString(),
+                    keys.get().size(),
+                    keys.status());
+        }
+    }
+
+    /** Returns the keys of a provider that has a URL; they are fetched once the generation comes into force. */
+    static RemoteKeys of(JwtConfig.Provider provider, FilterSite site) throws StartException {
+        String url = Objects.requireNonNull(provider.jwksUrl());
+        Key key = new Key(url, provider.caFile());
+        URI parsed = URI.create(url);
+        Server server = new Server(provider.origin(), provider.caFile());
+        Upstream upstream = site.states().get(server, Upstream.class, () -> upstream(server, parsed));
+        Fetched fetched = site.states()
+                .get(
+                        key,
+                        Fetched.class,
+                        () -> new Fetched(
+                                site.keys()
+                                        .keys(
+                                                new KeyLocation(url, upstream, path(parsed)),
+                                                site.work().files()),
+                                provider.position()));
+        site.states().onUse(key, () -> fetched.use(provider.position()));
+        return fetched.keys;
+    }
+
+    private static AsciiString path(URI url) {
+        String path = url.getRawPath().isEmpty() ? "/" : url.getRawPath();
+        return new AsciiString(url.getRawQuery() == null ? path : path + "?" + url.getRawQuery());
+    }
+
+    /** Its name has a colon, so that it is nobody else's. */
+    private static Upstream upstream(Server server, URI url) {
+        boolean secured = url.getScheme().equals("https");
+        String host = url.getHost().startsWith("[")
+                ? url.getHost().substring(1, url.getHost().length() - 1)
+                : url.getHost();
+        int port = url.getPort() > 0 ? url.getPort() : secured ? 443 : 80;
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .tls(secured ? new UpstreamTlsSettings(true, server.caFile, null, null, null, List.of()) : null)
+                .connectMillis(STEP_MILLIS)
+                .tlsHandshakeMillis(STEP_MILLIS)
+                .responseHeadersMillis(STEP_MILLIS)
+                .idleMillis(IDLE_MILLIS)
+                .build();
+        List<Endpoint> endpoints = List.of(new Endpoint(0, host, port, 1));
+        return new Upstream("jwks:" + server.origin, endpoints, LeastRequest::new, settings);
+    }
+
+    /** Returns the upstreams of all servers that a generation needs. */
+    static List<Upstream> upstreams(FilterStates.Prepared states) {
+        return states.all(Upstream.class);
+    }
+
+    /** Shows all sets of the active generation. Any thread may ask. */
+    public static void forEach(FilterStates states, Consumer<View> reader) {
+        states.forEach(Fetched.class, (key, fetched) -> reader.accept(fetched.view()));
+    }
+
+    /** Shows the sets that come from an upstream. Any thread may ask. */
+    public static List<View> from(String upstream, FilterStates states) {
+        List<View> found = new ArrayList<>();
+        forEach(states, view -> {
+            if (view.upstream.equals(upstream)) {
+                found.add(view);
+            }
+        });
+        return found;
+    }
+
+    /** Reads how often the sets of the active generation were fetched, and how old they are. */
+    public static void readCounts(FilterStates states, KeySetCounts counts) {
+        states.forEach(Fetched.class, (key, fetched) -> {
+            RemoteKeys keys = fetched.keys;
+            long ageNanos = keys.status().ageNanos();
+            counts.keySet(
+                    keys.location().url(),
+                    keys.succeeded(),
+                    keys.failed(),
+                    ageNanos < 0 ? Double.NaN : TimeUnit.NANOSECONDS.toMillis(ageNanos) / 1000.0);
+        });
+    }
+}

@@ -1,0 +1,195 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.PasswordFile;
+import dev.gateway.config.StoreConfig;
+import dev.gateway.files.InputFile;
+import dev.gateway.filter.limit.LimitStore;
+import dev.gateway.net.dns.Resolver;
+import dev.gateway.net.tls.ClientTls;
+import dev.gateway.net.tls.ClientTlsSettings;
+import dev.gateway.net.transport.Transport;
+import dev.gateway.observe.metrics.StoreCounts;
+import dev.gateway.process.StartException;
+import dev.gateway.redis.RedisSettings;
+import dev.gateway.redis.RedisStore;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Makes stores of limits. Their connections outlive generations as long as the configuration says the same of them. */
+public final class StoreAssembly {
+    private static final int MOST_CA_BYTES = 1 << 20;
+    private static final long HANDSHAKE_MILLIS = 2_000;
+    private static final String PROBE = "probe"; // keys of limits have a colon there
+
+    private final Transport transport;
+    private final Resolver resolver;
+    private final FilterStates.Prepared states;
+    private final List<RedisStore> used = new ArrayList<>();
+    private final List<RedisStore> made = new ArrayList<>();
+
+    private StoreAssembly(Transport transport, Resolver resolver, FilterStates.Prepared states) {
+        this.transport = transport;
+        this.resolver = resolver;
+        this.states = states;
+    }
+
+    /** Key of a store, by its name. */
+    private record Key(String store) {}
+
+    /** Key of the password of a file. */
+    private record Password(Path file) {}
+
+    /**
+     * Key of connections: all that they depend on.
+     *
+     * @param authorities the contents of the file
+     */
+    private record Server(
+            String store,
+            StoreConfig.Redis redis,
+            @Nullable Path passwordFile,
+            @Nullable String authorities,
+            String keyPrefix,
+            Duration timeout) {}
+
+    /**
+     * Makes the stores of a configuration. New ones connect when the generation comes into force.
+     *
+     * @throws StartException if a file cannot be used, or the library is missing; then nothing is left of them
+     */
+    public static StoreAssembly prepare(
+            GatewayConfig config, Transport transport, Resolver resolver, FilterStates.Prepared states)
+            throws StartException {
+        StoreAssembly stores = new StoreAssembly(transport, resolver, states);
+        try {
+            for (StoreConfig store : config.stores()) {
+                stores.add(store);
+            }
+        } catch (StartException | RuntimeException e) {
+            stores.undo();
+            throw e;
+        }
+        return stores;
+    }
+
+    /** Returns the stores of the configuration, to be closed when nobody uses them any more. */
+    public List<RedisStore> used() {
+        return List.copyOf(used);
+    }
+
+    /** Closes what the active generation does not have. */
+    public void undo() {
+        made.forEach(RedisStore::close);
+    }
+
+    private void add(StoreConfig config) throws StartException {
+        Server server = new Server(
+                config.name(),
+                config.redis(),
+                config.passwordFile(),
+                authorities(config),
+                config.keyPrefix(),
+                config.timeout());
+        Supplier<@Nullable String> password = password(config); // of each generation, or the file is followed no more
+        RedisStore redis = states.get(server, RedisStore.class, () -> make(config, password));
+        used.add(redis);
+        states.onUse(server, redis::start);
+        LimitStore.OnError onError =
+                switch (config.onError()) {
+                    case LOCAL -> LimitStore.OnError.LOCAL;
+                    case ALLOW -> LimitStore.OnError.ALLOW;
+                    case DENY -> LimitStore.OnError.DENY;
+                };
+        LimitStore.Place place = new LimitStore.Place(config.keyPrefix(), onError, redis::client);
+        Key key = new Key(config.name());
+        LimitStore store = states.get(key, LimitStore.class, () -> new LimitStore(config.name(), place));
+        states.onUse(key, () -> store.change(place));
+    }
+
+    private static @Nullable String authorities(StoreConfig config) throws StartException {
+        Path file = config.caFile();
+        try {
+            return file == null ? null : new String(InputFile.bytes(file, MOST_CA_BYTES), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            throw Conversions.failure(config.position(), e);
+        }
+    }
+
+    private RedisStore make(StoreConfig config, Supplier<@Nullable String> password) throws StartException {
+        StoreConfig.Redis redis = config.redis();
+        RedisSettings settings = new RedisSettings(
+                config.name(),
+                redis.masked("***"),
+                redis.host(),
+                redis.port(),
+                redis.database(),
+                redis.user(),
+                password,
+                config.keyPrefix() + PROBE,
+                config.timeout().toNanos());
+        ClientTls tls = redis.tls() ? tls(config) : null;
+        try {
+            RedisStore store = new RedisStore(settings, transport, resolver, tls);
+            made.add(store);
+            return store;
+        } catch (NoClassDefFoundError e) { // for programs that embed the gateway it is optional
+            if (tls != null) {
+                tls.close();
+            }
+            throw new StartException(
+                    config.position()
+                            + ": stores need the library Lettuce: add io.lettuce:lettuce-core to the class path",
+                    e);
+        }
+    }
+
+    private Supplier<@Nullable String> password(StoreConfig config) throws StartException {
+        Path file = config.passwordFile();
+        if (file == null) {
+            String written = config.redis().password();
+            return () -> written;
+        }
+        FilterFile.Use use = new FilterFile.Use(config.position(), "store " + config.name(), "password");
+        return FilterFile.of(new Password(file), file, PasswordFile::read, use, states);
+    }
+
+    private static ClientTls tls(StoreConfig config) throws StartException {
+        try {
+            return new ClientTls(new ClientTlsSettings(
+                    true, config.caFile(), null, null, null, List.of(), List.of(), HANDSHAKE_MILLIS));
+        } catch (IOException | GeneralSecurityException e) {
+            throw Conversions.failure(config.position(), e);
+        }
+    }
+
+    /** Returns the store of a name. */
+    static LimitStore find(String name, FilterStates.Prepared states) throws StartException {
+        return states.get(new Key(name), LimitStore.class, () -> {
+            throw new IllegalArgumentException("no store " + name);
+        });
+    }
+
+    /** Reads what the stores of the active configuration have decided, and how they are. */
+    public static void read(FilterStates states, StoreCounts counts) {
+        states.forEach(LimitStore.class, (key, store) -> {
+            if (key instanceof Key of) {
+                counts.decided(of.store, "allowed", store.allowed());
+                counts.decided(of.store, "denied", store.denied());
+                counts.decided(of.store, "undecided", store.undecided());
+            }
+        });
+        states.forEach(RedisStore.class, (key, redis) -> {
+            if (key instanceof Server of) {
+                counts.state(of.store, redis.isUp(), redis.durations());
+            }
+        });
+    }
+}

@@ -1,0 +1,155 @@
+package dev.gateway.exchange;
+
+import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Failure;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.EndpointAuthority;
+import dev.gateway.upstream.StreamKind;
+import dev.gateway.upstream.Upstream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A request that the gateway sends beside the client's, with a context and a record of its own. It goes the way of clients'
+ * requests: by balancer, health and limits of its upstream. The record is that of no exchange: it only tells observers of the
+ * attempts. An empty authority in its head stands for that of the endpoint. Confined to the event loop of the exchange that
+ * it is made for.
+ */
+abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt.Sink, StalledBody.Owner {
+    private static final Logger log = LoggerFactory.getLogger(SideRequest.class);
+
+    private final boolean tellsEndpoint; // the upstream is told the endpoint's host
+    private boolean endUnreported; // the observer does not know yet that this attempt has ended
+
+    @Nullable
+    Attempt current;
+
+    @Nullable
+    ClientStream stream; // of the current attempt
+
+    /** Makes a request that has not begun, with a context that {@link #context} has made. */
+    SideRequest(ExchangeContext own, Upstream upstream) {
+        super(own, upstream);
+        this.tellsEndpoint = own.head.authority().isEmpty();
+    }
+
+    /**
+     * Makes the context of such a request, which may outlive the client's connection.
+     *
+     * @param connection of the client; its account is charged for what the request makes the gateway hold
+     */
+    static ExchangeContext context(
+            ExchangeContext caller, ConnectionInfo connection, Upstream upstream, RequestHead head) {
+        ExchangeRecord record = new ExchangeRecord(connection);
+        record.client = caller.record.client;
+        record.scheme = head.scheme();
+        record.upstream = upstream.name();
+        record.startNanos = caller.loop.wheel.nanoTime();
+        return new ExchangeContext(caller.loop, caller.settings(), NoClient.INSTANCE, head, record);
+    }
+
+    final boolean isOver() {
+        return exchange.state.isDone();
+    }
+
+    /** Begins an attempt, in the state {@link ExchangeState.Phase#CONNECTING}. Fails if no endpoint may be used. */
+    final void open() {
+        try {
+            Endpoint chosen = choose();
+            if (chosen == null) {
+                fail(noEndpoint());
+            } else {
+                openAt(chosen);
+            }
+        } catch (RuntimeException e) {
+            log.error("Failing a request of the gateway's own to {}", upstream, e);
+            fail(Failure.of(Cause.UNKNOWN, e.getClass().getName()));
+        }
+    }
+
+    /** Returns the failure if there is no endpoint to choose. */
+    Failure noEndpoint() {
+        return Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used");
+    }
+
+    private void openAt(Endpoint chosen) {
+        ExchangeRecord record = exchange.record;
+        record.countAttempt();
+        record.attemptNanos = exchange.loop.wheel.nanoTime();
+        record.requestedNanos = 0;
+        endUnreported = true;
+        begin(chosen);
+        tellEndpoint(chosen);
+        exchange.loop.observer.onAttemptBegun(record);
+        Attempt made = new Attempt(this, this);
+        current = made;
+        made.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, null);
+    }
+
+    private void tellEndpoint(Endpoint asked) {
+        exchange.record.setEndpoint(asked, asked.index());
+        if (tellsEndpoint) {
+            exchange.head.setAuthority(EndpointAuthority.of(asked, upstream.settings()));
+        }
+    }
+
+    @Override
+    public final void onMoved(Endpoint to) {
+        goTo(to);
+        tellEndpoint(to);
+        exchange.loop.observer.onAttemptMoved(exchange.record);
+    }
+
+    @Override
+    public final void onDialed(long nanos) {}
+
+    /**
+     * Sends the head on the stream of the attempt.
+     *
+     * @param bodyless whether the head is all of the request
+     */
+    final void sendHead(ClientStream opened, boolean bodyless) {
+        exchange.state.on(Event.OPENED);
+        if (bodyless) {
+            exchange.state.on(Event.REQUEST_ENDED);
+        }
+        exchange.record.requestedNanos = exchange.loop.wheel.nanoTime();
+        stream = opened;
+        opened.head(exchange.head, bodyless);
+    }
+
+    @Override
+    public final void onHead(ResponseHead head, boolean last) {
+        if (head.status() == 101) {
+            onFailed(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
+        } else if (!head.isInterim()) {
+            onAnswered(head, last);
+            onHeard(exchange.loop.wheel.nanoTime());
+            onFinalHead(head, last);
+        }
+    }
+
+    /** The final head of the answer has arrived. */
+    abstract void onFinalHead(ResponseHead head, boolean last);
+
+    @Override
+    public final ConnectionInfo connection() {
+        return exchange.record.connection;
+    }
+
+    /** Tells the observer of the current attempt's end, once. */
+    final void tellEnd(int status, @Nullable Failure failure, boolean again) {
+        if (endUnreported) {
+            endUnreported = false;
+            onServed();
+            exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package dev.gateway.filter.access;
+
+import dev.gateway.format.CidrSet;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rules about client addresses: some are denied, or only some are allowed. Each list costs one binary search. An IPv4 block
+ * also holds the IPv4-mapped IPv6 addresses. Safe from any thread.
+ */
+public final class AddressRules {
+    private final List<Supplier<CidrSet>> deny;
+    private final @Nullable List<Supplier<CidrSet>> allow;
+
+    /**
+     * Makes the rules.
+     *
+     * @param deny lists of those who are refused; asked each time, as files may change
+     * @param allow lists of those who are not; null for all others
+     */
+    public AddressRules(List<Supplier<CidrSet>> deny, @Nullable List<Supplier<CidrSet>> allow) {
+        this.deny = List.copyOf(deny);
+        this.allow = allow == null ? null : List.copyOf(allow);
+    }
+
+    /**
+     * Returns why a client is refused, as what follows its address in a sentence; null if it is not.
+     *
+     * @param client null if its address is not known, as of a Unix-domain socket: such a client is in no list
+     */
+    public @Nullable String refusal(@Nullable InetAddress client) {
+        if (isIn(deny, client)) {
+            return "is denied";
+        }
+        return allow == null || isIn(allow, client) ? null : "is not among those allowed";
+    }
+
+    private static boolean isIn(List<Supplier<CidrSet>> lists, @Nullable InetAddress client) {
+        if (client == null) {
+            return false;
+        }
+        for (int i = 0; i < lists.size(); i++) {
+            if (lists.get(i).get().contains(client)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,52 @@
+package dev.gateway.filter.auth;
+
+import dev.gateway.filter.FilterContext;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import io.netty.util.AsciiString;
+import java.util.List;
+
+/** The fields that describe requests to auth servers, whatever the protocol. */
+final class QuestionFields {
+    private static final FieldName FORWARDED_METHOD = FieldName.of("X-Forwarded-Method");
+    private static final FieldName FORWARDED_URI = FieldName.of("X-Forwarded-Uri");
+
+    /** {@code Via} also for the case that the question comes back here: then it is known as a loop. */
+    static final List<FieldName> ALWAYS = List.of(
+            FieldName.VIA,
+            FieldName.X_REQUEST_ID,
+            FieldName.TRACEPARENT,
+            FieldName.TRACESTATE,
+            FieldName.of("b3"),
+            FieldName.of("X-B3-TraceId"),
+            FieldName.of("X-B3-SpanId"),
+            FieldName.of("X-B3-ParentSpanId"),
+            FieldName.of("X-B3-Sampled"),
+            FieldName.of("X-B3-Flags"));
+
+    private QuestionFields() {}
+
+    static void copy(Fields from, FieldName name, Fields to) {
+        for (int i = from.find(name, 0); i >= 0; i = from.find(name, i + 1)) {
+            to.add(name, from.value(i));
+        }
+    }
+
+    /** Adds what routes have seen. Nobody else may say it: many proxies pass on what clients write. */
+    static void describe(RequestHead head, FilterContext context, Fields to) {
+        to.add(FORWARDED_METHOD, head.routedMethod().name());
+        to.add(FieldName.X_FORWARDED_PROTO, scheme(head));
+        if (!head.authority().isEmpty()) {
+            to.add(FieldName.X_FORWARDED_HOST, head.authority());
+        }
+        to.add(FORWARDED_URI, head.path());
+        to.add(FieldName.X_FORWARDED_FOR, context.client().text());
+    }
+
+    /** Returns the scheme that the client uses: all that is left of the field is what only trusted proxies may say. */
+    static AsciiString scheme(RequestHead head) {
+        AsciiString proto = head.fields().first(FieldName.X_FORWARDED_PROTO);
+        return proto == null ? head.scheme() : proto;
+    }
+}

@@ -1,0 +1,136 @@
+package dev.gateway.filter.body;
+
+import com.aayushatharva.brotli4j.decoder.DecoderJNI;
+import com.aayushatharva.brotli4j.decoder.DecoderJNI.Status;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decompressor of Brotli (RFC 7932) by brotli4j. Reads the size of the window itself, to refuse large ones and to charge for
+ * it before the library allocates it. One call of the decoder makes a window of output at most, before any limit counts.
+ */
+final class BrotliDecompressor implements Decompressor {
+    /**
+     * Native memory of a decoder without its window. Mostly prefix codes: a body may have 256 of each of three kinds, with 256,
+     * 704 and 520 symbols. The table of one takes four bytes for each symbol, and for 376 more.
+     */
+    static final int BYTES = 2688 * 1024;
+
+    /** 4 MiB, the encoder's default. Each call of the decoder may take as long as a whole window needs. */
+    private static final int MAX_WINDOW_LOG = 22;
+
+    private static final int INPUT = 4 * 1024;
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    private final DecompressionMemory memory;
+    private DecoderJNI.@Nullable Wrapper decoder; // null before the first byte
+    private ByteBuffer output = NOTHING; // of the decoder, valid until its next call
+    private boolean pulled; // the decoder may have more output from what it has read
+
+    BrotliDecompressor(DecompressionMemory memory) {
+        this.memory = memory;
+    }
+
+    @Override
+    public @Nullable Failure decompress(ByteBuf in, ByteBuf out) {
+        DecoderJNI.Wrapper by = decoder;
+        if (by == null) {
+            if (!in.isReadable()) {
+                return null;
+            }
+            Failure failure = holdWindow(windowLog(in.getByte(in.readerIndex())));
+            if (failure != null) {
+                return failure;
+            }
+            by = open();
+            decoder = by;
+        }
+        do {
+            int length = Math.min(output.remaining(), out.writableBytes());
+            out.writeBytes(output.slice(output.position(), length));
+            output.position(output.position() + length);
+        } while (!output.hasRemaining() && advance(by, in));
+        return by.getStatus() == Status.ERROR || (by.getStatus() == Status.DONE && in.isReadable())
+                ? problem(by)
+                : null;
+    }
+
+    private @Nullable Failure holdWindow(int windowLog) {
+        return windowLog > MAX_WINDOW_LOG
+                ? ContentCoding.BR.invalid("it needs a window of more than 4 MiB")
+                : memory.hold(1L << windowLog);
+    }
+
+    private static DecoderJNI.Wrapper open() {
+        try {
+            return new DecoderJNI.Wrapper(INPUT);
+        } catch (IOException e) {
+            throw new OutOfMemoryError("of the Brotli decoder");
+        }
+    }
+
+    /** Takes the next output of the decoder, or lets it do more. Returns false if nothing is left to do. */
+    private boolean advance(DecoderJNI.Wrapper by, ByteBuf in) {
+        Status status = by.getStatus();
+        if (status == Status.ERROR) {
+            return false;
+        } else if (status == Status.NEEDS_MORE_OUTPUT || by.hasOutput()) {
+            output = by.pull();
+            pulled = true;
+        } else if (status == Status.DONE) {
+            return false;
+        } else if (in.isReadable() && status == Status.NEEDS_MORE_INPUT) {
+            ByteBuffer buffer = by.getInputBuffer().clear();
+            int length = Math.min(in.readableBytes(), INPUT);
+            in.readBytes(buffer.limit(length));
+            push(by, length);
+        } else if (pulled || status == Status.OK) {
+            push(by, 0);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void push(DecoderJNI.Wrapper by, int length) {
+        output = NOTHING;
+        pulled = false;
+        by.push(length);
+    }
+
+    /** The library has the same status for data that are wrong, and for bytes that follow the end. */
+    private Failure problem(DecoderJNI.Wrapper by) {
+        return ContentCoding.BR.invalid(
+                by.getStatus() == Status.DONE ? "bytes follow its end" : "its data are wrong, or bytes follow its end");
+    }
+
+    /** Returns the binary logarithm of the window, which the first byte tells (RFC 7932, section 9.1). */
+    static int windowLog(int first) {
+        if ((first & 1) == 0) {
+            return 16;
+        }
+        int high = first >> 1 & 7;
+        if (high != 0) {
+            return 17 + high;
+        }
+        int low = first >> 4 & 7;
+        return low == 0 ? 17 : 8 + low; // 9 is invalid, which the decoder finds out
+    }
+
+    @Override
+    public boolean isWhole() {
+        return decoder != null && decoder.getStatus() == Status.DONE && !output.hasRemaining();
+    }
+
+    @Override
+    public void close() {
+        output = NOTHING;
+        if (decoder != null) {
+            decoder.destroy();
+            decoder = null;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package dev.gateway.filter.limit;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Limits how many requests or bytes come in a time, by token buckets. A change of its rate takes effect at once, and keeps what
+ * was counted.
+ */
+public abstract sealed class BucketLimit extends Limit permits RequestLimit, ByteLimit {
+    private final LimitTables tables;
+    private final BucketTable buckets;
+    private final AtomicLong all = new AtomicLong(); // the bucket without a key, which never makes room for others
+    private volatile Pace pace;
+
+    /**
+     * Makes a limit that has counted nothing.
+     *
+     * @param unit ticks of what it counts
+     */
+    BucketLimit(LimitTables tables, QuotaRate rate, long unit) {
+        this.tables = tables;
+        this.buckets = tables.buckets();
+        this.pace = Pace.of(rate, unit, tables.nanoTime());
+    }
+
+    /** Changes the rate. */
+    public final void change(QuotaRate rate) {
+        pace = pace.change(rate, tables.nanoTime());
+    }
+
+    final Pace pace() {
+        return pace;
+    }
+
+    @Override
+    final long take(long key, long nanos) {
+        return key == ALL ? takeOfAll(nanos) : buckets.take(key, pace, nanos);
+    }
+
+    private long takeOfAll(long nanos) {
+        Pace current = pace;
+        long now = current.ticks(nanos);
+        for (; ; ) {
+            long full = all.get();
+            long lacks = current.take(full, now);
+            if (lacks < 0 || all.compareAndSet(full, now + lacks)) {
+                return lacks;
+            }
+        }
+    }
+
+    @Override
+    final void giveBack(long key, long taken) {
+        if (key == ALL) {
+            all.getAndAdd(-pace.unit());
+        } else {
+            buckets.giveBack(key, pace);
+        }
+    }
+
+    /** Takes some ticks more, whether or not the bucket has them. */
+    final void charge(long key, long ticks, long nanos) {
+        Pace current = pace;
+        if (key == ALL) {
+            long now = current.ticks(nanos);
+            all.updateAndGet(full -> Math.max(full, now) + ticks);
+        } else {
+            buckets.charge(key, ticks, current, nanos);
+        }
+    }
+
+    @Override
+    final long left(long taken) {
+        Pace current = pace;
+        return Math.max(0, current.capacity() - taken) / current.unit();
+    }
+
+    @Override
+    final long secondsToFull(long taken) {
+        return seconds(pace.nanos(taken));
+    }
+
+    @Override
+    final long secondsToWait(long taken) {
+        return seconds(pace.nanos(-taken));
+    }
+}

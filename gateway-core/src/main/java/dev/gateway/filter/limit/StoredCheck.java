@@ -1,0 +1,187 @@
+package dev.gateway.filter.limit;
+
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.RequestHead;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request on its way through the limits of a filter that count in stores, one after the other. Confined to
+ * the exchange's event loop.
+ */
+final class StoredCheck implements LoopStore.Waiter {
+    private static final long REFUSED = -1; // for a moment: nobody knows how long the store is away
+
+    private final Limits limits;
+    private final RequestHead head;
+    private final FilterContext context;
+    private final long[] taken;
+    private final boolean[] holds; // which limits have given something
+    private final boolean[] inStore; // from a store
+    private int at; // the limit that decides now
+    private boolean gone;
+
+    /** The limits of the filter. */
+    interface Limits {
+        SharedLimit shared(int index);
+
+        /** Returns the key of the request in the store, without the store's own part. */
+        LimitKey storeKey(int index);
+
+        /** Returns the key of the request in this gateway. */
+        long key(int index, RequestHead head, FilterContext context);
+
+        /** Returns the verdict that all limits let the request pass. */
+        Verdict allow(long[] taken, RequestHead head, FilterContext context);
+
+        Verdict refuse(int index, long result);
+
+        /** Refuses a request that a store did not decide about. */
+        Verdict refuseUncounted(int index, String store);
+
+        /** Gives back what a limit has given that counts in this gateway. */
+        void giveBack(int index, long taken, RequestHead head, FilterContext context);
+    }
+
+    /**
+     * Prepares it.
+     *
+     * @param taken has what the limits before the first gave, which count in the gateway
+     * @param first of the limits that count in stores
+     */
+    StoredCheck(Limits limits, RequestHead head, FilterContext context, long[] taken, int first) {
+        this.limits = limits;
+        this.head = head;
+        this.context = context;
+        this.taken = taken;
+        this.holds = new boolean[taken.length];
+        Arrays.fill(holds, 0, first, true);
+        this.inStore = new boolean[taken.length];
+        this.at = first;
+    }
+
+    Verdict begin() {
+        Verdict verdict = refusal();
+        if (verdict == null) {
+            verdict = advance();
+        }
+        return verdict == null ? new Verdict.Wait(this::onGone) : verdict;
+    }
+
+    /** Returns the refusal of a limit that is known to refuse, or null: it spares the others a question, and its undoing. */
+    private @Nullable Verdict refusal() {
+        for (int i = at; i < taken.length; i++) {
+            SharedLimit limit = limits.shared(i);
+            long result = store(limit).refuse(limit.local(), tableKey(i), nanoTime());
+            if (result != LoopStore.UNDECIDED) {
+                limit.store().countDenied();
+                giveBack();
+                return limits.refuse(i, result);
+            }
+        }
+        return null;
+    }
+
+    private LoopStore store(SharedLimit limit) {
+        return limit.store().on(context.loop());
+    }
+
+    /** Returns the key of a table that has keys of several limits. */
+    private long tableKey(int index) {
+        long key = limits.key(index, head, context);
+        return key == Limit.ALL ? limits.shared(index).purpose() : key;
+    }
+
+    /** Continues until a limit refuses the request, or has to ask; then returns null. */
+    private @Nullable Verdict advance() {
+        Verdict verdict = null;
+        while (verdict == null && at < taken.length) {
+            SharedLimit limit = limits.shared(at);
+            long result = store(limit).take(limit.local(), tableKey(at), this, nanoTime());
+            if (result == LoopStore.WAITING) {
+                return null;
+            }
+            verdict = decide(limit, result);
+        }
+        return verdict == null ? limits.allow(taken, head, context) : verdict;
+    }
+
+    /** Returns null if the limit lets the request pass. */
+    private @Nullable Verdict decide(SharedLimit limit, long result) {
+        LimitStore store = limit.store();
+        LimitStore.OnError onError = store.onError();
+        boolean undecided = result == LoopStore.UNDECIDED;
+        long decided = result;
+        if (undecided) {
+            store.countUndecided();
+            decided = switch (onError) {
+                case LOCAL -> limit.take(limits.key(at, head, context), nanoTime());
+                case ALLOW -> 0;
+                case DENY -> REFUSED;
+            };
+        } else if (result < 0) {
+            store.countDenied();
+        } else {
+            store.countAllowed();
+            inStore[at] = true;
+        }
+        if (decided < 0) {
+            giveBack();
+            return undecided && onError == LimitStore.OnError.DENY
+                    ? limits.refuseUncounted(at, store.name())
+                    : limits.refuse(at, decided);
+        }
+        holds[at] = inStore[at] || onError == LimitStore.OnError.LOCAL;
+        taken[at++] = decided;
+        return null;
+    }
+
+    /** What other limits have given, they get back. */
+    private void giveBack() {
+        for (int i = 0; i < holds.length; i++) {
+            if (inStore[i]) {
+                SharedLimit limit = limits.shared(i);
+                store(limit).giveBack(limit.local(), storeKey(i));
+            } else if (holds[i]) {
+                limits.giveBack(i, taken[i], head, context);
+            }
+        }
+    }
+
+    private String storeKey(int index) {
+        return limits.shared(index).storeKey(limits.storeKey(index), head, context);
+    }
+
+    @Override
+    public String storeKey() {
+        return storeKey(at);
+    }
+
+    @Override
+    public long nanoTime() {
+        return context.nanoTime();
+    }
+
+    @Override
+    public boolean isGone() {
+        return gone;
+    }
+
+    /** The exchange has ended before its turn. */
+    private void onGone() {
+        gone = true;
+        giveBack();
+    }
+
+    @Override
+    public void onDecided(long result) {
+        Verdict verdict = decide(limits.shared(at), result);
+        if (verdict == null) {
+            verdict = advance();
+        }
+        if (verdict != null) {
+            context.resume(verdict);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Filter of requests that are also sent to another upstream. */
+@NullMarked
+package dev.gateway.filter.mirror;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,81 @@
+package dev.gateway.filter.plugin;
+
+import dev.gateway.filter.FilterDefect;
+import dev.gateway.filter.Verdict;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What becomes of an exception of a filter.
+ *
+ * @param type of the filter
+ * @param source where the plugin is from, such as the name of its jar
+ */
+record Containment(String type, String source) {
+    private static final Logger log = LoggerFactory.getLogger(Containment.class);
+
+    /** Logs what the filter threw, and returns what ends the exchange. */
+    FilterDefect defect(Throwable thrown) {
+        if (thrown instanceof FilterDefect known) {
+            return known;
+        }
+        return new FilterDefect(failure(thrown), thrown);
+    }
+
+    /** Logs what the filter threw, and returns what the exchange fails with. */
+    Failure failure(Throwable thrown) {
+        if (thrown instanceof OutOfMemoryError) {
+            log.error("The filter {} of {} finds no memory: {}", type, source, thrown.toString()); // many may, at once
+            return Failure.of(Cause.OVERLOAD, type + " finds no memory: " + thrown.getMessage());
+        }
+        log.error("The filter {} of {} failed", type, source, thrown);
+        return Failure.of(
+                Cause.FILTER_ERROR, type + " threw " + thrown.getClass().getName());
+    }
+
+    /** Returns what a method of the filter returns. What it throws ends the exchange. */
+    <T> T call(Supplier<T> method) {
+        try {
+            return method.get();
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    /** Returns what a method of the filter returns, which must not be null. What it throws ends the exchange. */
+    <T> T required(Supplier<T> method) {
+        return call(() -> Objects.requireNonNull(method.get(), "a method returned null"));
+    }
+
+    /** Calls a method of the filter. What it throws ends the exchange. */
+    void act(Runnable method) {
+        try {
+            method.run();
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    /** Runs what may throw an exception, which is only logged: nothing is left that could fail. */
+    void run(Runnable action) {
+        try {
+            action.run();
+        } catch (Throwable e) {
+            defect(e);
+        }
+    }
+
+    /** Frees what a verdict of the filter has that nobody acts on. */
+    void discard(Verdict verdict) {
+        if (verdict instanceof Verdict.Reply reply) {
+            run(() -> Objects.requireNonNull(reply.body(), "a reply without a body")
+                    .release());
+        } else if (verdict instanceof Verdict.Wait wait) {
+            run(wait.cancel());
+        }
+    }
+}

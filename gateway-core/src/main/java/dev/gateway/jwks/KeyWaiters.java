@@ -1,0 +1,40 @@
+package dev.gateway.jwks;
+
+import dev.gateway.format.JwkSet;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** Those who wait for the end of a fetch. Bounded; one client never takes all places. Confined to one event loop. */
+final class KeyWaiters {
+    static final int MOST = 1024;
+
+    private final Map<Object, Integer> waitingOf = new HashMap<>(); // by client
+    private List<Waiter> waiting = new ArrayList<>();
+
+    private record Waiter(JwkSet seen, Consumer<RenewalOutcome> then) {}
+
+    void add(Object client, JwkSet seen, Consumer<RenewalOutcome> then) {
+        if (waiting.size() == MOST || waitingOf.getOrDefault(client, 0) == MOST / 2) {
+            then.accept(RenewalOutcome.TOO_MANY);
+            return;
+        }
+        waitingOf.merge(client, 1, Integer::sum);
+        waiting.add(new Waiter(seen, then));
+    }
+
+    /** Tells all of them which keys there are now. */
+    void tell(JwkSet now) {
+        List<Waiter> told = waiting;
+        waiting = new ArrayList<>();
+        waitingOf.clear();
+        for (Waiter each : told) {
+            each.then.accept(
+                    now.isEmpty()
+                            ? RenewalOutcome.NONE
+                            : each.seen.equals(now) ? RenewalOutcome.SAME : RenewalOutcome.CHANGED);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * Redis client of limits that several gateways share: one connection for each event loop and store. Only {@code
+ * LettuceConnector} and {@code LettuceLink} know Lettuce, so that nothing of it is loaded without a store.
+ */
+@NullMarked
+package dev.gateway.redis;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,97 @@
+package dev.gateway.runtime.plugins;
+
+import dev.gateway.assembly.PluginType;
+import dev.gateway.config.FilterDeclaration;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.Problem;
+import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.filter.FilterPlugin;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Source of plugins: where the filter types of a configuration come from that are not the gateway's own. Nothing of it is
+ * loaded before there is a directory. Used by one thread at a time; blocks.
+ */
+public final class PluginSource implements AutoCloseable {
+    private static final String DEFAULT = "plugins";
+
+    private final @Nullable Path directory;
+    private final boolean named;
+    private final List<PluginType> given;
+    private @Nullable PluginDirectory opened;
+
+    private PluginSource(@Nullable Path directory, boolean named, List<PluginType> given) {
+        this.directory = directory;
+        this.named = named;
+        this.given = given;
+    }
+
+    /**
+     * Returns plugins that the program brings; none for none.
+     *
+     * @throws IllegalArgumentException if one declares what cannot be, or two have one name
+     */
+    public static PluginSource of(List<? extends FilterPlugin> plugins) {
+        Set<String> keys = new HashSet<>();
+        List<PluginType> types = plugins.stream()
+                .map(each -> new PluginType(each, each.getClass().getName(), null))
+                .toList();
+        for (PluginType type : types) {
+            if (!keys.add(FilterTypes.keyOf(type.type()))) {
+                throw new IllegalArgumentException("two plugins have the filter type '" + type.type() + "'");
+            }
+        }
+        return new PluginSource(null, false, types);
+    }
+
+    /**
+     * Returns the plugins of a directory.
+     *
+     * @param wanted by the operator, and must exist; null for {@code plugins} beside the configuration, which need not
+     */
+    public static PluginSource directory(@Nullable Path wanted, Path config) {
+        Path beside = config.toAbsolutePath().resolveSibling(DEFAULT);
+        return new PluginSource(wanted == null ? beside : wanted, wanted != null, List.of());
+    }
+
+    /** Reads a configuration, with this process's environment variables; the plugins first. */
+    public LoadResult load(Path config) {
+        return load(plugins -> ConfigLoader.load(config, System.getenv(), plugins), LoadResult.Invalid::new);
+    }
+
+    /** Returns what somebody makes of the plugins, or of the problems if they cannot be loaded. */
+    public <T> T load(Function<List<? extends FilterDeclaration>, T> use, Function<List<Problem>, T> failed) {
+        if (opened == null && directory != null && (named || Files.isDirectory(directory))) {
+            opened = new PluginDirectory(directory);
+        }
+        if (opened == null) {
+            return use.apply(given);
+        }
+        PluginDirectory.Loaded loaded = opened.load(named);
+        return loaded.problems().isEmpty() ? use.apply(loaded.plugins()) : failed.apply(loaded.problems());
+    }
+
+    /**
+     * Looks at the jars, and returns whether a load of them has failed, they have changed since, and not since the last look:
+     * somebody may have been copying one.
+     */
+    public boolean hasSettledSinceFailure() {
+        return opened != null && opened.hasSettledSinceFailure();
+    }
+
+    /** Frees the plugins that no generation uses. */
+    @Override
+    public void close() {
+        if (opened != null) {
+            opened.close();
+            opened = null;
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package dev.gateway.filter.plugin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gateway.filter.BodyTransform;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
+import dev.gateway.filter.FakeContext;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.FilterDefect;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
+import java.util.Objects;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+/** A filter of a plugin that finds no memory: its exchange ends as any that finds none, and no error gets past it. */
+class ContainedFilterTest {
+    private static final class Hungry implements Filter, BodyTransform {
+        private static OutOfMemoryError none() {
+            return new OutOfMemoryError("made by the test");
+        }
+
+        @Override
+        public Verdict onRequest(RequestHead head, FilterContext context) {
+            throw none();
+        }
+
+        @Override
+        public BodyTransform responseBody(ResponseHead head, boolean last, FilterContext context) {
+            return this;
+        }
+
+        @Override
+        public Result transform(ByteBuf in, Input input) {
+            throw none();
+        }
+
+        @Override
+        public void close() {
+            throw none();
+        }
+
+        @Override
+        public void onResponse(ResponseHead head, FilterContext context) {
+            throw none();
+        }
+
+        @Override
+        public void onFailure(Fields answer, FilterContext context) {
+            throw none();
+        }
+
+        @Override
+        public ErrorBody errorBody(ErrorAnswer answer, FilterContext context) {
+            throw none();
+        }
+
+        @Override
+        public void onEnd(FilterContext context) {
+            throw none();
+        }
+    }
+
+    private final FakeContext context = FakeContext.from("192.0.2.1");
+    private final Filter filter = new ContainedFilter(new Hungry(), "Hungry", "hungry.jar", false, false);
+    private final RequestHead request = new RequestHead(
+            Method.GET, AsciiString.of("http"), AsciiString.of("a.test"), AsciiString.of("/"), new Fields(), 0);
+    private final ResponseHead response = new ResponseHead(200, null, new Fields(), 0);
+
+    private static void isOverload(ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(FilterDefect.class, defect -> {
+            Failure failure = defect.failure();
+            assertThat(failure == null ? null : failure.cause()).isEqualTo(Cause.OVERLOAD);
+        });
+    }
+
+    @Test
+    void theExchangeFailsAsOverload() {
+        isOverload(() -> filter.onRequest(request, context));
+        isOverload(() -> filter.onResponse(response, context));
+        BodyTransform transform = Objects.requireNonNull(filter.responseBody(response, false, context));
+        isOverload(() -> transform.transform(Unpooled.EMPTY_BUFFER, BodyTransform.Input.ENDS));
+    }
+
+    @Test
+    void whatHasNothingLeftToFailIsOnlyLogged() {
+        BodyTransform transform = Objects.requireNonNull(filter.responseBody(response, false, context));
+        assertThatCode(() -> {
+                    transform.close();
+                    filter.onFailure(new Fields(), context);
+                    filter.onEnd(context);
+                })
+                .doesNotThrowAnyException();
+    }
+}
