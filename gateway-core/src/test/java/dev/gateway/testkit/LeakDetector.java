@@ -8,6 +8,7 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +19,13 @@ import org.jspecify.annotations.Nullable;
 public final class LeakDetector<T> extends ResourceLeakDetector<T> {
     private static final Queue<String> REPORTS = new ConcurrentLinkedQueue<>();
 
-    /** Whether there was a buffer since the last look. Most tests make none, and a look takes two collections. */
-    private static volatile boolean tracked;
+    /** How many buffers are not released: what is in use, and what leaked. */
+    private static final AtomicInteger OPEN = new AtomicInteger();
+
+    /** How many were not released at the last look that collected garbage. */
+    private static volatile int openAtLastCollection;
+
+    private static volatile boolean used;
 
     /** Makes the detector of one kind of resources; Netty does so. */
     public LeakDetector(Class<T> resource, int samplingInterval) {
@@ -42,19 +48,25 @@ public final class LeakDetector<T> extends ResourceLeakDetector<T> {
     /** Whether Netty uses this detector. */
     static boolean isInstalled() {
         PooledByteBufAllocator.DEFAULT.directBuffer().release();
-        return tracked;
+        return used;
     }
 
-    /** Returns what leaked since the last call, and where it was used last; null if nothing. */
+    /**
+     * Returns what leaked since the last call, and where it was used last; null if nothing. Collects garbage only if the number
+     * of buffers that are not released has changed. So it may miss a leak that another buffer's release makes up for, and a
+     * buffer that was in use at an earlier call; {@link #reportAll} finds them.
+     */
     public static @Nullable String report() throws InterruptedException {
-        if (!tracked) {
-            return null;
-        }
+        return OPEN.get() == openAtLastCollection ? null : reportAll();
+    }
+
+    /** Returns what leaked since the last collection, and where it was used last; null if nothing. Takes two collections. */
+    public static @Nullable String reportAll() throws InterruptedException {
         collect();
         collect(); // what the first one found has all been told by the time that anything of the second is
         // Reports are made when something else is allocated.
         PooledByteBufAllocator.DEFAULT.directBuffer().release();
-        tracked = false;
+        openAtLastCollection = OPEN.get();
         String report = REPORTS.poll();
         REPORTS.clear();
         return report;
@@ -71,14 +83,43 @@ public final class LeakDetector<T> extends ResourceLeakDetector<T> {
 
     @Override
     public @Nullable ResourceLeakTracker<T> track(T resource) {
-        tracked = true;
-        return super.track(resource);
+        return counted(super.track(resource));
     }
 
     @Override
     public @Nullable ResourceLeakTracker<T> trackForcibly(T resource) {
-        tracked = true;
-        return super.trackForcibly(resource);
+        return counted(super.trackForcibly(resource));
+    }
+
+    private static <T> @Nullable ResourceLeakTracker<T> counted(@Nullable ResourceLeakTracker<T> tracker) {
+        if (tracker == null) {
+            return null;
+        }
+        used = true;
+        OPEN.incrementAndGet();
+        return new Counted<>(tracker);
+    }
+
+    /** A tracker whose end is counted. */
+    private record Counted<T>(ResourceLeakTracker<T> tracker) implements ResourceLeakTracker<T> {
+        @Override
+        public void record() {
+            tracker.record();
+        }
+
+        @Override
+        public void record(Object hint) {
+            tracker.record(hint);
+        }
+
+        @Override
+        public boolean close(T resource) {
+            boolean closed = tracker.close(resource);
+            if (closed) {
+                OPEN.decrementAndGet();
+            }
+            return closed;
+        }
     }
 
     @Override

@@ -16,6 +16,16 @@ class LeakDetectorTest {
         assertThat(LeakDetector.report()).isNull();
     }
 
+    /** As many are open as before, so the cheap look need not see it. */
+    @Test
+    void aLeakThatAReleaseMakesUpForIsReportedByTheThoroughLook() throws Exception {
+        ByteBuf held = PooledByteBufAllocator.DEFAULT.directBuffer();
+        assertThat(LeakDetector.reportAll()).isNull();
+        held.release();
+        forget();
+        assertThat(LeakDetector.reportAll()).contains("forget");
+    }
+
     private static void forget() {
         ByteBuf buffer = PooledByteBufAllocator.DEFAULT.directBuffer();
         buffer.writeInt(1);

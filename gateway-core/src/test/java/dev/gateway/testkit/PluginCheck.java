@@ -104,6 +104,10 @@ public final class PluginCheck {
         } finally {
             loop.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
         }
+        String leak = LeakDetector.reportAll();
+        if (leak != null) {
+            throw new AssertionError(plugin.type() + ": nobody has released a buffer: " + leak);
+        }
     }
 
     private void run(EventLoopGroup loop, Protocol client, Protocol upstream, int port)
