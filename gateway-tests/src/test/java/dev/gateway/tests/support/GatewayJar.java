@@ -336,6 +336,7 @@ public final class GatewayJar implements AutoCloseable {
             Files.writeString(directory.resolve("gateway.yaml"), yaml);
             List<String> command = new ArrayList<>(wrapper);
             command.add(System.getProperty("java.home") + "/bin/java");
+            command.add("-XX:SharedArchiveFile=" + ClassArchive.of(file));
             command.addAll(jvm);
             if (heap != null) {
                 command.add("-Xmx" + heap);
