@@ -13,9 +13,12 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509CRL;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,14 +26,25 @@ import org.jspecify.annotations.Nullable;
  * sessions that are resumed: such a certificate may have expired meanwhile, or have been revoked. Immutable.
  */
 final class ClientCertificates {
-    private final List<X509CRL> revoked;
+    private static final String ANY = "UNKNOWN"; // key exchange, which no check of a client looks at
 
-    private ClientCertificates(List<X509CRL> revoked) {
+    private final List<X509CRL> revoked;
+    private final X509ExtendedTrustManager trust;
+
+    private ClientCertificates(List<X509CRL> revoked, X509Certificate[] authorities)
+            throws IOException, GeneralSecurityException {
         this.revoked = revoked;
+        X509Certificate[] valid =
+                Arrays.stream(authorities).filter(each -> !isRevoked(each)).toArray(X509Certificate[]::new);
+        if (valid.length == 0) {
+            throw new GeneralSecurityException("the lists of crlFile revoke each certificate of caFile");
+        }
+        this.trust = TrustManagers.of(valid);
     }
 
     /**
-     * Reads revocation lists, PEM or DER.
+     * Reads revocation lists, PEM or DER. An authority that a list revokes is not trusted: a client need not send its
+     * certificate.
      *
      * @param crlFile null if there are none
      * @param authorities one of whom must have signed each list
@@ -47,7 +61,12 @@ final class ClientCertificates {
                 throw new GeneralSecurityException(crlFile + " has no revocation list");
             }
         }
-        return new ClientCertificates(List.copyOf(lists));
+        return new ClientCertificates(List.copyOf(lists), authorities);
+    }
+
+    /** Returns who verifies certificates in full handshakes. */
+    TrustManager trust() {
+        return new KnownClients(trust);
     }
 
     private static X509CRL verified(X509CRL list, Path file, X509Certificate[] authorities)
@@ -70,7 +89,7 @@ final class ClientCertificates {
      * Certificates of a client.
      *
      * @param chain null if the client has shown none
-     * @param untilMillis when the first of them expires, in milliseconds since 1970; never without one
+     * @param untilMillis when the first of those that are valid now expires, in milliseconds since 1970; never without one
      */
     record Checked(@Nullable ClientChain chain, long untilMillis) {
         static final Checked NONE = new Checked(null, TlsInfo.NEVER);
@@ -88,16 +107,26 @@ final class ClientCertificates {
             own.checkValidity();
         }
         List<X509Certificate> certificates = new ArrayList<>(chain.length);
+        long now = System.currentTimeMillis();
         long until = TlsInfo.NEVER;
+        boolean hasExpired = false;
         for (java.security.cert.Certificate each : chain) {
             if (each instanceof X509Certificate certificate) {
                 if (isRevoked(certificate)) {
                     throw new CertificateException("revoked: the client's certificate "
                             + certificate.getSerialNumber().toString(16));
                 }
-                until = Math.min(until, certificate.getNotAfter().toInstant().toEpochMilli());
+                long end = certificate.getNotAfter().toInstant().toEpochMilli();
+                if (end < now) {
+                    hasExpired = true;
+                } else {
+                    until = Math.min(until, end);
+                }
                 certificates.add(certificate);
             }
+        }
+        if (hasExpired) { // maybe one that nobody needs, such as that of a former authority
+            trust.checkClientTrusted(certificates.toArray(X509Certificate[]::new), ANY);
         }
         return certificates.isEmpty() ? Checked.NONE : new Checked(new ClientChain(certificates), until);
     }

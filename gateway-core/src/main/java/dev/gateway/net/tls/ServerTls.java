@@ -84,7 +84,7 @@ public final class ServerTls implements AutoCloseable {
         if (!tickets && TlsProvider.CURRENT == SslProvider.JDK) {
             log.warn("sessionTickets: false has no effect, because the JDK's TLS always gives tickets");
         }
-        TrustManager trusted = authorities == null ? null : new KnownClients(TrustManagers.of(authorities));
+        TrustManager trusted = clients == null ? null : clients.trust();
         try {
             for (CertificateFiles files : settings.certificates().files()) {
                 X509Certificate[] chain = Pem.certificates(files.certFile());

@@ -37,6 +37,7 @@ import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -46,6 +47,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SNIHostName;
@@ -369,6 +371,57 @@ class ServerTlsTest {
             assertThat(info.clientChain()).isNotNull();
             assertThat(Objects.requireNonNull(info.clientChain()).certificates())
                     .containsExactly(alice.getCertificate(), issuer.getCertificate());
+        }
+    }
+
+    /** BoringSSL resumes the session itself, and verifies nothing. */
+    @Test
+    void aChainOfWhichTheIssuerHasExpiredIsRefusedWhenAClientResumes() throws Exception {
+        serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
+        Instant end = Instant.now().plusSeconds(4);
+        X509Bundle issuer = new CertificateBuilder()
+                .subject("CN=Intermediate")
+                .notAfter(end)
+                .setIsCertificateAuthority(true)
+                .buildIssuedBy(ca);
+        client = clientContext(new CertificateBuilder().subject("CN=alice").buildIssuedBy(issuer));
+        exchange("localhost", "TLSv1.3");
+        assertThat(taken().info().clientUntilMillis()).isBetween(end.toEpochMilli() - 1_000, end.toEpochMilli());
+        while (Instant.now().isBefore(end.plusSeconds(1))) { // the certificate's own time
+            LockSupport.parkNanos(50_000_000);
+        }
+        try (SSLSocket socket = connect("localhost", "TLSv1.3")) {
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        } catch (IOException e) {
+            assertThat(e).isNotInstanceOf(SocketTimeoutException.class);
+        }
+        assertThat(failures.poll(10, TimeUnit.SECONDS)).isNotNull().hasStackTraceContaining("validity check failed");
+        assertThat(secured).isEmpty();
+    }
+
+    /** Such as the former certificate of an authority, which some clients send for ever. */
+    @Test
+    void anExpiredCertificateThatNobodyNeedsEndsNothing() throws Exception {
+        X509Bundle issuer = new CertificateBuilder()
+                .subject("CN=Intermediate")
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+        X509Bundle former = new CertificateBuilder()
+                .subject("CN=Intermediate")
+                .publicKey(issuer.getKeyPair().getPublic())
+                .notBefore(Instant.now().minusSeconds(7_200))
+                .notAfter(Instant.now().minusSeconds(3_600))
+                .setIsCertificateAuthority(true)
+                .buildIssuedBy(ca);
+        X509Bundle alice = new CertificateBuilder().subject("CN=alice").buildIssuedBy(issuer);
+        X509Certificate[] chain = {alice.getCertificate(), former.getCertificate()};
+        Path caFile = Files.writeString(directory.resolve("issuer.pem"), issuer.getCertificatePEM());
+        serve(clientsOf(List.of(certificate("localhost")), caFile));
+        client = stubbornContext(X509Bundle.fromCertificatePath(chain, ca.getCertificate(), alice.getKeyPair()));
+        for (int i = 0; i < 2; i++) { // the second one resumes
+            exchange("localhost", "TLSv1.3");
+            assertThat(taken().info().clientUntilMillis())
+                    .isEqualTo(alice.getCertificate().getNotAfter().toInstant().toEpochMilli());
         }
     }
 

@@ -87,12 +87,25 @@ public final class CertificateAuthority {
      * @param complete whether who shows it shows the intermediate's certificate, too
      */
     public Issued issueByIntermediate(String name, boolean complete) throws Exception {
-        X509Bundle intermediate = builder("Intermediate", Instant.now())
-                .setIsCertificateAuthority(true)
-                .buildIssuedBy(root);
+        return issueBy(issueAuthority("Intermediate"), name, complete);
+    }
+
+    /** Issues the certificate of an intermediate authority. */
+    public Issued issueAuthority(String name) throws Exception {
+        return write(
+                name,
+                builder(name, Instant.now()).setIsCertificateAuthority(true).buildIssuedBy(root));
+    }
+
+    /**
+     * Issues a certificate of an intermediate authority.
+     *
+     * @param complete whether who shows it shows the intermediate's certificate, too
+     */
+    public Issued issueBy(Issued intermediate, String name, boolean complete) throws Exception {
         X509Bundle whole = builder(name, Instant.now())
                 .addExtensionOctetString(SUBJECT_ALTERNATIVE_NAME, false, dnsNames(name))
-                .buildIssuedBy(intermediate);
+                .buildIssuedBy(intermediate.bundle());
         X509Certificate[] alone = {whole.getCertificate()};
         return write(
                 name,

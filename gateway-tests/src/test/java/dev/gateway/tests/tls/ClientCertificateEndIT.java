@@ -11,7 +11,9 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
@@ -118,6 +120,34 @@ class ClientCertificateEndIT {
         StringBuilder answer = new StringBuilder();
         while (!answer.toString().endsWith("hello")) {
             answer.append((char) socket.getInputStream().read());
+        }
+    }
+
+    /** A client that hides the certificate of its issuer gains nothing. */
+    @Test
+    void anAuthorityThatIsRevokedIsNotTrusted() throws Exception {
+        Issued issuer = clients.issueAuthority("Issuer");
+        Files.writeString(clients.file(), issuer.bundle().getCertificatePEM(), StandardOpenOption.APPEND);
+        Path list = Files.writeString(directory.resolve("revoked.crl"), clients.revoke());
+        SSLContext asAlice = servers.client(clients.issueBy(issuer, "alice", false));
+        SSLContext asAliceWithIssuer = servers.client(clients.issueBy(issuer, "alice", true));
+        SSLContext asBob = servers.client(clients.issue("bob"));
+        try (GatewayJar gateway = start(", crlFile: " + list)) {
+            for (SSLContext each : List.of(asAlice, asAliceWithIssuer, asBob)) {
+                try (SSLSocket socket = connect(gateway, each, "TLSv1.3")) {
+                    assertThat(get(socket)).isEqualTo("HTTP/1.1 200");
+                }
+            }
+            Files.writeString(list, clients.revoke(issuer));
+            gateway.awaitLog("Loaded new certificates for listener secure");
+            for (SSLContext each : List.of(asAlice, asAliceWithIssuer)) {
+                try (SSLSocket socket = connect(gateway, each, "TLSv1.3")) {
+                    assertThat(get(socket)).isNotEqualTo("HTTP/1.1 200");
+                }
+            }
+            try (SSLSocket socket = connect(gateway, asBob, "TLSv1.3")) {
+                assertThat(get(socket)).isEqualTo("HTTP/1.1 200");
+            }
         }
     }
 
