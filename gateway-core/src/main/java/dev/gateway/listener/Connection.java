@@ -204,7 +204,8 @@ final class Connection
         } else {
             speakHttp1(); // also without ALPN: such clients speak nothing else
         }
-        if (info.clientUntilMillis() != TlsInfo.NEVER) {
+        // The first write may have closed the channel, and then nobody would cancel the timer.
+        if (info.clientUntilMillis() != TlsInfo.NEVER && channel.isOpen()) {
             certificateEnd = new CertificateEnd(this, loop.timers(), info.clientUntilMillis());
             certificateEnd.begin();
         }
