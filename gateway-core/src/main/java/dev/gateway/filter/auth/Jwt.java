@@ -8,6 +8,7 @@ import dev.gateway.filter.auth.JwtResult.Valid;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -94,7 +95,7 @@ public final class Jwt implements Filter {
 
     private void removeHeaders(Fields fields) {
         for (FieldName name : headers) {
-            fields.remove(name);
+            OddNames.removeAlike(fields, name);
         }
     }
 
