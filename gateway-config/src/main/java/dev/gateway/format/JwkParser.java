@@ -14,6 +14,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jose4j.json.JsonUtil;
 import org.jose4j.jwk.PublicJsonWebKey;
 import org.jose4j.lang.JoseException;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads JSON Web Key Sets, with jose4j. Keys for other purposes and of other kinds are left out, as RFC 7517, section 5, asks
- * for; what is damaged is an error. No message shows what may be a secret.
+ * for. The caller decides about a key that is damaged, or too weak. No message shows what may be a secret.
  */
 final class JwkParser {
     private static final int MOST_KEYS = 100;
@@ -39,27 +40,42 @@ final class JwkParser {
         JsonUtil.toJson(Map.of());
     }
 
+    /** A key that cannot be used. */
+    private static final class UnusableKey extends Exception {
+        private static final long serialVersionUID = 1;
+
+        UnusableKey(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
     /**
      * Returns the keys, at least one.
      *
+     * @param unusable takes a message for each key for signatures that cannot be used; may throw what this method throws
      * @throws IllegalArgumentException that says what is wrong
      */
-    static List<VerificationKey> keys(String text) {
+    static List<VerificationKey> keys(String text, Consumer<String> unusable) {
         List<VerificationKey> keys = new ArrayList<>();
         List<?> written = list(text);
+        String problem =
+                "it has no key that verifies signatures: expected keys of the kinds RSA, EC or OKP, not for encryption";
         for (int i = 0; i < written.size(); i++) {
             if (!(written.get(i) instanceof Map<?, ?> jwk)) {
                 throw new IllegalArgumentException("element " + (i + 1) + " of 'keys' is not an object");
             }
-            VerificationKey key = key(name(i + 1, jwk), jwk);
-            if (key != null) {
-                keys.add(key);
+            try {
+                VerificationKey key = key(name(i + 1, jwk), jwk);
+                if (key != null) {
+                    keys.add(key);
+                }
+            } catch (UnusableKey e) {
+                problem = String.valueOf(e.getMessage());
+                unusable.accept(problem);
             }
         }
         if (keys.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "it has no key that verifies signatures: expected keys of the kinds RSA, EC or"
-                            + " OKP, not for encryption");
+            throw new IllegalArgumentException(problem);
         }
         return keys;
     }
@@ -91,7 +107,7 @@ final class JwkParser {
     }
 
     /** Returns a key, null if it is not one for signatures, or of a kind that is not known. */
-    private static @Nullable VerificationKey key(String name, Map<?, ?> jwk) {
+    private static @Nullable VerificationKey key(String name, Map<?, ?> jwk) throws UnusableKey {
         Set<String> algorithms = algorithms(jwk);
         if (jwk.containsKey("alg")) {
             algorithms.removeIf(each -> !each.equals(jwk.get("alg")));
@@ -103,14 +119,14 @@ final class JwkParser {
             throw new IllegalArgumentException(name + " is a private key: write public keys only");
         }
         if (jwk.containsKey("kid") && !(jwk.get("kid") instanceof String)) {
-            throw new IllegalArgumentException(name + ": its kid is not a string");
+            throw new UnusableKey(name + ": its kid is not a string", null);
         }
         PublicKey key = publicKey(name, jwk);
         if (key instanceof RSAPublicKey rsa) {
             int bits = rsa.getModulus().bitLength();
             if (bits < LEAST_RSA_BITS || bits > MOST_RSA_BITS) {
-                throw new IllegalArgumentException(
-                        name + " has " + bits + " bits: expected " + LEAST_RSA_BITS + " to " + MOST_RSA_BITS);
+                throw new UnusableKey(
+                        name + " has " + bits + " bits: expected " + LEAST_RSA_BITS + " to " + MOST_RSA_BITS, null);
             }
         }
         return new VerificationKey(jwk.get("kid") instanceof String id ? id : null, algorithms, key);
@@ -139,7 +155,7 @@ final class JwkParser {
         return use && operations;
     }
 
-    private static PublicKey publicKey(String name, Map<?, ?> jwk) {
+    private static PublicKey publicKey(String name, Map<?, ?> jwk) throws UnusableKey {
         Map<String, Object> members = new HashMap<>();
         for (String member : PUBLIC) {
             Object value = jwk.get(member);
@@ -154,9 +170,9 @@ final class JwkParser {
                 return key;
             }
         } catch (JoseException | RuntimeException e) { // of values that are not what they should be
-            throw new IllegalArgumentException(damaged, e);
+            throw new UnusableKey(damaged, e);
         }
-        throw new IllegalArgumentException(damaged);
+        throw new UnusableKey(damaged, null);
     }
 
     /** Whether y² = x³ + ax + b, which the JDK does not look at. */

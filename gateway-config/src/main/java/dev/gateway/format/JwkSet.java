@@ -2,6 +2,7 @@ package dev.gateway.format;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,11 +29,24 @@ public final class JwkSet {
      * Reads a text.
      *
      * @param where it comes from, for messages
-     * @throws IOException if it has no keys that can be used
+     * @throws IOException if it has no keys, or one that cannot be used
      */
     public static JwkSet parse(String where, String text) throws IOException {
+        return parse(where, text, unusable -> {
+            throw new IllegalArgumentException(unusable);
+        });
+    }
+
+    /**
+     * Reads a text that somebody else writes, and leaves out the keys that cannot be used (RFC 7517, section 5).
+     *
+     * @param where it comes from, for messages
+     * @param unusable takes a message for each of them
+     * @throws IOException if it has no keys that can be used
+     */
+    public static JwkSet parse(String where, String text, Consumer<String> unusable) throws IOException {
         try {
-            return new JwkSet(text, JwkParser.keys(text));
+            return new JwkSet(text, JwkParser.keys(text, unusable));
         } catch (IllegalArgumentException e) {
             throw new IOException(where + ": " + e.getMessage(), e);
         } catch (NoClassDefFoundError e) {

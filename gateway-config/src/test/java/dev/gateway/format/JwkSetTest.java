@@ -9,6 +9,7 @@ import java.security.PublicKey;
 import java.security.interfaces.ECPublicKey;
 import java.security.interfaces.RSAPublicKey;
 import java.security.spec.ECGenParameterSpec;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
@@ -157,6 +158,22 @@ class JwkSetTest {
                 .hasMessage(problem);
         String many = "\"kty\":\"RSA\",\"n\":\"" + base64(new byte[] {1}, 2000).replace('A', '_') + "\",\"e\":\"AQAB\"";
         assertThatThrownBy(() -> parse("\"kid\":\"k\"," + many)).hasMessageStartingWith("keys.json: key 1 (k) ");
+    }
+
+    @Test
+    void keysThatCannotBeUsedMayBeLeftOut() throws Exception {
+        String[] written = {
+            "\"kid\":\"weak\"," + rsa(make("RSA", 1024, "")), "\"kid\":1," + rsa(RSA), "\"kid\":\"good\"," + ec()
+        };
+        String text = "{\"keys\":[{" + String.join("},{", written) + "}]}";
+        List<String> unusable = new ArrayList<>();
+        JwkSet set = JwkSet.parse("here", text, unusable::add);
+        assertThat(set).hasToString("1 keys");
+        assertThat(set.find("good", "ES256")).hasSize(1);
+        assertThat(unusable)
+                .containsExactly("key 1 (weak) has 1024 bits: expected 2048 to 8192", "key 2: its kid is not a string");
+        assertThatThrownBy(() -> JwkSet.parse("here", "{\"keys\":[{" + written[0] + "}]}", unusable::add))
+                .hasMessage("here: " + unusable.get(0));
     }
 
     @Test

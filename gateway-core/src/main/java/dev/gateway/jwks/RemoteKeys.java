@@ -9,6 +9,8 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.SourceStatus;
 import dev.gateway.upstream.StreamOpener;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -208,8 +210,9 @@ public final class RemoteKeys implements Supplier<JwkSet> {
     /** Returns what is to be done on the event loop with an answer. */
     private Runnable parsed(KeyQuestion answered) {
         try {
-            JwkSet set = JwkSet.parse("the answer", answered.body());
-            return () -> onFetched(set, answered.lifetimeMillis());
+            List<String> unusable = new ArrayList<>();
+            JwkSet set = JwkSet.parse("the answer", answered.body(), unusable::add);
+            return () -> onFetched(set, unusable, answered.lifetimeMillis());
         } catch (IOException e) {
             String problem = String.valueOf(e.getMessage());
             return () -> onFailed(problem);
@@ -218,7 +221,7 @@ public final class RemoteKeys implements Supplier<JwkSet> {
         }
     }
 
-    private void onFetched(JwkSet fetched, long lifetimeMillis) {
+    private void onFetched(JwkSet fetched, List<String> unusable, long lifetimeMillis) {
         succeeded.incrementAndGet();
         failuresInARow = 0;
         boolean isNews = !known.answered || !known.problem.isEmpty();
@@ -229,6 +232,9 @@ public final class RemoteKeys implements Supplier<JwkSet> {
         }
         if (isNews || isOther) {
             log.info("Fetched the keys of {}: {}", location.url(), fetched);
+            if (!unusable.isEmpty()) {
+                log.warn("The gateway leaves out keys of {}: {}", location.url(), String.join("; ", unusable));
+            }
         }
         rest((long) (lifetimeMillis * (0.8 + 0.1 * random())));
     }

@@ -94,6 +94,14 @@ class RemoteKeysTest {
     }
 
     @Test
+    void aKeyThatCannotBeUsedDoesNotKeepTheOthersAway() {
+        answer(FIRST.replace("[", "[{\"kty\":\"RSA\",\"kid\":\"damaged\"},"));
+        assertThat(keys.get().find("first", "ES256")).hasSize(1);
+        assertThat(keys.get().size()).isEqualTo(1);
+        assertThat(keys.status().state()).isEqualTo(SourceStatus.State.FRESH);
+    }
+
+    @Test
     void theyAreFetchedAgainBeforeTheyAreTooOld() {
         answer(FIRST); // for ten minutes
         long fetched = now;
