@@ -61,6 +61,9 @@ final class LogbackLevels implements LogLevels {
         if (!logger.matches(NAME)) {
             throw new IllegalArgumentException("logger: expected a name such as dev.gateway.pool, or root");
         }
+        if (logger.equals(LogbackProvider.WITH_PASSWORDS)) {
+            throw new IllegalArgumentException("logger: its level is fixed, because it would print passwords");
+        }
         Level wanted = level.equals("inherit") ? null : Level.toLevel(level, null);
         if (wanted == null && (root || !level.equals("inherit"))) {
             throw new IllegalArgumentException(

@@ -23,6 +23,9 @@ public final class LogbackProvider implements SLF4JServiceProvider {
     /** Time and date as the access log writes them, so that lines of both can be put in order. */
     private static final String PATTERN = "%d{\"yyyy-MM-dd'T'HH:mm:ss.SSS'Z'\", UTC} %-5level %logger{0} - %msg%n";
 
+    /** A logger of Lettuce that would print the passwords of stores with {@code trace}. */
+    static final String WITH_PASSWORDS = "io.lettuce.core.protocol.CommandEncoder";
+
     private static final String API = "2.0.99"; // of SLF4J, as Logback's own provider says it
 
     private final LoggerContext context = new LoggerContext();
@@ -49,6 +52,7 @@ public final class LogbackProvider implements SLF4JServiceProvider {
         context.getLogger(Logger.ROOT_LOGGER_NAME).addAppender(processLog);
         context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(Level.INFO);
         context.getLogger("io.netty").setLevel(Level.WARN);
+        context.getLogger(WITH_PASSWORDS).setLevel(Level.INFO); // of its own, so that it inherits none
     }
 
     @Override
