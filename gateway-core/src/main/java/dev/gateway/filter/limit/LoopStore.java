@@ -247,10 +247,15 @@ final class LoopStore {
     }
 
     /** Puts one back in the store. Nobody waits for the answer; if none comes, the bucket fills by itself. */
-    void giveBack(RequestLimit limit, String storeKey) {
+    void giveBack(RequestLimit limit, long key, String storeKey) {
         client.ask(question(limit.pace(), storeKey, -1), new StoreClient.Answer() {
             @Override
-            public void onTaken(int granted, long lacks) {}
+            public void onTaken(int granted, long lacks) {
+                Known known = find(limit, key);
+                if (known != null) {
+                    known.refused = false; // there is room for the next one now
+                }
+            }
 
             @Override
             public void onFailure() {}

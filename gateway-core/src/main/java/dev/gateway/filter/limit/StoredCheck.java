@@ -142,7 +142,7 @@ final class StoredCheck implements LoopStore.Waiter {
         for (int i = 0; i < holds.length; i++) {
             if (inStore[i]) {
                 SharedLimit limit = limits.shared(i);
-                store(limit).giveBack(limit.local(), storeKey(i));
+                store(limit).giveBack(limit.local(), tableKey(i), storeKey(i));
             } else if (holds[i]) {
                 limits.giveBack(i, taken[i], head, context);
             }

@@ -125,6 +125,27 @@ class StoredRateLimitTest {
     }
 
     @Test
+    void aKeyThatWasRefusedIsAskedForAgainOnceAnotherRequestHasGivenBack() {
+        LimitStore store = store(OnError.LOCAL);
+        RateLimit filter = filter(shared("one", 1, 1, CLIENT, store), shared("two", 4, 1, CLIENT, store));
+        Request first = new Request(filter);
+        answer(0, 1, 1); // it waits for the second limit now
+        Request second = new Request(filter);
+        answer(2, 0, 1);
+        assertThat(second.passed()).isFalse();
+        assertThat(new Request(filter).passed()).as("without a question").isFalse();
+        assertThat(asked).hasSize(3);
+        answer(1, 0, 1);
+        assertThat(first.passed()).isFalse();
+        assertThat(asked.get(3).question.wanted()).isEqualTo(-1);
+        assertThat(asked.get(3).key()).isEqualTo(asked.get(0).key());
+        answer(3, -1, 0);
+        nanos += SECOND / 2; // in which the second limit forgets its refusal, and the first one would not
+        new Request(filter);
+        assertThat(asked).hasSize(5);
+    }
+
+    @Test
     void requestsOfOneKeyShareTheNextQuestion() {
         RateLimit filter = filter(shared("mine", 4, 4, CLIENT, store(OnError.LOCAL)));
         List<Request> requests = new ArrayList<>();
