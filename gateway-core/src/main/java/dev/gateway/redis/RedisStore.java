@@ -115,7 +115,7 @@ public final class RedisStore implements AutoCloseable {
         loops.forEach((loop, client) -> loop.execute(client::start));
     }
 
-    /** Closes all connections. Nobody may ask afterwards. */
+    /** Closes all connections. Questions asked afterwards get no answer. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

@@ -36,6 +36,8 @@ import org.jspecify.annotations.Nullable;
  * its last exchange has ended. Used by one thread at a time; any thread may read the active one.
  */
 public final class Generations {
+    private static final long ANSWER_SECONDS = 10; // the longest timeout of a store
+
     private final Loops loops;
     private final Listeners listeners;
     private final Certificates certificates;
@@ -185,6 +187,7 @@ public final class Generations {
         tunnels.listensOn(listeners.addresses());
         certificates.keepOnly(next.upstreams());
         filterStates.use(states);
+        closeAllBut(stores);
         if (before != null) {
             retire(before, drainNanos);
         }
@@ -212,6 +215,17 @@ public final class Generations {
                         },
                         thread)
                 .join();
+    }
+
+    /** Nobody asks other stores from now on, but some may wait for answers. */
+    private void closeAllBut(List<RedisStore> used) {
+        List<RedisStore> former = alive.stream()
+                .flatMap(each -> each.stores().stream())
+                .filter(each -> !used.contains(each))
+                .toList();
+        if (!former.isEmpty()) {
+            thread.schedule(() -> former.forEach(RedisStore::close), ANSWER_SECONDS, TimeUnit.SECONDS);
+        }
     }
 
     private void retire(ActiveConfig before, long drainNanos) {

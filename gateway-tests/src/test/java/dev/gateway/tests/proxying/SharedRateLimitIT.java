@@ -289,6 +289,29 @@ class SharedRateLimitIT {
         }
     }
 
+    /** Such as a WebSocket that is open for days: it asks no store. */
+    @Test
+    void aFormerStoreIsClosedThoughAnExchangeOfItsGenerationGoesOn() throws Exception {
+        try (RedisServer redis = RedisServer.start();
+                RedisServer next = RedisServer.start();
+                Origin origin = Origin.start().on("/", Behaviors.echo());
+                Rig rig = rig(origin, Pairing.H1_TO_H1, at(redis) + ", timeout: 10s", "requests: 2, interval: 1h");
+                Peer client = rig.connect(Pairing.H1_TO_H1)) {
+            awaitUp(rig);
+            PeerStream stream = client.open();
+            stream.send(Head.request("POST", "/", "transfer-encoding", "chunked"), false);
+            stream.send("one ", false);
+            assertThat(stream.receiveFinal().status()).isEqualTo(200);
+            rig.reload(Files.readString(rig.file()).replace(":" + redis.port(), ":" + next.port()));
+            awaitUp(rig);
+            while (!connections(redis).isEmpty()) { // the test's time limit ends this
+                Thread.onSpinWait();
+            }
+            stream.send("two", true);
+            assertThat(stream.receiveBody()).isEqualTo("one two");
+        }
+    }
+
     @Test
     void theLastAddressOfAStoreIsUsedWhileDnsFails() throws Exception {
         try (NameServer names = new NameServer().has("redis.test", List.of("127.0.0.1"));
