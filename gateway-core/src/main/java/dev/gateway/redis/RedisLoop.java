@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A store's connection on one event loop, and the circuit breaker before it. When an answer is late or the connection ends,
  * all questions fail. None is asked until Redis has answered a probe on another connection: it may accept connections but
- * refuse to write. So a store that is gone costs each loop one timeout, and one more only after it has come back. The pauses
+ * refuse to write. So a store that is gone costs each loop one timeout, and one more only after it has come back. A connection that
+ * ends while nobody waits for an answer is replaced at once. The pauses
  * between attempts double while connections fail soon. Confined to its event loop.
  */
 final class RedisLoop implements StoreClient {
@@ -168,7 +169,9 @@ final class RedisLoop implements StoreClient {
         public void onClosed(String reason) {
             if (connection == this) {
                 connection = null;
-                fail(reason);
+                if (!replace()) {
+                    fail(reason);
+                }
             }
         }
     }
@@ -249,6 +252,25 @@ final class RedisLoop implements StoreClient {
         while (!pending.isEmpty() && pending.peek().done) {
             pending.remove();
         }
+    }
+
+    /**
+     * Connects again at once if nobody waits for what has ended: servers close what is idle.
+     *
+     * @return whether it does; not if the connection has ended soon
+     */
+    private boolean replace() {
+        forgetDone();
+        boolean isIdle = state == State.UP && pending.isEmpty();
+        long soonMillis = Math.max(RETRY_MILLIS, retryMillis);
+        if (!isIdle || clock.getAsLong() - upNanos < TimeUnit.MILLISECONDS.toNanos(soonMillis)) {
+            return false;
+        }
+        failures++; // the server may have started again
+        retryMillis = RETRY_MILLIS;
+        state = State.CONNECTING;
+        connect();
+        return true;
     }
 
     /** Asks no more until there is another connection. The first one may still be in the making. */

@@ -333,6 +333,32 @@ class RedisLoopTest {
     }
 
     @Test
+    void aConnectionThatEndsWhileNobodyWaitsIsReplacedAtOnce() {
+        Connecting connection = connected();
+        Result before = ask();
+        connection.replies.get(0).onTaken(1, 0);
+        advance(RedisLoop.RETRY_MILLIS);
+        int failures = client.failures();
+        connection.owner.onClosed("closed");
+        assertThat(connections).hasSize(2);
+        assertThat(client.failures()).as("what was known is void").isEqualTo(failures + 1);
+        Result after = ask();
+        connected().replies.get(0).onTaken(1, 0);
+        assertThat(before.text).isEqualTo("granted 1");
+        assertThat(after.text).isEqualTo("granted 1");
+        assertThat(health).containsOnly("up");
+    }
+
+    @Test
+    void aConnectionThatEndsSoonIsNotReplacedAtOnce() {
+        Connecting connection = connected();
+        advance(RedisLoop.RETRY_MILLIS - 1);
+        connection.owner.onClosed("closed");
+        assertThat(connections).hasSize(1);
+        assertThat(isRefused()).isTrue();
+    }
+
+    @Test
     void anErrorOfRedisCountsAsNoAnswer() {
         Connecting connection = connected();
         Result first = ask();
