@@ -19,8 +19,12 @@ final class ChosenHosts {
     private volatile boolean panic;
     private volatile Choice choice;
 
-    /** The endpoints that get requests, and the balancer that chooses among them. */
-    private record Choice(Balancer balancer, List<Endpoint> endpoints) {}
+    /**
+     * The endpoints that get requests, and the balancer that chooses among them.
+     *
+     * @param doubtful whether zones make no difference, because it is in doubt that the endpoints serve
+     */
+    private record Choice(Balancer balancer, List<Endpoint> endpoints, boolean doubtful) {}
 
     /** Begins with all endpoints chosen. */
     ChosenHosts(HostSet all, Balancer.Policy policy, HealthSettings settings) {
@@ -28,7 +32,7 @@ final class ChosenHosts {
         this.panicThreshold = settings.panicThreshold();
         this.slowStart = new SlowStart(settings.slowStartMillis());
         this.zones = new ZonePreference(settings.localZone());
-        this.choice = new Choice(policy.over(all.hosts), all.endpoints);
+        this.choice = new Choice(policy.over(all.hosts), all.endpoints, false);
     }
 
     /** Returns the balancer among the chosen endpoints. */
@@ -81,7 +85,8 @@ final class ChosenHosts {
         List<Host> hosts = selection.hosts();
         panic = selection.panic();
         List<Endpoint> chosen = hosts.stream().map(Host::endpoint).toList();
-        if (!rebuild && chosen.equals(choice.endpoints)) {
+        boolean doubtful = panic || hosts.stream().noneMatch(Host::isInService);
+        if (!rebuild && chosen.equals(choice.endpoints) && doubtful == choice.doubtful) {
             return; // keep the balancer, and its position in the turn
         }
         slowStart.join(choice.endpoints, hosts, now);
@@ -92,8 +97,8 @@ final class ChosenHosts {
         for (Consumer<List<Host>> listener : listeners) {
             listener.accept(hosts);
         }
-        boolean doubtful = panic || hosts.stream().noneMatch(Host::isInService);
         Balancer balancer = zones.balancer(all.hosts, hosts, doubtful, policy);
-        choice = new Choice(balancer, chosen); // last, because new endpoints get their share of the limits above
+        choice = new Choice(
+                balancer, chosen, doubtful); // last, because new endpoints get their share of the limits above
     }
 }

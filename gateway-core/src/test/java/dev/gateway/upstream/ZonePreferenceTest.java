@@ -252,6 +252,19 @@ class ZonePreferenceTest {
         assertThat(sum(shares(health, 1), 0)).isCloseTo(0.28, within(0.0001));
     }
 
+    /** The same endpoints are chosen before and after. */
+    @Test
+    void aPanicThatChoosesTheSameEndpointsSwitchesZonesOffAndItsEndSwitchesThemOn() {
+        Health health = health(policy(Kind.ROUND_ROBIN), "a", 60, "a", "b");
+        assertThat(shares(health, 1)).containsOnlyKeys(0);
+        unhealthy(health, 0);
+        assertThat(health.isPanic()).isTrue();
+        assertThat(shares(health, 1)).containsOnlyKeys(0, 1);
+        health.onChecked(health.endpoints().get(0), null);
+        assertThat(health.isPanic()).isFalse();
+        assertThat(shares(health, 1)).containsOnlyKeys(0);
+    }
+
     @Test
     void inPanicModeZonesDoNotCount() {
         Health health = health(RoundRobin::new, "a", 60, "a", "b", "c");
