@@ -101,6 +101,23 @@ class MirrorTest extends ExchangeRig {
         filters.add(new RequestMirror(new MirrorTarget(next(), tally), 1, 1, bound -> bound - 1));
     }
 
+    /** Begins a request with a body. It and its copy have streams. */
+    private StreamEvents mirroredPost() {
+        mirror();
+        StreamEvents events = request("POST", "/", false);
+        primary().succeed();
+        copy().succeed();
+        return events;
+    }
+
+    /** Makes a request without a body. It and its copy have streams. */
+    private void mirroredGet() {
+        mirror();
+        get();
+        primary().succeed();
+        copy().succeed();
+    }
+
     /** The read that brought the head ends with it. */
     @Override
     StreamEvents request(String method, String path, boolean last) {
@@ -189,10 +206,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void aRequestWithoutABodyIsCopied() {
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         assertThat(copy().stream.ended).isTrue();
         assertThat(copy().stream.unflushed).isZero();
         answerAll();
@@ -202,10 +216,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void aBodyThatTurnsOutToBeEmptyEndsTheCopy() {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         events.onData(Unpooled.EMPTY_BUFFER, true);
         events.onReadComplete();
         assertThat(copy().stream.ended).isTrue();
@@ -274,10 +285,7 @@ class MirrorTest extends ExchangeRig {
     @Test
     void eachUpstreamIsToldTheHostOfItsEndpointIfTheRuleSaysSo() {
         settings.preserveHost = false;
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         assertThat((CharSequence) primary().stream.head().authority()).hasToString("app.test:9000");
         assertThat((CharSequence) copy().stream.head().authority()).hasToString("next.test:9000");
         answerAll();
@@ -288,10 +296,7 @@ class MirrorTest extends ExchangeRig {
     @Test
     void aCopyIsPartOfTheTraceBesideTheAttempt() {
         settings.traces = new TraceSettings(true, List.of(Propagator.TRACE_CONTEXT), true, 1);
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         answerAll();
         assertServed();
         Trace trace = Objects.requireNonNull(record().trace);
@@ -407,10 +412,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void theClientsCreditDoesNotDependOnTheCopy() {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         copy().stream.writable = false;
         events.onData(bytes("abc"), false);
         events.onData(bytes("def"), true);
@@ -484,10 +486,7 @@ class MirrorTest extends ExchangeRig {
     /** A piece keeps its whole buffer from being freed, so the buffer counts. */
     @Test
     void smallPiecesOfLargeBuffersCountAsLarge() {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         copy().stream.writable = false;
         for (int i = 0; i <= 16; i++) {
             events.onData(block(1 << 16).writerIndex(1), false);
@@ -501,10 +500,7 @@ class MirrorTest extends ExchangeRig {
     /** As when one read brings many frames. */
     @Test
     void piecesOfOneBufferCountItOnce() {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         FakeClientStream stream = copy().stream;
         stream.writable = false;
         int size = (int) MirroredBody.MOST_BYTES / 2;
@@ -536,10 +532,7 @@ class MirrorTest extends ExchangeRig {
     /** Else all that one read brings would wait until the read is over. */
     @Test
     void aFullStreamIsFlushedWithinARead() {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         FakeClientStream stream = copy().stream;
         stream.onNextCall = () -> stream.writable = false;
         stream.onFlush = () -> {
@@ -567,10 +560,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void whatACopyHoldsIsGivenUpWhenMemoryRunsLow() {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         copy().stream.writable = false;
         events.onData(block(100), false);
         assertThat(StalledPeers.ofThisLoop().cut(1, 1, 0)).isEqualTo(100);
@@ -584,10 +574,7 @@ class MirrorTest extends ExchangeRig {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void whatAFullStreamWasGivenStillCounts(boolean runsLow) {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         FakeClientStream stream = copy().stream;
         stream.onNextCall = () -> stream.writable = false;
         events.onData(block(100), true);
@@ -684,10 +671,7 @@ class MirrorTest extends ExchangeRig {
     @Test
     void withoutMemoryForItsBodyTheCopyIsGivenUp() {
         gate = gate(1 << 20, 1 << 17);
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         copy().stream.writable = false;
         events.onData(block(1 << 14), false);
         assertResults();
@@ -777,10 +761,7 @@ class MirrorTest extends ExchangeRig {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aCopyThatBreaksIsNotTriedAgain(boolean responding) {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         events.onData(bytes("ab"), false);
         if (responding) {
             copy().events.onHead(response(200), false);
@@ -821,10 +802,7 @@ class MirrorTest extends ExchangeRig {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aStreamThatThrowsEndsTheCopyOnly(boolean memory) {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         copy().stream.onNextCall = () -> {
             if (memory) {
                 throw new OutOfMemoryError("made by the test");
@@ -842,10 +820,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void aStreamThatThrowsTwiceEndsTheCopyOnly() {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         copy().stream.onNextCall = () -> {
             throw new IllegalStateException("a defect");
         };
@@ -862,10 +837,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void aCopyThatThrowsAtTheEndLeavesNothingBehind() {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         copy().stream.onReset = () -> {
             throw new IllegalStateException("a defect");
         };
@@ -902,10 +874,7 @@ class MirrorTest extends ExchangeRig {
     @ParameterizedTest
     @CsvSource({"200, SUCCESS", "302, REDIRECT", "404, CLIENT_ERROR", "503, SERVER_ERROR", "999, SERVER_ERROR"})
     void answersAreCountedAndGoNowhere(int status, MirrorResult result) {
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         copy().events.onHead(response(103), false);
         copy().events.onHead(response(status), false);
         copy().events.onData(bytes("not for"), false);
@@ -921,10 +890,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void anAnswerMayEndWithTrailers() {
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         copy().events.onHead(response(200), false);
         copy().events.onTrailers(new Fields());
         assertResults(MirrorResult.SUCCESS);
@@ -954,10 +920,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void anAnswerThatIsTooLongIsCutOff() {
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         copy().events.onHead(response(200), false);
         int size = 1 << 16;
         for (int i = 0; i < Mirror.MOST_ANSWER / size; i++) {
@@ -974,10 +937,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void anotherProtocolIsNoAnswer() {
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         copy().events.onHead(response(101), false);
         assertThat(copy().stream.reset).isNotNull();
         assertResults(MirrorResult.BROKEN);
@@ -989,10 +949,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void aCopyMayOutliveTheExchangeForTheTimeOfAnAnswer() {
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         answer(primary(), 200);
         assertServed();
         assertThat(handler().active()).isZero();
@@ -1034,10 +991,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void anAnswerThatLastsTooLongCountsByItsStatus() {
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         copy().events.onHead(response(200), false);
         answer(primary(), 200);
         assertServed();
@@ -1081,10 +1035,7 @@ class MirrorTest extends ExchangeRig {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aClientThatLeavesEndsTheCopy(boolean whole) {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         copy().stream.writable = false;
         events.onData(bytes("ab"), whole);
         events.onReadComplete();
@@ -1110,10 +1061,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void aRequestThatEndsEarlyEndsTheCopy() {
-        mirror();
-        StreamEvents events = request("POST", "/", false);
-        primary().succeed();
-        copy().succeed();
+        StreamEvents events = mirroredPost();
         events.onData(bytes("ab"), false);
         answer(primary(), 200);
         assertThat(copy().stream.reset).isNotNull();
@@ -1123,10 +1071,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void aRequestThatFailsLeavesACompleteCopyAlone() {
-        mirror();
-        get();
-        primary().succeed();
-        copy().succeed();
+        mirroredGet();
         primary().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.NEVER));
         assertAnswered(502, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
         answer(copy(), 200);
