@@ -64,7 +64,7 @@ public final class GrpcCall {
             case "13" -> "13 (INTERNAL)";
             case "14" -> "14 (UNAVAILABLE)";
             case "16" -> "16 (UNAUTHENTICATED)";
-            default -> code.length() <= 3 ? code.toString() : "that is none";
+            default -> code.length() <= 3 ? code.toString() : "of more than 3 characters";
         };
     }
 }

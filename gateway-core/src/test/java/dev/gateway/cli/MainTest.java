@@ -127,7 +127,7 @@ class MainTest {
                 """
                 public class Greet implements dev.gateway.filter.FilterPlugin {
                     public String type() { return "Greet"; }
-                    public String description() { return "Greets whoever asks."; }
+                    public String description() { return "Greets the client."; }
                     public dev.gateway.filter.Filter create(dev.gateway.plugin.Settings s) {
                         return new dev.gateway.filter.Filter() {};
                     }
@@ -147,7 +147,7 @@ class MainTest {
         assertThat(gateway("print-config", file)).isZero();
         assertThat(gateway("schema", "--plugins", directory.resolve("plugins").toString()))
                 .isZero();
-        assertThat(out.toString()).contains("type: Greet", "Greets whoever asks.");
+        assertThat(out.toString()).contains("type: Greet", "Greets the client.");
         assertThat(gateway("validate", "--plugins", directory.toString(), file)).isEqualTo(1);
         assertThat(err.toString()).contains("unknown value 'Greet'");
         assertThat(gateway("schema", "--plugins", file)).isEqualTo(1);

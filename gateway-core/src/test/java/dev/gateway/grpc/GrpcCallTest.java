@@ -37,7 +37,8 @@ class GrpcCallTest {
                 .isEqualTo("answered grpc-status 12 (UNIMPLEMENTED): it has no shop.Orders");
         assertThat(failure(200, grpc, "x: y")).isEqualTo("answered without grpc-status");
         assertThat(failure(200, grpc, "grpc-status: 11")).isEqualTo("answered grpc-status 11");
-        assertThat(failure(200, grpc, "grpc-status: a\u007f long one")).isEqualTo("answered grpc-status that is none");
+        assertThat(failure(200, grpc, "grpc-status: a\u007f long one"))
+                .isEqualTo("answered grpc-status of more than 3 characters");
         assertThat(failure(503, grpc, "grpc-status: 0")).isEqualTo("answered 503");
         assertThat(failure(200, "content-type: text/html", "grpc-status: 0"))
                 .isEqualTo("answered with something else than gRPC");

@@ -56,7 +56,7 @@ class GrpcQuestionTest {
         assertThat(failure(head, SERVING, "14")).isEqualTo("answered grpc-status 14 (UNAVAILABLE)");
         assertThat(failure(head, "00000000020802", "0")).isEqualTo("answered NOT_SERVING");
         assertThat(failure(head, SERVING, null)).isEqualTo("answered without grpc-status");
-        assertThat(failure(head, SERVING, "a status")).isEqualTo("answered grpc-status that is none");
+        assertThat(failure(head, SERVING, "a status")).isEqualTo("answered grpc-status of more than 3 characters");
     }
 
     @Test
