@@ -34,6 +34,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     /** The maker of the attempt, or who has taken it over; called until the attempt is over. */
     interface Owner {
+        /** Whether the request was at this endpoint before. */
+        boolean isTried(Endpoint endpoint);
+
         /** The attempt moves to another endpoint than the chosen one. */
         void onMoved(Endpoint to);
 
@@ -135,6 +138,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
                 opening.cancel();
             }
         }
+    }
+
+    @Override
+    public boolean isTried(Endpoint endpoint) {
+        return owner.isTried(endpoint);
     }
 
     @Override

@@ -203,6 +203,11 @@ final class Hedge extends Timer implements Attempt.Owner {
     }
 
     @Override
+    public boolean isTried(Endpoint asked) {
+        return owner.isTried(asked);
+    }
+
+    @Override
     public void onMoved(Endpoint to) {
         progress = owner.isTried(to) ? Progress.ASTRAY : Progress.OPENING;
         endpoint = to;

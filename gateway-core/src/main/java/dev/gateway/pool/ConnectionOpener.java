@@ -110,6 +110,18 @@ final class ConnectionOpener {
         return isNeeded() && (permit.isWaiting() || !(mayExceedLimit() || shared.permits.isAvailable(host)));
     }
 
+    /** Whether {@link #reserve} would succeed now, unless another event loop is faster. */
+    boolean mayReserve() {
+        return owner.pendingRequests() < expected()
+                || mayExceedLimit()
+                || (!isOpening() && shared.permits.isAvailable(host));
+    }
+
+    /** Whether it waits for a permit, or makes a connection that may serve many requests. */
+    private boolean isOpening() {
+        return permit.isWaiting() || (expected() > 0 && mayMultiplex());
+    }
+
     /**
      * Reserves a connection for one more request than now wait here.
      *
@@ -122,7 +134,7 @@ final class ConnectionOpener {
         }
         if (mayExceedLimit()) {
             shared.permits.acquireBeyond(permit);
-        } else if (permit.isWaiting() || (expected() > 0 && mayMultiplex()) || !shared.permits.tryAcquire(host)) {
+        } else if (isOpening() || !shared.permits.tryAcquire(host)) {
             return false;
         }
         reserved = true;

@@ -44,7 +44,7 @@ final class EndpointPool
     interface Others {
         /** Acquires a request at another endpoint that has room for one; returns its pool, or null if there is none. */
         @Nullable
-        EndpointPool acquireRequest(EndpointPool instead);
+        EndpointPool acquireRequest(EndpointPool instead, StreamOpener.Callback request);
 
         /** Whether no pool has a connection that takes requests, and none is being made. */
         boolean haveNoConnection();
@@ -95,7 +95,7 @@ final class EndpointPool
         if (kind == StreamKind.CHECK) {
             host.requests().acquireBeyond();
         } else if (!host.requests().tryAcquire()) {
-            EndpointPool other = endpoint.flexible ? others.acquireRequest(this) : null;
+            EndpointPool other = endpoint.flexible ? others.acquireRequest(this, callback) : null;
             if (other == null) {
                 endpoint.observer.onPendingOverflow();
                 callback.onOpenFailed(PendingRequests.noRetry(

@@ -45,7 +45,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     LoopUpstream(UpstreamContext context) {
         this.context = context;
         this.shared = context.shared;
-        this.siblings = new Siblings(shared.permits, this::pool);
+        this.siblings = new Siblings(shared.permits, context.resources.random, this::pool);
         follow();
     }
 
@@ -91,7 +91,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
                 return open(host, kind, preamble, events, callback);
             }
             shared.upstream.hosts().forEach(this::pool); // this loop may not know new endpoints yet
-            EndpointPool instead = kind == StreamKind.CHECK ? null : siblings.instead();
+            EndpointPool instead = kind == StreamKind.CHECK ? null : siblings.instead(callback);
             if (instead == null) {
                 callback.onOpenFailed(Failure.of(Cause.DRAIN, RetrySafety.ALWAYS, endpoint + " has been removed"));
                 return StreamOpener.Opening.DONE;
@@ -120,7 +120,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         if (kind != StreamKind.TUNNEL) {
             return pool(host).open(kind, events, callback);
         }
-        Host free = siblings.withRoom(host);
+        Host free = siblings.withRoom(host, callback);
         if (free != host) {
             callback.onMoved(free.endpoint());
         }

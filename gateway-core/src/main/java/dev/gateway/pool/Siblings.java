@@ -1,9 +1,12 @@
 package dev.gateway.pool;
 
 import dev.gateway.upstream.Host;
+import dev.gateway.upstream.StreamOpener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,19 +15,26 @@ import org.jspecify.annotations.Nullable;
  * its loop.
  */
 final class Siblings implements EndpointPool.Others {
+    /** A request compares so many pools that have room, and no more: a choice costs little, however many there are. */
+    private static final int MOST_COMPARED = 8;
+
+    private static final int RANDOM_STEPS = 1 << 20;
+
     private final Permits permits;
+    private final LongUnaryOperator random;
     private final Function<Host, EndpointPool> poolOf;
     private final List<EndpointPool> pools = new ArrayList<>();
-    private int turn; // selects the pool to ask first
     private int pending; // waiting requests for which no connection is being made
 
     /**
      * Makes it without pools.
      *
+     * @param random returns a number from 0 to below another one, each as likely
      * @param poolOf returns the pool of an endpoint; makes the pool if this loop does not know the endpoint yet
      */
-    Siblings(Permits permits, Function<Host, EndpointPool> poolOf) {
+    Siblings(Permits permits, LongUnaryOperator random, Function<Host, EndpointPool> poolOf) {
         this.permits = permits;
+        this.random = random;
         this.poolOf = poolOf;
     }
 
@@ -39,14 +49,8 @@ final class Siblings implements EndpointPool.Others {
 
     /** Returns a pool for a request whose endpoint was removed; null if none takes requests. */
     @Nullable
-    EndpointPool instead() {
-        turn++;
-        for (int i = 0; i < pools.size(); i++) {
-            if (pool(i).takesFromOthers()) {
-                return pool(i);
-            }
-        }
-        return null;
+    EndpointPool instead(StreamOpener.Callback request) {
+        return untriedFirst(request, pool -> true, pool -> true);
     }
 
     @Override
@@ -60,74 +64,117 @@ final class Siblings implements EndpointPool.Others {
     }
 
     @Override
-    public @Nullable EndpointPool acquireRequest(EndpointPool instead) {
-        for (int i = 0; i < pools.size(); i++) {
-            EndpointPool pool = pool(i);
-            if (pool != instead
-                    && pool.takesFromOthers()
-                    && pool.endpoint.host.requests().tryAcquire()) {
-                turn++;
-                return pool;
-            }
-        }
-        return null;
+    public @Nullable EndpointPool acquireRequest(EndpointPool instead, StreamOpener.Callback request) {
+        return untriedFirst(
+                request,
+                pool -> pool != instead && pool.endpoint.host.requests().hasRoom(),
+                pool -> pool.endpoint.host.requests().tryAcquire());
     }
 
     /** Returns an endpoint that has room for a tunnel: the asked one, or another if that has no room. */
-    Host withRoom(Host asked) {
+    Host withRoom(Host asked, StreamOpener.Callback request) {
         if (hasRoom(asked)) {
             return asked;
         }
-        turn++;
-        for (int i = 0; i < pools.size(); i++) {
-            EndpointPool pool = pool(i);
-            if (pool.takesFromOthers() && !pool.endpoint.host.isUnreached() && hasRoom(pool.endpoint.host)) {
-                return pool.endpoint.host;
-            }
-        }
-        return asked;
+        EndpointPool other = untriedFirst(
+                request, pool -> !pool.endpoint.host.isUnreached() && hasRoom(pool.endpoint.host), pool -> true);
+        return other == null ? asked : other.endpoint.host;
     }
 
     private boolean hasRoom(Host host) {
         return permits.isAvailable(host) && host.requests().hasRoom();
     }
 
-    private EndpointPool pool(int offset) {
-        return pools.get(Math.floorMod(turn + offset, pools.size()));
-    }
-
     @Override
     public boolean move(Waiter waiter) {
-        if (pools.size() < 2) {
-            return false;
-        }
-        turn++;
-        for (int i = 0; i < pools.size(); i++) {
-            EndpointPool to = pool(i);
-            if (isFor(waiter, to)
-                    && to.hasFree(waiter.kind)
-                    && to.endpoint.host.requests().tryAcquire()) {
-                to.pending.receive(waiter);
-                return true;
-            }
-        }
-        for (int i = 0; i < pools.size(); i++) {
-            EndpointPool to = pool(i);
-            if (isFor(waiter, to)
-                    && !to.endpoint.host.isUnreached()
-                    && to.endpoint.host.requests().tryAcquire()) {
-                if (to.opener.reserve()) {
-                    to.pending.receive(waiter);
-                    return true;
-                }
-                to.endpoint.host.requests().release();
-            }
-        }
-        return false;
+        return move(waiter, pool -> !isTried(waiter.callback, pool))
+                || move(waiter, pool -> isTried(waiter.callback, pool));
     }
 
-    private static boolean isFor(Waiter waiter, EndpointPool to) {
-        return to.pending != waiter.owner && to.takesFromOthers();
+    private boolean move(Waiter waiter, Predicate<EndpointPool> asked) {
+        Predicate<EndpointPool> others = pool -> pool.pending != waiter.owner
+                && asked.test(pool)
+                && pool.endpoint.host.requests().hasRoom();
+        EndpointPool to = take(
+                pool -> others.test(pool) && pool.hasFree(waiter.kind),
+                pool -> pool.endpoint.host.requests().tryAcquire());
+        if (to == null) {
+            to = take(
+                    pool -> others.test(pool) && !pool.endpoint.host.isUnreached() && pool.opener.mayReserve(),
+                    Siblings::reserve);
+        }
+        if (to != null) {
+            to.pending.receive(waiter);
+        }
+        return to != null;
+    }
+
+    private static boolean reserve(EndpointPool pool) {
+        if (!pool.endpoint.host.requests().tryAcquire()) {
+            return false;
+        }
+        boolean reserved = pool.opener.reserve();
+        if (!reserved) {
+            pool.endpoint.host.requests().release();
+        }
+        return reserved;
+    }
+
+    private static boolean isTried(StreamOpener.Callback request, EndpointPool pool) {
+        return request.isTried(pool.endpoint.host.endpoint());
+    }
+
+    /** Like {@link #take}, but takes an endpoint that the request has tried only if there is no other. */
+    private @Nullable EndpointPool untriedFirst(
+            StreamOpener.Callback request, Predicate<EndpointPool> hasRoom, Predicate<EndpointPool> tryTake) {
+        EndpointPool untried = take(pool -> !isTried(request, pool) && hasRoom.test(pool), tryTake);
+        return untried == null ? take(hasRoom, tryTake) : untried;
+    }
+
+    /**
+     * Takes the room that the least loaded pool has for a request.
+     *
+     * @param hasRoom whether a pool has room
+     * @param tryTake takes it, and returns whether it was still there: another event loop may have been faster
+     * @return null if no pool has room
+     */
+    private @Nullable EndpointPool take(Predicate<EndpointPool> hasRoom, Predicate<EndpointPool> tryTake) {
+        for (int tries = 0; tries < MOST_COMPARED; tries++) {
+            EndpointPool pool = leastLoaded(hasRoom);
+            if (pool == null || tryTake.test(pool)) {
+                return pool;
+            }
+        }
+        return null;
+    }
+
+    /** Returns the least loaded of some pools that have room, null if none has. Zones do not count for what waits. */
+    private @Nullable EndpointPool leastLoaded(Predicate<EndpointPool> hasRoom) {
+        int start = pools.isEmpty() ? 0 : (int) random.applyAsLong(pools.size());
+        EndpointPool best = null;
+        double least = 0;
+        int compared = 0;
+        for (int i = 0; i < pools.size() && compared < MOST_COMPARED; i++) {
+            EndpointPool pool = pools.get((start + i) % pools.size());
+            if (pool.takesFromOthers() && hasRoom.test(pool)) {
+                compared++;
+                double load = load(pool.endpoint.host);
+                if (best == null || load < least) {
+                    best = pool;
+                    least = load;
+                }
+            }
+        }
+        return best;
+    }
+
+    /**
+     * Returns the requests in flight of an endpoint for its weight. An exponentially distributed random number is added to
+     * them: so equally loaded endpoints are drawn by their weights.
+     */
+    private double load(Host host) {
+        double uniform = (random.applyAsLong(RANDOM_STEPS) + 1.0) / RANDOM_STEPS;
+        return (host.requests().taken() - Math.log(uniform)) / host.weight();
     }
 
     @Override

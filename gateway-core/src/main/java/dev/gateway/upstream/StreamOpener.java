@@ -35,6 +35,13 @@ public interface StreamOpener {
         default void onMoved(Endpoint to) {}
 
         /**
+         * Whether the request was at this endpoint before. The opening goes there only if no other endpoint has room.
+         */
+        default boolean isTried(Endpoint endpoint) {
+            return false;
+        }
+
+        /**
          * A connection was made while this opening waited for one; {@link #onOpened} follows.
          *
          * @param nanos how long making it took, name resolution included. It may have begun for another opening

@@ -132,6 +132,11 @@ abstract class PartRig {
         private @Nullable Response response;
 
         @Override
+        public boolean isTried(Endpoint endpoint) {
+            return false;
+        }
+
+        @Override
         public Deadlines deadlines() {
             Deadlines made = deadlines == null ? new Deadlines(this, wheel) : deadlines;
             deadlines = made;

@@ -29,6 +29,11 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
 
     private final EventLoop loop;
     private final String path;
+    private @Nullable Endpoint tried;
+
+    /** The endpoint that it moved to last. */
+    volatile @Nullable Endpoint movedTo;
+
     private int connection;
     private @Nullable ClientStream stream;
     private StreamOpener.Opening opening = StreamOpener.Opening.DONE;
@@ -46,6 +51,14 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
             StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path, StreamKind kind) {
         Reply reply = new Reply(loop, path);
         loop.execute(() -> reply.opening = opener.open(upstream, endpoint, kind, null, reply, reply));
+        return reply;
+    }
+
+    /** Asks again for a request that was at another endpoint before. */
+    static Reply getAgain(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, Endpoint tried) {
+        Reply reply = new Reply(loop, "/");
+        reply.tried = tried;
+        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, StreamKind.EXCHANGE, null, reply, reply));
         return reply;
     }
 
@@ -88,6 +101,16 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
                     }
                 })
                 .get();
+    }
+
+    @Override
+    public void onMoved(Endpoint to) {
+        movedTo = to;
+    }
+
+    @Override
+    public boolean isTried(Endpoint endpoint) {
+        return endpoint.equals(tried);
     }
 
     @Override

@@ -7,15 +7,18 @@ import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.UpstreamSettings.Protocol;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -142,6 +145,69 @@ class SiblingsTest extends PoolFixture {
         getFrom(first, "/").connection(); // at once, as somebody is finding out already
         assertThat(b.connections).hasSize(1);
         assertThat(counted().connecting()).isEqualTo(1);
+        endConnecting();
+    }
+
+    @Test
+    void whatCannotReachItsEndpointIsSpreadOverTheOthersByTheirWeights() throws Exception {
+        settings.connectMillis = 40_000;
+        settings.protocol = Protocol.H2C;
+        List<FakeUpstream> origins = List.of(http2(1000), http2(1000), http2(1000));
+        List<Integer> weights = List.of(1, 1, 2);
+        List<Endpoint> endpoints = new ArrayList<>();
+        endpoints.add(new Endpoint(0, "127.0.0.1", blackHole(), 1));
+        endpoints.add(new Endpoint(1, "127.0.0.1", closedPort(), 1)); // the same zone, which is gone
+        for (int i = 0; i < origins.size(); i++) {
+            endpoints.add(new Endpoint(2 + i, "127.0.0.1", origins.get(i).port(), weights.get(i)));
+        }
+        upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
+        assertFailed(getFrom(endpoints.get(1), "/"), Cause.CONNECT_FAILED);
+        for (Endpoint reachable : endpoints.subList(2, 5)) {
+            getFrom(reachable, "/").connection();
+        }
+        Endpoint lost = endpoints.get(0);
+        Reply waits = getFrom(lost, "/");
+        assertThat(counted().connecting()).isEqualTo(1);
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        waits.connection();
+        List<Reply> held = new ArrayList<>();
+        for (int i = 0; i < 80; i++) {
+            held.add(getFrom(lost, "/hold"));
+        }
+        counted(); // all have been sent
+        for (int i = 0; i < origins.size(); i++) {
+            assertThat(upstream.host(endpoints.get(2 + i)).requests().taken())
+                    .isCloseTo(20 * weights.get(i), Offset.offset(8));
+        }
+        for (Reply each : held) {
+            each.cancel();
+        }
+        endConnecting();
+    }
+
+    @Test
+    void aRetryIsNotMovedBackToTheEndpointThatItLeft() throws Exception {
+        settings.connectMillis = 40_000;
+        a = http1();
+        b = http1();
+        Endpoint lost = new Endpoint(0, "127.0.0.1", blackHole(), 1);
+        first = new Endpoint(1, "127.0.0.1", a.port(), 1);
+        second = new Endpoint(2, "127.0.0.1", b.port(), 1);
+        upstreamOf(List.of(lost, first, second), RoundRobin::new, DialSettings.DIRECT);
+        getFrom(first, "/").connection();
+        for (int i = 0; i < 10; i++) {
+            Reply retry = Reply.getAgain(pools.opener(0), transport.loops().get(0), upstream, lost, first);
+            if (i == 0) {
+                assertThat(counted().connecting()).isEqualTo(1);
+                ahead.addAndGet(TimeUnit.SECONDS.toNanos(10));
+            }
+            retry.connection();
+            assertThat(retry.movedTo).isEqualTo(second);
+        }
+        endConnecting();
+    }
+
+    private void endConnecting() throws Exception {
         ahead.addAndGet(TimeUnit.SECONDS.toNanos(40));
         while (counted().connecting() > 0) {
             Thread.onSpinWait(); // until it has failed

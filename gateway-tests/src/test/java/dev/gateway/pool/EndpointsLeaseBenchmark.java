@@ -80,7 +80,7 @@ public class EndpointsLeaseBenchmark implements EndpointPool.Owner, StreamOpener
         LoopPools loopPools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
         UpstreamContext context = new UpstreamContext(loopPools.resources, shared, UpstreamObserver.NONE);
         Map<Host, EndpointPool> byHost = new HashMap<>();
-        Siblings siblings = new Siblings(shared.permits, byHost::get);
+        Siblings siblings = new Siblings(shared.permits, LoopResources.RANDOM, byHost::get);
         for (Host host : upstream.hosts()) {
             EndpointContext endpoint = new EndpointContext(context, DialTarget.straight(host.endpoint()), host, false);
             EndpointPool pool = new EndpointPool(endpoint, siblings, this);

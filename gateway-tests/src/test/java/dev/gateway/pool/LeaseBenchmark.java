@@ -76,7 +76,7 @@ public class LeaseBenchmark {
         UpstreamContext context = new UpstreamContext(pools.resources, shared, UpstreamObserver.NONE);
         LoopUpstream owner = new LoopUpstream(context);
         EndpointContext endpoint = new EndpointContext(context, DialTarget.straight(endpoints.get(0)), true);
-        Siblings alone = new Siblings(shared.permits, host -> {
+        Siblings alone = new Siblings(shared.permits, LoopResources.RANDOM, host -> {
             throw new IllegalStateException("there is one endpoint");
         });
         EndpointPool made = new EndpointPool(endpoint, alone, owner);
