@@ -5,6 +5,7 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses the endpoint of an attempt: the balancer's choice, but for a retry one that the request has not tried. */
@@ -55,11 +56,10 @@ final class EndpointChoice {
     /** Returns an endpoint that may be chosen and was not tried, preferably one whose last request did not fail. */
     private static @Nullable Endpoint untried(Upstream upstream, BalancerContext request) {
         List<Host> hosts = upstream.hosts();
-        Endpoint previous = request.previous();
-        int start = previous == null ? 0 : previous.index() + 1; // spreads retries of different endpoints
+        int start = hosts.isEmpty() ? 0 : ThreadLocalRandom.current().nextInt(hosts.size()); // spreads retries
         Endpoint failing = null;
         for (int i = 0; i < hosts.size(); i++) {
-            Host host = hosts.get(Math.floorMod(start + i, hosts.size()));
+            Host host = hosts.get((start + i) % hosts.size());
             if (host.isChosen() && !request.isTried(host.endpoint())) {
                 if (!host.isFailing()) {
                     return host.endpoint();

@@ -10,6 +10,7 @@ import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.BalancerContext;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,7 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     private final @Nullable Session session; // null if the upstream has none
     private @Nullable Endpoint endpoint; // of the current attempt
     private long tried; // one bit for each endpoint, by its index, for the first 64
+    private @Nullable BitSet triedBeyond; // the others, by their index
     private int stale; // attempts in a row that failed because the kept connection was closed
     private boolean failedByStatus; // the endpoint answered this attempt with an error
     private boolean answeredWell; // the head was good; the upstream's health does not count the success yet
@@ -83,7 +85,13 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
 
     /** An attempt is at this endpoint, so later attempts prefer others. */
     final void setTried(Endpoint chosen) {
-        tried |= bit(chosen);
+        int index = chosen.index();
+        if (index >= Long.SIZE) {
+            triedBeyond = triedBeyond == null ? new BitSet() : triedBeyond;
+            triedBeyond.set(index);
+        } else if (index >= 0) {
+            tried |= 1L << index;
+        }
     }
 
     /** The current attempt has failed, and another one follows. */
@@ -108,11 +116,11 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
 
     @Override
     public final boolean isTried(Endpoint asked) {
-        return (tried & bit(asked)) != 0 || asked.equals(endpoint); // the index may be too high for the bits
-    }
-
-    private static long bit(Endpoint endpoint) {
-        return endpoint.index() < 0 || endpoint.index() >= Long.SIZE ? 0 : 1L << endpoint.index();
+        int index = asked.index();
+        if (index < 0) { // a request named it, so it has no index of its own
+            return asked.equals(endpoint);
+        }
+        return index < Long.SIZE ? (tried & (1L << index)) != 0 : triedBeyond != null && triedBeyond.get(index);
     }
 
     /** Whether the next attempt would go to another endpoint. */
