@@ -44,6 +44,8 @@ final class ClientStreams implements Http2ClientStream.Owner {
     private int covered; // so many streams have twice their windows in the connection's
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
+    private boolean wasIdle; // a stream began when none was open, on a connection that had served some
+    private int batchesWhenIdle; // how often the connection had been read then
     private boolean extendedConnect;
     private @Nullable Failure ended;
 
@@ -124,6 +126,10 @@ final class ClientStreams implements Http2ClientStream.Owner {
         if (!owner.isOpen()) {
             return false;
         }
+        if (connection.local().numActiveStreams() == 0) {
+            wasIdle = served > 0;
+            batchesWhenIdle = probe.batches();
+        }
         int id = connection.local().incrementAndGetNextStreamId();
         Http2Stream h2;
         try {
@@ -160,7 +166,15 @@ final class ClientStreams implements Http2ClientStream.Owner {
                 : responded ? Cause.UPSTREAM_RESET_IN_BODY : Cause.UPSTREAM_RESET_BEFORE_HEADERS;
         return responded
                 ? Failure.of(cause, detail)
-                : new Failure(cause, cause.status(), RetrySafety.IF_IDEMPOTENT, served > 0, detail);
+                : new Failure(cause, cause.status(), RetrySafety.IF_IDEMPOTENT, offence == null && isStale(), detail);
+    }
+
+    /**
+     * Whether the upstream may have closed the connection while it was idle: it has sent nothing since then. If it has, it
+     * gave up requests that it had.
+     */
+    private boolean isStale() {
+        return wasIdle && probe.batches() == batchesWhenIdle;
     }
 
     /** Whether the upstream said by GOAWAY that it has not acted on this stream and never will. */

@@ -186,7 +186,9 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
         shared.touched().onReadComplete();
-        afterRead();
+        if (flushes.isReading()) { // else nothing was read but the end
+            afterRead();
+        }
         flushes.onReadEnded();
         super.channelReadComplete(ctx);
         // Bodies stop at the socket's high-water mark; only replies to control frames and heads can pile up.

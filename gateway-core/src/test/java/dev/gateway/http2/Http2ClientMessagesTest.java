@@ -409,6 +409,45 @@ class Http2ClientMessagesTest {
     }
 
     @Test
+    void anUpstreamMayCloseAnIdleConnectionWhileRequestsAreOnTheirWay() {
+        request(Method.GET, true);
+        send(frame(Frames.HEADERS, END, 3, block(":status", "200")));
+        Pair.Exchange first = request(Method.GET, true);
+        Pair.Exchange second = request(Method.GET, true);
+        end();
+        assertTrue(first.failed().stale());
+        assertTrue(second.failed().stale());
+    }
+
+    @Test
+    void anUpstreamThatClosesANewOrABusyConnectionGivesUpItsRequests() {
+        Pair.Exchange first = request(Method.GET, true);
+        Pair.Exchange second = request(Method.GET, true);
+        send(frame(Frames.HEADERS, END, 3, block(":status", "200")));
+        assertTrue(first.ended);
+        Pair.Exchange third = request(Method.GET, true);
+        end();
+        assertFalse(second.failed().stale());
+        assertFalse(third.failed().stale());
+    }
+
+    @Test
+    void anUpstreamThatHasSentSomethingSinceItWasIdleGivesUpItsRequests() {
+        request(Method.GET, true);
+        send(frame(Frames.HEADERS, END, 3, block(":status", "200")));
+        Pair.Exchange lost = request(Method.GET, true);
+        send(frame(Frames.PING, Frames.ACK, 0, new byte[8]));
+        end();
+        assertFalse(lost.failed().stale());
+    }
+
+    /** Ends the connection as its peer does. */
+    private void end() {
+        channel.pipeline().fireChannelReadComplete(); // there was nothing to read but the end
+        channel.close();
+    }
+
+    @Test
     void roomIsCountedFromOpeningAStreamToItsEnd() {
         Pair.Exchange exchange = new Pair.Exchange();
         exchange.client = client.open(exchange);
