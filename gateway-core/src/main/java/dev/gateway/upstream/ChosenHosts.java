@@ -76,11 +76,24 @@ final class ChosenHosts {
     }
 
     /**
+     * The upstream has other endpoints.
+     *
+     * @param slowly whether new endpoints start slowly
+     */
+    void update(HostSet all, boolean slowly, long now) {
+        choose(all, true, slowly, now);
+    }
+
+    /**
      * Chooses among the endpoints of an upstream.
      *
      * @param rebuild whether to make a new balancer although the same endpoints are chosen: their weights may have changed
      */
     void choose(HostSet all, boolean rebuild, long now) {
+        choose(all, rebuild, true, now);
+    }
+
+    private void choose(HostSet all, boolean rebuild, boolean slowly, long now) {
         Selection selection = Selection.of(all.hosts, panicThreshold);
         List<Host> hosts = selection.hosts();
         panic = selection.panic();
@@ -89,7 +102,9 @@ final class ChosenHosts {
         if (!rebuild && chosen.equals(choice.endpoints) && doubtful == choice.doubtful) {
             return; // keep the balancer, and its position in the turn
         }
-        slowStart.join(choice.endpoints, hosts, now);
+        if (slowly) {
+            slowStart.join(choice.endpoints, hosts, now);
+        }
         Set<Host> included = Set.copyOf(hosts);
         for (Host host : all.hosts) {
             host.setChosen(included.contains(host), included.isEmpty());

@@ -92,16 +92,28 @@ public final class Health {
         set.hosts.forEach(prepared);
     }
 
-    /** Replaces the endpoints by these; returns those that it has removed. */
-    synchronized List<Host> update(List<EndpointSpec> wanted) {
+    /**
+     * Replaces the endpoints by these; returns those that it has removed. An endpoint whose name or zone has changed is
+     * another one, with the state of the former.
+     *
+     * @param slowly whether new endpoints start slowly
+     */
+    synchronized List<Host> update(List<EndpointSpec> wanted, boolean slowly) {
         HostSet before = set;
         HostSet next = before.next(wanted, preparation);
         set = next;
         Set<Host> stay = Set.copyOf(next.hosts);
         List<Host> gone =
                 before.hosts.stream().filter(host -> !stay.contains(host)).toList();
+        Map<Endpoint.Address, Legacy> legacies = legacies(gone);
+        next.hosts.forEach(host -> {
+            Legacy legacy = legacies.get(host.endpoint().address());
+            if (legacy != null) {
+                legacy.give(host, settings);
+            }
+        });
         gone.forEach(Host::leave);
-        choose(true);
+        chosen.update(set, slowly, clock.getAsLong());
         return gone;
     }
 
@@ -306,7 +318,7 @@ public final class Health {
 
     /** Takes over the state of endpoints of the same address from the upstream of an earlier generation. */
     public void inherit(Health before) {
-        Map<Endpoint.Address, Legacy> legacies = before.legacies();
+        Map<Endpoint.Address, Legacy> legacies = before.allLegacies();
         synchronized (this) {
             for (Host host : set.hosts) {
                 Legacy legacy = legacies.get(host.endpoint().address());
@@ -320,10 +332,14 @@ public final class Health {
         }
     }
 
-    /** Returns the state of endpoints by their address. */
-    private synchronized Map<Endpoint.Address, Legacy> legacies() {
+    private synchronized Map<Endpoint.Address, Legacy> allLegacies() {
+        return legacies(set.hosts);
+    }
+
+    /** Returns the state of endpoints by their address; the caller holds the lock. */
+    private static Map<Endpoint.Address, Legacy> legacies(List<Host> hosts) {
         Map<Endpoint.Address, Legacy> legacies = new HashMap<>();
-        for (Host host : set.hosts) {
+        for (Host host : hosts) {
             legacies.putIfAbsent(host.endpoint().address(), Legacy.of(host));
         }
         return legacies;

@@ -1,9 +1,9 @@
 package dev.gateway.upstream;
 
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * Slow start: an endpoint that joins others first gets a tenth of its share of requests, then more each second, until it
@@ -26,12 +26,12 @@ final class SlowStart {
         if (nanos == 0) {
             return;
         }
-        Set<Endpoint> known = new HashSet<>(former);
-        if (chosen.stream().noneMatch(host -> known.contains(host.endpoint()))) {
+        Set<Endpoint.Address> known = former.stream().map(Endpoint::address).collect(Collectors.toSet());
+        if (chosen.stream().noneMatch(host -> known.contains(host.endpoint().address()))) {
             return; // no other endpoint could take the rest
         }
         for (Host host : chosen) {
-            if (!known.contains(host.endpoint()) && host.isInService()) {
+            if (!known.contains(host.endpoint().address()) && host.isInService()) {
                 host.ramp.begin(now);
             }
         }

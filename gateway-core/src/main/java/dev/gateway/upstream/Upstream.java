@@ -50,12 +50,21 @@ public final class Upstream {
 
     /**
      * Replaces its endpoints by these. Endpoints that stay keep their state. Removed ones get nothing new, and exchanges in
-     * progress may finish there. New ones get requests at once. Safe from any thread that is no event loop.
+     * progress may finish there. New ones get requests at once, if by slow start only few. Safe from any thread that is no
+     * event loop.
      *
      * @return the removed endpoints
      */
     public List<Host> update(List<EndpointSpec> wanted) {
-        return health.update(wanted);
+        return health.update(wanted, true);
+    }
+
+    /**
+     * Like {@link #update}, but new endpoints do not start slowly. For an upstream that begins: it is not known yet which
+     * of its endpoints served before.
+     */
+    public List<Host> begin(List<EndpointSpec> wanted) {
+        return health.update(wanted, false);
     }
 
     /** Turns on session persistence; called before this is used. */

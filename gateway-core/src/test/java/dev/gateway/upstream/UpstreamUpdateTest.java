@@ -72,6 +72,46 @@ class UpstreamUpdateTest {
         assertThat(upstream.host(gone).isChosen()).isFalse();
     }
 
+    @Test
+    void anEndpointThatChangesItsZoneKeepsItsState() {
+        ActiveCheck check = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
+        Health health =
+                new Health(List.of(), RoundRobin::new, new HealthSettings(OUTLIERS, check, 0, 10_000), () -> nanos);
+        Upstream upstream =
+                new Upstream("app", health, UpstreamSettings.builder().build());
+        upstream.begin(List.of(inZone(1, "a"), inZone(2, "a"), inZone(3, "a"), inZone(4, "a")));
+        health.drain("192.0.2.1:80", true);
+        health.onChecked(upstream.endpoints().get(1), "refused");
+        for (int i = 0; i < 3; i++) {
+            health.onAnswered(upstream.endpoints().get(2), 500);
+        }
+        List<Host> gone = upstream.update(List.of(inZone(1, "b"), inZone(2, "b"), inZone(3, "b"), inZone(4, "b")));
+        assertThat(gone).hasSize(4).allMatch(Host::isGone);
+        assertThat(upstream.endpoints())
+                .extracting(each -> health.report(each).state())
+                .containsExactly(
+                        Health.State.DRAINING, Health.State.UNHEALTHY, Health.State.EJECTED, Health.State.HEALTHY);
+        assertThat(upstream.hosts()).extracting(Host::isChosen).containsExactly(false, false, false, true);
+        assertThat(upstream.hosts().get(3).slowStart()).as("it is not new").isEqualTo(1);
+        upstream.update(List.of(inZone(4, "b"), inZone(5, "b")));
+        assertThat(upstream.hosts().get(1).slowStart()).as("it is new").isLessThan(1);
+    }
+
+    @Test
+    void theFirstEndpointsOfSeveralSourcesDoNotStartSlowly() {
+        Health health = new Health(List.of(), RoundRobin::new, new HealthSettings(null, null, 0, 10_000), () -> nanos);
+        Upstream upstream =
+                new Upstream("app", health, UpstreamSettings.builder().build());
+        upstream.begin(List.of(spec(1, 1)));
+        upstream.begin(List.of(spec(1, 1), spec(2, 1)));
+        assertThat(upstream.hosts()).extracting(Host::slowStart).containsExactly(1.0, 1.0);
+    }
+
+    private static EndpointSpec inZone(int number, String zone) {
+        String host = "192.0.2." + number;
+        return new EndpointSpec(host, 80, 1, host, zone, EndpointSpec.STATIC);
+    }
+
     static List<Balancer.Policy> policies() {
         List<HashKey> keys = List.of(new HashKey(HashKey.Source.CLIENT, "", false));
         return List.of(

@@ -48,7 +48,7 @@ class ZonePreferenceTest {
         ActiveCheck check = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
         Health health =
                 new Health(List.of(), policy, new HealthSettings(null, check, panicThreshold, 0, localZone), () -> 0);
-        health.update(specs(zones));
+        health.update(specs(zones), true);
         return health;
     }
 
@@ -247,7 +247,7 @@ class ZonePreferenceTest {
         Health health = health(RoundRobin::new, "a", "a", "b");
         List<EndpointSpec> specs = new ArrayList<>(specs("a", "b"));
         specs.set(1, new EndpointSpec("10.0.0.1", 80, 9, "10.0.0.1", "b", EndpointSpec.STATIC));
-        health.update(specs);
+        health.update(specs, true);
         assertThat(health.localShare()).isCloseTo(1.4 * 2 / 10, within(1e-9));
         assertThat(sum(shares(health, 1), 0)).isCloseTo(0.28, within(0.0001));
     }
@@ -277,7 +277,7 @@ class ZonePreferenceTest {
     @Test
     void anEndpointThatMovesToAnotherZoneIsPreferredThere() {
         Health health = health(RoundRobin::new, "a", "a", "b");
-        health.update(specs("b", "a"));
+        health.update(specs("b", "a"), true);
         assertThat(health.localShare()).isEqualTo(1);
         assertThat(shares(health, 1)).hasSize(1);
         assertThat(health.balancer().choose(BalancedRequest.after()))

@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 
 /**
  * Service discovery: updates the endpoints of each active upstream from its entries and their sources. Equal entries share
@@ -39,6 +40,7 @@ public final class EndpointFeeds {
     private final SourceGroup<Place> group;
     private final Map<Upstream, List<EndpointSpec>> given = new HashMap<>();
     private Map<Upstream, List<EndpointConfig>> entries = new HashMap<>();
+    private final Set<Upstream> begun = new HashSet<>(); // which every source has answered, or which follow another one
     private Prepared prepared = new Prepared(Map.of());
     private volatile Map<String, List<Watched>> watched = Map.of(); // by the name of the upstream
     private long drainNanos;
@@ -113,6 +115,11 @@ public final class EndpointFeeds {
         for (UpstreamConfig config : active.config.upstreams()) {
             next.put(Objects.requireNonNull(active.upstream(config.name())), config.endpoints());
         }
+        Set<String> former = entries.keySet().stream().map(Upstream::name).collect(Collectors.toSet());
+        begun.retainAll(next.keySet());
+        next.keySet().stream()
+                .filter(upstream -> former.contains(upstream.name()))
+                .forEach(begun::add);
         entries = next;
         Set<Place> wanted = new HashSet<>();
         next.values().stream()
@@ -173,14 +180,24 @@ public final class EndpointFeeds {
     }
 
     private void update(Upstream upstream, List<EndpointConfig> of) {
+        boolean answered = of.stream().allMatch(this::isAnswered); // first: a source may answer meanwhile
         List<EndpointSpec> endpoints = new ArrayList<>();
         for (EndpointConfig entry : of) {
             endpoints.addAll(
                     EntryEndpoints.of(entry, group.member(entry.place()), EndpointEntries.source(entry.place())));
         }
+        boolean begins = !begun.contains(upstream);
         if (!endpoints.equals(given.put(upstream, endpoints))) {
-            updates.update(upstream, endpoints, drainNanos);
+            updates.update(upstream, endpoints, begins, drainNanos);
         }
+        if (begins && answered) {
+            begun.add(upstream);
+        }
+    }
+
+    private boolean isAnswered(EndpointConfig entry) {
+        SourceGroup.Member member = group.member(entry.place());
+        return member == null || member.answered().isDone();
     }
 
     /** Returns the sources of an upstream, in the order of its entries. */

@@ -30,10 +30,14 @@ final class EndpointUpdates {
         this.thread = thread;
     }
 
-    /** Makes these the endpoints of an upstream. */
-    void update(Upstream upstream, List<EndpointSpec> wanted, long drainNanos) {
+    /**
+     * Makes these the endpoints of an upstream.
+     *
+     * @param begins whether the upstream begins, so that no endpoint starts slowly
+     */
+    void update(Upstream upstream, List<EndpointSpec> wanted, boolean begins, long drainNanos) {
         Set<Host> before = new HashSet<>(upstream.hosts());
-        List<Host> gone = upstream.update(wanted);
+        List<Host> gone = begins ? upstream.begin(wanted) : upstream.update(wanted);
         List<Host> come =
                 upstream.hosts().stream().filter(host -> !before.contains(host)).toList();
         if (!gone.isEmpty()) {

@@ -84,6 +84,23 @@ class FileEndpointsIT {
         Files.move(next, list(), StandardCopyOption.ATOMIC_MOVE);
     }
 
+    @Test
+    void whatAFileAddsBesideOtherEndpointsStartsSlowlyButNotWhenTheGatewayStarts() throws Exception {
+        try (Origin origin = Origin.startAt("0.0.0.0", 0).otherwise(Behaviors.text("ok"))) {
+            writeInPlace(entries(origin, 2, 1));
+            String beside = "slowStart: 10h, endpoints: [{host: 127.0.0.1, port: " + origin.port() + "}, {file:";
+            try (Rig rig = Rig.start(yaml(Pairing.H1_TO_H1).replace("endpoints: [{file:", beside))) {
+                UpstreamPage.await(rig, addresses(origin, 1, 2));
+                assertThat(rig.endpoint(0).has("slowStartPercent")).isFalse();
+                assertThat(rig.endpoint(1).has("slowStartPercent")).isFalse();
+                writeInPlace(entries(origin, 2, 2));
+                UpstreamPage.await(rig, addresses(origin, 1, 3));
+                assertThat(rig.endpoint(1).has("slowStartPercent")).isFalse();
+                assertThat(rig.endpoint(2).at("/slowStartPercent").asInt()).isEqualTo(10);
+            }
+        }
+    }
+
     private static int ask(Peer client) throws Exception {
         PeerStream stream = client.open();
         stream.send(Head.request("GET", "/"), true);
