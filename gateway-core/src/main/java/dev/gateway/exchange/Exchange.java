@@ -97,6 +97,10 @@ final class Exchange extends ExchangeContext
         }
         request.watchPace();
         BodyTransform transform = request.isExpected() ? routing.requestBody() : null;
+        if (transform != null && state.isDone()) {
+            transform.close(); // a filter has limited the body, and more had arrived already
+            return;
+        }
         if (transform != null) {
             request.transform(transform);
         }

@@ -140,6 +140,9 @@ final class FilterChain implements InspectionContext {
 
     @Override
     public boolean tryHold(long bytes, boolean needed) {
+        if (exchange.state.isDone()) {
+            return false; // nobody would give it back
+        }
         return needed ? exchange.held.tryAdd(bytes) : exchange.held.tryAddSpare(bytes);
     }
 

@@ -34,7 +34,9 @@ final class TransformedBody {
     private boolean unfinished; // the transform may have more output from bytes that it has read
     private boolean overfull; // the last piece went to a receiver without room
     private boolean running;
+    private boolean transforming;
     private boolean closed;
+    private boolean freed;
 
     /** The receiver of the new body. */
     interface Output {
@@ -156,7 +158,13 @@ final class TransformedBody {
         }
         ByteBuf in = first == null ? Unpooled.EMPTY_BUFFER : first;
         int before = in.readableBytes();
-        Result result = transform.transform(in, input);
+        Result result = transform(in, input);
+        if (closed) {
+            if (result instanceof Piece piece) {
+                piece.data().release();
+            }
+            return false;
+        }
         int read = before - in.readableBytes();
         bytes -= read;
         fresh |= read > 0;
@@ -184,6 +192,19 @@ final class TransformedBody {
             }
         }
         return true;
+    }
+
+    /** Calls the transform, which may end the exchange: then this frees what it uses when it has returned. */
+    private Result transform(ByteBuf in, Input input) {
+        transforming = true;
+        try {
+            return transform.transform(in, input);
+        } finally {
+            transforming = false;
+            if (closed) {
+                free();
+            }
+        }
     }
 
     private void pass(Piece piece, int read) {
@@ -215,9 +236,9 @@ final class TransformedBody {
         output.passTrailers(fields);
     }
 
-    /** Whether bytes of the source wait for room. */
+    /** Whether bytes of the source wait for room, here or inside the transform. */
     boolean isStalled() {
-        return !waiting.isEmpty();
+        return !waiting.isEmpty() || unfinished;
     }
 
     /** Whether the source has sent everything. */
@@ -232,10 +253,18 @@ final class TransformedBody {
 
     /** Ends the body: the receiver gets nothing more. */
     void close() {
-        if (closed) {
+        closed = true;
+        unfinished = false;
+        if (!transforming) {
+            free();
+        }
+    }
+
+    private void free() {
+        if (freed) {
             return;
         }
-        closed = true;
+        freed = true;
         for (ByteBuf data = waiting.poll(); data != null; data = waiting.poll()) {
             data.release();
         }

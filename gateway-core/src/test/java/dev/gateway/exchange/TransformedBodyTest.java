@@ -170,6 +170,47 @@ class TransformedBodyTest extends PartRig {
     }
 
     @Test
+    void whatWaitsInsideTheTransformIsStalledToo() {
+        TransformedBody body = through(FakeTransform.hoarding());
+        body.add(bytes("ab"), false);
+        room = 1;
+        body.add(Unpooled.EMPTY_BUFFER, true);
+        assertThat(passed).as("one with room, one without").hasToString("ab");
+        assertThat(body.isStalled()).as("the end may still be inside").isTrue();
+        room = 1;
+        body.run();
+        assertThat(passed).hasToString("ab.");
+        assertThat(body.isStalled()).isFalse();
+    }
+
+    @Test
+    void aTransformThatEndsTheExchangeIsClosedWhenItReturns() {
+        for (boolean throwing : new boolean[] {false, true}) {
+            TransformedBody[] body = new TransformedBody[1];
+            FakeTransform ending = new FakeTransform() {
+                @Override
+                Result make(ByteBuf in, Input input) {
+                    body[0].close();
+                    assertThat(closed).as("while it runs").isZero();
+                    Result piece = piece(in.readSlice(1).toString(StandardCharsets.UTF_8), false);
+                    if (throwing) {
+                        made.get(0).release();
+                        throw new IllegalStateException("the exchange has ended");
+                    }
+                    return piece;
+                }
+            };
+            body[0] = through(ending);
+            body[0].add(bytes("abc"), false);
+            assertThat(ending.closed).isEqualTo(1);
+            assertThat(body[0].isDone()).isTrue();
+            body[0].add(bytes("d"), true);
+        }
+        assertThat(passed).isEmpty();
+        assertThat(events).containsExactly("defect: the exchange has ended");
+    }
+
+    @Test
     void theEndDoesNotGoToAReceiverThatTakesNothingYet() {
         TransformedBody body = through(FakeTransform.repeating(1));
         open = false;

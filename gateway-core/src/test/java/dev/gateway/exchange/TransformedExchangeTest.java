@@ -130,6 +130,32 @@ class TransformedExchangeTest extends ExchangeRig {
     }
 
     @Test
+    void aFilterThatLimitsABodyOfWhichMoreHasComeEndsTheExchangeAndItsTransform() {
+        FilterContext[] waiting = new FilterContext[1];
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                waiting[0] = context;
+                return new Verdict.Wait(() -> {});
+            }
+
+            @Override
+            public BodyTransform requestBody(RequestHead head, FilterContext context) {
+                FakeTransform made = FakeTransform.repeating(1);
+                transforms.add(made);
+                context.limitRequestBody(2, "a filter");
+                return made;
+            }
+        });
+        StreamEvents events = request("POST", "/", false);
+        events.onData(bytes("abc"), false);
+        waiting[0].resume(Verdict.PROCEED);
+        assertAnswered(413, Cause.BODY_TOO_LARGE);
+        assertThat(opener.openings).isEmpty();
+        assertThat(transforms).hasSize(1);
+    }
+
+    @Test
     void aRequestWithoutABodyIsNotTransformed() {
         transformRequest(() -> FakeTransform.repeating(2));
         get();
@@ -636,9 +662,22 @@ class TransformedExchangeTest extends ExchangeRig {
                 return Verdict.PROCEED;
             }
         });
+        List<FilterContext> left = new ArrayList<>();
+        filters.add(new Filter() {
+            @Override
+            public void onEnd(FilterContext context) {
+                left.add(context);
+                assertThat(context.tryHold(1, true))
+                        .as("nobody would give it back")
+                        .isFalse();
+            }
+        });
         get();
         opener.last().succeed();
         answer("ok");
+        assertThat(client.account.held()).isZero();
+        assertThat(left).singleElement().satisfies(context -> assertThat(context.tryHold(1, false))
+                .isFalse());
         assertThat(client.account.held()).isZero();
     }
 
