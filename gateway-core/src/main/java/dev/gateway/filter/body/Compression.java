@@ -53,11 +53,9 @@ public final class Compression implements Filter {
      * The codings that a request accepts.
      *
      * @param codings the preferred one first
-     * @param head whether the method is HEAD, so that the response has the fields of one to GET
+     * @param request its head
      */
-    private record Accepted(List<ContentCoding> codings, boolean head) {
-        static final Accepted NOTHING = new Accepted(List.of(), false);
-    }
+    private record Accepted(List<ContentCoding> codings, RequestHead request) {}
 
     /** The filter's note on an exchange whose response it compresses. */
     private static final Object COMPRESSED = new Object();
@@ -75,11 +73,7 @@ public final class Compression implements Filter {
         if (fields.hasElement(FieldName.CACHE_CONTROL, NO_TRANSFORM)) {
             return Verdict.PROCEED; // RFC 9111, section 5.2.1.6
         }
-        List<ContentCoding> codings = AcceptEncoding.rank(fields, settings.codings);
-        context.keep(
-                codings.isEmpty()
-                        ? Accepted.NOTHING
-                        : new Accepted(codings, head.method().equals(Method.HEAD)));
+        context.keep(new Accepted(AcceptEncoding.rank(fields, settings.codings), head));
         return Verdict.PROCEED;
     }
 
@@ -93,10 +87,12 @@ public final class Compression implements Filter {
             return null;
         }
         if (head.status() == 304) {
-            forget(head); // as in the stored response
+            if (!EntityTags.isStrongAmong(head.fields().first(FieldName.ETAG), accepted.request.fields())) {
+                forget(head); // as in the stored response
+            }
             return null;
         }
-        if (accepted.head) { // HTTP/2 may send the end of the stream after the head
+        if (accepted.request.method().equals(Method.HEAD)) { // HTTP/2 may send the end of the stream after the head
             describe(head, accepted.codings.get(0));
             return null;
         }

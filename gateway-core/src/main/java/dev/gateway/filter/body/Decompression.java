@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Request decompression: sends upstreams the body without its content coding. Limits stop decompression bombs. Bodies with
- * another coding, or with several, stay as they are.
+ * another coding, or with several, stay as they are. So do parts of a representation ({@code Content-Range}), because the
+ * range counts encoded bytes.
  */
 public final class Decompression implements Filter {
     private final Set<ContentCoding> codings;
@@ -49,7 +50,9 @@ public final class Decompression implements Filter {
 
     private static @Nullable ContentCoding coding(Fields fields) {
         int at = fields.find(FieldName.CONTENT_ENCODING, 0);
-        boolean isOne = at >= 0 && fields.find(FieldName.CONTENT_ENCODING, at + 1) < 0;
+        boolean isOne = at >= 0
+                && fields.find(FieldName.CONTENT_ENCODING, at + 1) < 0
+                && !fields.contains(FieldName.CONTENT_RANGE);
         return isOne ? ContentCoding.of(fields.value(at)) : null;
     }
 

@@ -242,6 +242,26 @@ class CompressionTest {
         assertThat(head.fields()).hasToString("Vary: Accept-Encoding\nETag: W/\"v1\"\n");
     }
 
+    /** Then what it has stored is what the upstream sent, as for an image, which is never compressed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"\"v1\"", "W/\"v0\", \"v1\"", "W/\"v1\",\"v1\""})
+    void whatHasNotChangedKeepsTheTagThatTheClientHasAskedFor(String tags) {
+        ask(Method.GET, "accept-encoding: gzip", "if-none-match: " + tags);
+        ResponseHead head = response(304, "etag: \"v1\"", "accept-ranges: bytes");
+        assertThat(answer(head, true)).isNull();
+        assertThat(field(head, FieldName.ETAG)).isEqualTo("\"v1\"");
+        assertThat(field(head, FieldName.of("accept-ranges"))).isEqualTo("bytes");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"*", "W/\"v1\"", "\"v1", "\"v2\"", "\"a\", W/\"v1\"", "v1"})
+    void whatHasNotChangedHasAWeakTagIfTheClientHasNotAskedForTheStrongOne(String tags) {
+        ask(Method.GET, "accept-encoding: gzip", "if-none-match: " + tags);
+        ResponseHead head = response(304, "etag: \"v1\"");
+        assertThat(answer(head, true)).isNull();
+        assertThat(field(head, FieldName.ETAG)).isEqualTo("W/\"v1\"");
+    }
+
     @Test
     void aClientMayForbidIt() {
         ask(Method.GET, "accept-encoding: gzip", "cache-control: no-transform");

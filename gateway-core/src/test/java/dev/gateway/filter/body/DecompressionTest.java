@@ -72,6 +72,15 @@ class DecompressionTest {
         assertThat(trailers).hasToString("x-other: 1\n");
     }
 
+    @Test
+    void aPartOfARepresentationStaysAsItIs() {
+        RequestHead head = head(Method.PUT, "gzip");
+        head.fields().add(FieldName.CONTENT_RANGE, "bytes 0-19/100");
+        assertThat(transform(head)).isNull();
+        assertThat(head.fields().contains(FieldName.CONTENT_ENCODING)).isTrue();
+        assertThat(context.held).isZero();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "br", "gzip, gzip", "gzip, br", "identity", "gzipped"})
     void otherCodingsStay(String coding) {
