@@ -59,6 +59,12 @@ public final class ContainedFilter implements Filter {
     public Verdict onRequest(RequestHead head, FilterContext context) {
         PluginContext own = own(context);
         Verdict verdict = containment.required(() -> filter.onRequest(head, own));
+        String fault = Containment.fault(verdict);
+        if (fault != null) {
+            own.onDecided();
+            containment.discard(verdict);
+            throw containment.defect(new IllegalStateException("returned " + fault));
+        }
         if (verdict instanceof Verdict.Wait wait) {
             return new Verdict.Wait(() -> containment.run(wait.cancel()));
         }

@@ -4,8 +4,10 @@ import dev.gateway.filter.FilterDefect;
 import dev.gateway.filter.Verdict;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import io.netty.util.ReferenceCountUtil;
 import java.util.Objects;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,11 +71,34 @@ record Containment(String type, String source) {
         }
     }
 
+    /** Returns why nobody can act on a verdict of the filter; null if somebody can. */
+    static @Nullable String fault(@Nullable Verdict verdict) {
+        if (verdict == null) {
+            return "no verdict";
+        }
+        if (verdict instanceof Verdict.Refuse refusal) {
+            return isNull(refusal.failure()) || isNull(refusal.fields())
+                    ? "a refusal without a failure or fields"
+                    : null;
+        }
+        if (!(verdict instanceof Verdict.Reply reply)) {
+            return null;
+        }
+        if (isNull(reply.head()) || isNull(reply.body())) {
+            return "a reply without a head or a body";
+        }
+        int status = reply.head().status();
+        return status < 200 || status > 599 ? "a reply with the status " + status : null;
+    }
+
+    private static boolean isNull(@Nullable Object given) { // plugins may be compiled without a check for null
+        return given == null;
+    }
+
     /** Frees what a verdict of the filter has that nobody acts on. */
-    void discard(Verdict verdict) {
+    void discard(@Nullable Verdict verdict) {
         if (verdict instanceof Verdict.Reply reply) {
-            run(() -> Objects.requireNonNull(reply.body(), "a reply without a body")
-                    .release());
+            run(() -> ReferenceCountUtil.release(reply.body())); // does nothing if there is none
         } else if (verdict instanceof Verdict.Wait wait) {
             run(wait.cancel());
         }

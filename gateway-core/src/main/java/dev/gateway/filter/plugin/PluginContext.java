@@ -62,16 +62,16 @@ final class PluginContext implements InspectionContext {
             return;
         }
         mayResume = false;
-        if (verdict instanceof Verdict.Wait || isNull(verdict)) {
-            Failure failure = containment.failure(new IllegalStateException("resumed with " + verdict));
+        String fault = verdict instanceof Verdict.Wait ? "another Wait" : Containment.fault(verdict);
+        if (fault != null) {
+            if (!(verdict instanceof Verdict.Wait)) {
+                containment.discard(verdict);
+            }
+            Failure failure = containment.failure(new IllegalStateException("resumed with " + fault));
             exchange.resume(new Verdict.Refuse(failure));
         } else {
             exchange.resume(verdict);
         }
-    }
-
-    private static boolean isNull(@Nullable Object given) { // plugins may be compiled without a check for null
-        return given == null;
     }
 
     @Override

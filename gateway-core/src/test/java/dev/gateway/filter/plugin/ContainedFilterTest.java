@@ -21,9 +21,13 @@ import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A filter of a plugin that finds no memory: its exchange ends as any that finds none, and no error gets past it. */
 class ContainedFilterTest {
@@ -92,6 +96,72 @@ class ContainedFilterTest {
         isOverload(() -> filter.onResponse(response, context));
         BodyTransform transform = Objects.requireNonNull(filter.responseBody(response, false, context));
         isOverload(() -> transform.transform(Unpooled.EMPTY_BUFFER, BodyTransform.Input.ENDS));
+    }
+
+    /** Plugins are compiled without the checks for null that the gateway's own code has. */
+    @SuppressWarnings({"NullAway", "DataFlowIssue"})
+    private static List<Verdict> unusable() {
+        ResponseHead interim = new ResponseHead(103, null, new Fields(), 0);
+        ResponseHead odd = new ResponseHead(999, null, new Fields(), 0);
+        ResponseHead good = new ResponseHead(200, null, new Fields(), 0);
+        return List.of(
+                new Verdict.Reply(null, Unpooled.buffer()),
+                new Verdict.Reply(good, null),
+                new Verdict.Reply(interim, Unpooled.buffer()),
+                new Verdict.Reply(odd, Unpooled.buffer()),
+                new Verdict.Refuse(null),
+                new Verdict.Refuse(Failure.of(Cause.AUTHZ_DENIED, "no"), null));
+    }
+
+    private static void isReleased(Verdict verdict) {
+        if (verdict instanceof Verdict.Reply reply && Objects.nonNull(reply.body())) {
+            assertThat(reply.body().refCnt()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("unusable")
+    void aVerdictThatNobodyCanActOnFailsTheExchange(Verdict verdict) {
+        Filter faulty = new ContainedFilter(
+                new Filter() {
+                    @Override
+                    public Verdict onRequest(RequestHead head, FilterContext own) {
+                        return verdict;
+                    }
+                },
+                "Faulty",
+                "faulty.jar",
+                false,
+                false);
+        assertThatThrownBy(() -> faulty.onRequest(request, context))
+                .isInstanceOfSatisfying(FilterDefect.class, defect -> assertThat(
+                                Objects.requireNonNull(defect.failure()).cause())
+                        .isEqualTo(Cause.FILTER_ERROR));
+        isReleased(verdict);
+    }
+
+    @ParameterizedTest
+    @MethodSource("unusable")
+    void aLaterVerdictThatNobodyCanActOnFailsTheExchange(Verdict verdict) {
+        AtomicReference<FilterContext> waiting = new AtomicReference<>();
+        Filter faulty = new ContainedFilter(
+                new Filter() {
+                    @Override
+                    public Verdict onRequest(RequestHead head, FilterContext own) {
+                        waiting.set(own);
+                        return new Verdict.Wait(() -> {});
+                    }
+                },
+                "Faulty",
+                "faulty.jar",
+                false,
+                false);
+        faulty.onRequest(request, context);
+        Objects.requireNonNull(waiting.get()).resume(verdict);
+        assertThat(context.resumed).singleElement().isInstanceOfSatisfying(Verdict.Refuse.class, refusal -> assertThat(
+                        refusal.failure().cause())
+                .isEqualTo(Cause.FILTER_ERROR));
+        isReleased(verdict);
     }
 
     @Test
