@@ -91,7 +91,7 @@ public final class Gateway implements Operations, AutoCloseable {
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
         FilterStates filters = generations.filterStates();
         metrics.addFaultyAccountFiles(() -> logins.faultyFiles() + filters.faults());
-        this.lifecycle = new Lifecycle(loops, listeners, generations, thread, meters, metrics);
+        this.lifecycle = new Lifecycle(loops, listeners, generations, thread, meters, metrics, options.file());
         this.reloads = options.file() == null ? null : new Reloads(options.file(), generations, loops, thread, systemd);
         new StatusPages(
                         this::activeConfig,

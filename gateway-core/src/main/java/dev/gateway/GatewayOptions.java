@@ -20,7 +20,7 @@ public record GatewayOptions(
         return new GatewayOptions(null, ProcessEnvironment.shared(), null, false);
     }
 
-    /** Returns options to read the configuration again from a file. */
+    /** Returns options to read the configuration again from a file. The gateway closes it when it stops. */
     public GatewayOptions withFile(ConfigFile wanted) {
         return new GatewayOptions(wanted, environment, registry, buckets);
     }

@@ -116,12 +116,14 @@ final class RunCommand implements Callable<Integer> {
         }
         ConfigFile source = ConfigFile.ofProcess(file, plugins.get());
         GatewayConfig config = CommandSupport.report(source.load(), err);
-        return config == null
-                ? CommandSupport.INVALID_CONFIG
-                : serve(() -> Gateway.start(config, options(source)), err, gateway -> {
-                    gateway.listenToSignals();
-                    gateway.tellReady(); // now that signals are heard
-                });
+        if (config == null) {
+            source.close();
+            return CommandSupport.INVALID_CONFIG;
+        }
+        return serve(() -> Gateway.start(config, options(source)), err, gateway -> {
+            gateway.listenToSignals();
+            gateway.tellReady(); // now that signals are heard
+        });
     }
 
     private static GatewayOptions options(ConfigFile source) throws StartException {

@@ -67,7 +67,7 @@ public final class ConfigFile {
         return watch.hasSettled() || plugin;
     }
 
-    /** Frees the plugins that no generation uses. */
+    /** Frees the plugins that no generation uses; a second call has no effect. */
     public void close() {
         plugins.close();
     }

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +22,7 @@ public final class Lifecycle {
     private final ReloadThread thread;
     private final ApplicationMeters meters;
     private final Metrics metrics;
+    private final @Nullable ConfigFile file;
     private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.STARTING);
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
@@ -36,20 +38,26 @@ public final class Lifecycle {
         STOPPED
     }
 
-    /** Makes it, before anything is started. */
+    /**
+     * Makes it, before anything is started.
+     *
+     * @param file the configuration's, to be closed at the end; null if there is none
+     */
     public Lifecycle(
             Loops loops,
             Listeners listeners,
             Generations generations,
             ReloadThread thread,
             ApplicationMeters meters,
-            Metrics metrics) {
+            Metrics metrics,
+            @Nullable ConfigFile file) {
         this.loops = loops;
         this.listeners = listeners;
         this.generations = generations;
         this.thread = thread;
         this.meters = meters;
         this.metrics = metrics;
+        this.file = file;
     }
 
     /** Returns how far the gateway is; any thread may ask. */
@@ -116,6 +124,9 @@ public final class Lifecycle {
         generations.stop();
         loops.stop();
         generations.freePlugins();
+        if (file != null) {
+            CompletableFuture.runAsync(file::close, thread.executor()).join();
+        }
         thread.stop();
         metrics.close();
         log.info("Stopped");

@@ -3,6 +3,7 @@ package dev.gateway.tests.reload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.testing.JarMaker;
 import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -27,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -86,19 +88,73 @@ class TerminationIT {
         }
     }
 
+    @Test
+    void aProcessToldToEndClosesItsPluginsAndLeavesNoCopiesOfTheirJars() throws Exception {
+        Path closed = directory.resolve("closed");
+        Path copies = Files.createDirectory(directory.resolve("tmp"));
+        Path plugins = Files.createDirectory(directory.resolve("plugins")); // beside the configuration
+        JarMaker.plugin(
+                plugins.resolve("last.jar"),
+                "Last",
+                """
+                import dev.gateway.filter.*;
+                import dev.gateway.plugin.*;
+                import java.nio.file.*;
+                public class Last implements FilterPlugin {
+                    public String type() { return "Last"; }
+                    public String description() { return "Says when it is closed."; }
+                    public Filter create(Settings settings) { return new Filter() {}; }
+                    public void close() {
+                        try {
+                            Files.writeString(Path.of("%s"), "closed");
+                        } catch (java.io.IOException e) {
+                            throw new java.io.UncheckedIOException(e);
+                        }
+                    }
+                }
+                """
+                        .formatted(closed));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"))) {
+            Process process = start(origin, "0s", "filters: [{type: Last, last: {}}], ", copies);
+            try {
+                port(new OutputLines(process), "Listener web at ");
+                assertThat(copiesIn(copies)).hasSize(1);
+                process.toHandle().destroy();
+                assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(process.exitValue()).isZero();
+                assertThat(closed).content().isEqualTo("closed");
+                assertThat(copiesIn(copies)).isEmpty();
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+    }
+
+    private static List<Path> copiesIn(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(each -> each.toString().endsWith(".jar")).toList();
+        }
+    }
+
     private Process start(Origin origin, String acceptFor) throws IOException {
+        return start(origin, acceptFor, "", directory);
+    }
+
+    /** Starts it with filters, and a directory for temporary files. */
+    private Process start(Origin origin, String acceptFor, String filters, Path temporary) throws IOException {
         Path config = Files.writeString(
                 directory.resolve("gateway.yaml"),
                 """
                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
-                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                routes: [{rules: [{%sbackendRefs: [{name: app}]}]}]
                 upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
                 admin: {address: 127.0.0.1, port: 0}
                 accessLog: {format: off}
                 drain: {timeout: 120s, acceptFor: %s}
                 """
-                        .formatted(origin.port(), acceptFor));
+                        .formatted(filters, origin.port(), acceptFor));
         List<String> command = new ArrayList<>(GatewayProcess.command(config));
+        command.add(1, "-Djava.io.tmpdir=" + temporary);
         command.addAll(List.of("--log-level", "info")); // the tests' own configuration of the log has less
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
