@@ -252,7 +252,10 @@ public final class Generations {
         if (!alive.remove(ended)) {
             return; // everything has stopped
         }
-        ended.plugins().forEach(PluginType.Code::release);
+        if (!ended.plugins().isEmpty()) {
+            loops.runQueued(); // a plugin may have given an event loop a task
+            ended.plugins().forEach(PluginType.Code::release);
+        }
         for (Upstream upstream : ended.upstreams()) {
             if (alive.stream().noneMatch(each -> each.upstreams().contains(upstream))) {
                 loops.pools().remove(upstream);

@@ -11,6 +11,7 @@ import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Position;
+import dev.gateway.config.ResolverConfig;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.OpenTunnel;
 import dev.gateway.files.FileFault;
@@ -55,6 +56,7 @@ import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -68,7 +70,7 @@ import java.util.function.LongUnaryOperator;
 public final class Loops {
     private static final long REVIEW_MILLIS = 100;
 
-    private final GatewayConfig config; // that they were made by
+    private final Fixed fixed;
     private final ProcessEnvironment environment;
     private final Transport transport;
     private final Metrics metrics;
@@ -89,13 +91,20 @@ public final class Loops {
     private final AccessLog accessLog = new AccessLog();
     private final Telemetry telemetry;
 
+    /** What they were made by. Not all of the configuration, whose plugins could never be freed then. */
+    private record Fixed(int workers, GatewayConfig.Transport transport, ResolverConfig resolver) {
+        static Fixed of(GatewayConfig config) {
+            return new Fixed(config.workers(), config.transport(), config.resolver());
+        }
+    }
+
     /**
      * Starts the event loops, which have nothing to do yet.
      *
      * @param environment sockets that listeners may take over, and where the access log may go
      */
     public Loops(GatewayConfig config, Metrics metrics, ProcessEnvironment environment) {
-        this.config = config;
+        this.fixed = Fixed.of(config);
         this.metrics = metrics;
         this.environment = environment;
         metrics.add(accessLog);
@@ -168,13 +177,13 @@ public final class Loops {
     /** Tells what a configuration wants that the loops cannot give any more, one line each. */
     List<String> fixed(GatewayConfig wanted) {
         List<String> lines = new ArrayList<>();
-        if (wanted.workers() != config.workers()) {
+        if (wanted.workers() != fixed.workers) {
             lines.add(fixed(wanted.position(), "workers"));
         }
-        if (wanted.transport() != config.transport()) {
+        if (wanted.transport() != fixed.transport) {
             lines.add(fixed(wanted.position(), "transport"));
         }
-        if (!ConfigEquality.isSame(wanted.resolver(), config.resolver())) {
+        if (!ConfigEquality.isSame(wanted.resolver(), fixed.resolver)) {
             lines.add(fixed(wanted.resolver().position(), "resolver"));
         }
         return lines;
@@ -269,6 +278,15 @@ public final class Loops {
                     () -> task.accept(handler), transport.loops().get(i)));
         }
         CompletableFuture.allOf(done.toArray(CompletableFuture<?>[]::new)).join();
+    }
+
+    /** Returns when every loop has run what it had been given to run. */
+    void runQueued() {
+        try {
+            onEach(handler -> {});
+        } catch (RejectedExecutionException e) {
+            // The loops have ended, and run nothing any more.
+        }
     }
 
     /** Returns each loop's part in a listener whose requests become exchanges. */

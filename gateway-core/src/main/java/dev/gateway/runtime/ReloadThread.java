@@ -88,7 +88,7 @@ public final class ReloadThread {
                         if (!finished) {
                             look.run();
                         }
-                    } catch (RuntimeException e) {
+                    } catch (Throwable e) { // else nobody would look again
                         log.error("A bug made a check of files fail", e);
                     }
                 },

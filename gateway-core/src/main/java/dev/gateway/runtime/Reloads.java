@@ -85,7 +85,7 @@ public final class Reloads {
         } catch (StartException e) {
             log.error(e.getMessage());
             lines.add(String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // such as if a plugin finds no memory
             log.error("A bug made a reload fail", e);
             lines.add("an error in the gateway itself: " + e);
         }

@@ -62,16 +62,21 @@ final class PluginDirectory {
         watched.add(directory);
         FileWatch watch = new FileWatch(watched); // not later: a jar may change while it is read
         failed = null;
-        for (Path file : files) {
-            Opened opened = opened(file, problems);
-            if (opened != null) {
-                next.put(file, opened);
+        try {
+            for (Path file : files) {
+                Opened opened = opened(file, problems);
+                if (opened != null) {
+                    next.put(file, opened);
+                }
             }
+        } catch (Error e) {
+            releaseAdded(next);
+            throw e;
         }
         reportClashes(next.values().stream().flatMap(each -> each.plugins.stream()), problems);
         Map<Path, Opened> given = jars;
         if (!problems.isEmpty()) {
-            next.values().stream().filter(each -> !given.containsValue(each)).forEach(each -> each.jar.release());
+            releaseAdded(next);
             failed = watch;
             return new Loaded(List.of(), problems);
         }
@@ -79,6 +84,10 @@ final class PluginDirectory {
         given.values().stream().filter(each -> !next.containsValue(each)).forEach(each -> each.jar.release());
         return new Loaded(
                 next.values().stream().flatMap(each -> each.plugins.stream()).toList(), problems);
+    }
+
+    private void releaseAdded(Map<Path, Opened> opened) {
+        opened.values().stream().filter(each -> !jars.containsValue(each)).forEach(each -> each.jar.release());
     }
 
     /** Looks at the jars, and returns whether they have changed since a load of them failed, and not since the last look. */
@@ -122,6 +131,7 @@ final class PluginDirectory {
 
     private @Nullable Opened opened(Path file, List<Problem> problems) {
         PluginJar fresh = null;
+        Opened opened = null;
         try {
             byte[] bytes = InputFile.bytes(file.toRealPath(), MAX_BYTES);
             byte[] hash = MessageDigest.getInstance("SHA-256").digest(bytes);
@@ -130,7 +140,7 @@ final class PluginDirectory {
                 return before;
             }
             fresh = PluginJar.open(String.valueOf(file.getFileName()), bytes, hash);
-            Opened opened = new Opened(fresh, fresh.plugins());
+            opened = new Opened(fresh, fresh.plugins());
             log.info(
                     "Loaded {}: {}",
                     file,
@@ -142,11 +152,12 @@ final class PluginDirectory {
             PluginType.rethrowFatal(e);
             problems.add(error(file, "the plugin cannot be loaded: " + reason(e)));
             log.debug("Loading {}", file, e);
+        } finally {
+            if (opened == null && fresh != null) {
+                fresh.release();
+            }
         }
-        if (fresh != null) {
-            fresh.release();
-        }
-        return null;
+        return opened;
     }
 
     private static String reason(Throwable thrown) {
