@@ -20,6 +20,10 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class StoreAssembly {
     private static final int MOST_CA_BYTES = 1 << 20;
     private static final long HANDSHAKE_MILLIS = 2_000;
+    private static final long FIRST_ANSWER_MILLIS = 3_000;
     private static final String PROBE = "probe"; // keys of limits have a colon there
 
     private final Transport transport;
@@ -61,7 +66,7 @@ public final class StoreAssembly {
             Duration timeout) {}
 
     /**
-     * Makes the stores of a configuration. New ones connect when the generation comes into force.
+     * Makes the stores of a configuration. New ones connect later, by {@link #connect}.
      *
      * @throws StartException if a file cannot be used, or the library is missing; then nothing is left of them
      */
@@ -73,11 +78,30 @@ public final class StoreAssembly {
             for (StoreConfig store : config.stores()) {
                 stores.add(store);
             }
-        } catch (StartException | RuntimeException e) {
+        } catch (StartException | RuntimeException | Error e) {
             stores.undo();
             throw e;
         }
         return stores;
+    }
+
+    /**
+     * Connects new stores, and waits until they answer or do not, but not for long: requests of the new generation shall find
+     * connections.
+     */
+    public void connect() {
+        made.forEach(RedisStore::start);
+        CompletableFuture<?>[] answers =
+                made.stream().map(RedisStore::firstAnswer).toArray(CompletableFuture<?>[]::new);
+        try {
+            CompletableFuture.allOf(answers).get(FIRST_ANSWER_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            // requests wait for them, or onError decides
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // the interrupting thread wants to stop
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e); // nothing makes them fail
+        }
     }
 
     /** Returns the stores of the configuration, to be closed when nobody uses them any more. */
@@ -101,7 +125,6 @@ public final class StoreAssembly {
         Supplier<@Nullable String> password = password(config); // of each generation, or the file is followed no more
         RedisStore redis = states.get(server, RedisStore.class, () -> make(config, password));
         used.add(redis);
-        states.onUse(server, redis::start);
         LimitStore.OnError onError =
                 switch (config.onError()) {
                     case LOCAL -> LimitStore.OnError.LOCAL;

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,6 +29,7 @@ public final class RedisStore implements AutoCloseable {
     private final Map<Executor, RedisLoop> loops = new LinkedHashMap<>(); // only read, once it is made
     private final Health health = new Health();
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final CompletableFuture<Void> firstAnswer = new CompletableFuture<>();
 
     /** Whether the store answers, as all event loops see it together. The log has changes only. */
     private final class Health {
@@ -58,6 +60,7 @@ public final class RedisStore implements AutoCloseable {
             boolean first = up.isEmpty() && down.isEmpty();
             boolean back = down.remove(loop) && down.isEmpty();
             up.add(loop);
+            tellFirst();
             if (first || back) {
                 log.info("Store {} answers: {}", settings.name(), settings.url());
             }
@@ -76,6 +79,13 @@ public final class RedisStore implements AutoCloseable {
             boolean first = down.isEmpty();
             if (down.add(loop) && first) {
                 log.warn("Store {} does not answer: {}: {}", settings.name(), settings.url(), reason);
+            }
+            tellFirst();
+        }
+
+        private void tellFirst() {
+            if (up.size() + down.size() == loops.size()) {
+                firstAnswer.complete(null);
             }
         }
 
@@ -113,6 +123,11 @@ public final class RedisStore implements AutoCloseable {
     /** Connects on all event loops. */
     public void start() {
         loops.forEach((loop, client) -> loop.execute(client::start));
+    }
+
+    /** Is completed when all event loops know whether it answers. */
+    public CompletableFuture<Void> firstAnswer() {
+        return firstAnswer;
     }
 
     /** Closes all connections. Questions asked afterwards get no answer. */

@@ -133,14 +133,14 @@ public final class Generations {
         FilterStates.Prepared states = filterStates.prepare();
         StoreAssembly stores = StoreAssembly.prepare(config, loops.transport(), loops.resolver(), states);
         try {
-            advance(config, states, stores.used());
-        } catch (StartException | RuntimeException e) {
+            advance(config, states, stores);
+        } catch (StartException | RuntimeException | Error e) {
             stores.undo();
             throw e;
         }
     }
 
-    private void advance(GatewayConfig config, FilterStates.Prepared states, List<RedisStore> stores)
+    private void advance(GatewayConfig config, FilterStates.Prepared states, StoreAssembly stores)
             throws StartException {
         ActiveConfig before = activeConfig;
         int number = number() + 1;
@@ -162,11 +162,12 @@ public final class Generations {
             log = loops.prepareLog(config.accessLog());
             undo.push(log::cancel);
             loops.connectTo(added);
-        } catch (StartException | RuntimeException e) {
+        } catch (StartException | RuntimeException | Error e) {
             undo.forEach(Runnable::run);
             throw e;
         }
         // Nothing fails from here on.
+        stores.connect();
         long drainNanos = config.drain().timeout().toNanos();
         ActiveConfig after = new ActiveConfig(config, next);
         endpoints.use(after, sources, drainNanos);
@@ -177,7 +178,7 @@ public final class Generations {
         log.commit();
         telemetry.commit();
         health.use(next.upstreams());
-        Alive kept = new Alive(number, next.upstreams(), stores, PluginType.codes(config));
+        Alive kept = new Alive(number, next.upstreams(), stores.used(), PluginType.codes(config));
         kept.plugins().forEach(PluginType.Code::retain);
         alive.add(kept);
         loops.use(next, () -> thread.execute(() -> onEnded(kept)));
@@ -187,7 +188,7 @@ public final class Generations {
         tunnels.listensOn(listeners.addresses());
         certificates.keepOnly(next.upstreams());
         filterStates.use(states);
-        closeAllBut(stores);
+        closeAllBut(stores.used());
         if (before != null) {
             retire(before, drainNanos);
         }

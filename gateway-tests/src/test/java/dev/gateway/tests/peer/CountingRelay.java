@@ -8,6 +8,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -20,11 +21,17 @@ public final class CountingRelay implements AutoCloseable {
     private final AtomicInteger open = new AtomicInteger();
     private final AtomicLong there = new AtomicLong();
     private final AtomicLong back = new AtomicLong();
+    private volatile long delayMillis;
 
     /** Listens for connections to be passed on to a port. */
     public CountingRelay(int port) throws IOException {
         this.port = port;
         start(this::accept);
+    }
+
+    /** Delivers nothing of new connections for this time, as a host far away does. */
+    public void delay(long millis) {
+        delayMillis = millis;
     }
 
     private static void start(Runnable task) {
@@ -68,11 +75,23 @@ public final class CountingRelay implements AutoCloseable {
                 connections.incrementAndGet();
                 open.incrementAndGet();
                 AtomicInteger directions = new AtomicInteger(2);
-                start(() -> pass(near, far, there, directions));
+                long delay = delayMillis;
+                start(() -> {
+                    pause(delay);
+                    pass(near, far, there, directions);
+                });
                 start(() -> pass(far, near, back, directions));
             }
         } catch (IOException e) {
             // closed
+        }
+    }
+
+    private static void pause(long millis) {
+        try {
+            TimeUnit.MILLISECONDS.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

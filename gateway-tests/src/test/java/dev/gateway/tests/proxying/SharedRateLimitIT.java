@@ -3,6 +3,7 @@ package dev.gateway.tests.proxying;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviors;
+import dev.gateway.tests.peer.CountingRelay;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.NameServer;
 import dev.gateway.tests.peer.Origin;
@@ -309,6 +310,25 @@ class SharedRateLimitIT {
             }
             stream.send("two", true);
             assertThat(stream.receiveBody()).isEqualTo("one two");
+        }
+    }
+
+    @Test
+    void theFirstRequestsAfterTheStartAndAfterAReloadFindConnectionsOfTheStore() throws Exception {
+        try (RedisServer redis = RedisServer.start();
+                CountingRelay slow = new CountingRelay(redis.port());
+                Origin origin = origin()) {
+            slow.delay(
+                    1_200); // longer than the timeout: a question that waits for the connection has no answer in time
+            String store = "redis: \"redis://127.0.0.1:" + slow.port() + "\", timeout: 700ms, onError: deny";
+            try (Rig rig = rig(origin, Pairing.H1_TO_H1, store, "requests: 3, interval: 1h");
+                    Peer client = rig.connect(Pairing.H1_TO_H1)) {
+                assertThat(ask(client).status()).isEqualTo(200);
+                rig.reload(Files.readString(rig.file()).replace("700ms", "800ms"));
+                Head answer = ask(client);
+                assertThat(answer.status()).isEqualTo(200);
+                assertThat(answer.get("ratelimit").orElse("")).startsWith("\"default\";r=1;");
+            }
         }
     }
 
