@@ -12,9 +12,17 @@ import org.jspecify.annotations.Nullable;
  * writer changes them any more. Used by one thread at a time.
  */
 public final class FileWatch {
+    /** After this number of looks, a change counts as complete although the files still change. */
+    private static final int MOST_UNSETTLED = 5;
+
+    /** Files that could not be read are to be read again after this number of looks. */
+    private static final int LOOKS_UNTIL_RETRY = 5;
+
     private final List<Path> files;
     private List<Optional<FileStamp>> read; // what the files looked like just before they were read
     private @Nullable List<Optional<FileStamp>> seen; // what they looked like at the last look, if that was different
+    private int unsettled; // looks in a row that have found another change
+    private int untilRetry; // looks until they are to be read again although they look the same, 0 for never
 
     /** Begins to watch; to be made before the files are read. */
     public FileWatch(Collection<Path> files) {
@@ -30,6 +38,15 @@ public final class FileWatch {
     public void reading() {
         read = look();
         seen = null;
+        unsettled = untilRetry = 0;
+    }
+
+    /**
+     * The files could not be read, for a reason that may pass without a change of them: permissions are mended, or there were
+     * too many open files. So they are read again after a while.
+     */
+    public void unread() {
+        untilRetry = LOOKS_UNTIL_RETRY;
     }
 
     /** Whether the files look different from when they were last read. */
@@ -49,13 +66,17 @@ public final class FileWatch {
     /**
      * Looks again.
      *
-     * @return whether the files have changed, and not since the last look: their writer has probably finished
+     * @return whether to read the files. They have changed, and not since the last look, so their writer has probably
+     *     finished; or they have changed at each look for a while; or it is time to try again after {@link #unread}
      */
     public boolean hasSettled() {
         List<Optional<FileStamp>> now = look();
-        boolean settled = now.equals(seen);
-        seen = now.equals(read) ? null : now;
-        return settled && seen != null;
+        boolean changed = !now.equals(read);
+        unsettled = changed ? unsettled + 1 : 0;
+        boolean settled = changed && (now.equals(seen) || unsettled >= MOST_UNSETTLED);
+        seen = changed ? now : null;
+        boolean retry = untilRetry > 0 && --untilRetry == 0;
+        return settled || retry;
     }
 
     private List<Optional<FileStamp>> look() {

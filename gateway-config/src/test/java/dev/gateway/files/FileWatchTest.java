@@ -44,6 +44,35 @@ class FileWatchTest {
     }
 
     @Test
+    void aFileThatChangesAtEachLookIsReadAllTheSame() throws IOException {
+        for (int turn = 0; turn < 3; turn++) {
+            for (int look = 1; look < 5; look++) {
+                Files.writeString(file, "x".repeat(10 * turn + look));
+                assertThat(watch.hasSettled()).as("look %s", look).isFalse();
+            }
+            Files.writeString(file, "x".repeat(10 * turn + 9));
+            assertThat(watch.hasSettled()).isTrue();
+            watch.reading();
+        }
+    }
+
+    /** Such as by chmod, which does not change what is compared. */
+    @Test
+    void aFileThatCouldNotBeReadIsReadAgainAfterAWhile() {
+        for (int turn = 0; turn < 2; turn++) {
+            watch.unread();
+            for (int look = 1; look < 5; look++) {
+                assertThat(watch.hasSettled()).isFalse();
+            }
+            assertThat(watch.hasSettled()).isTrue();
+            watch.reading();
+        }
+        for (int look = 0; look < 10; look++) {
+            assertThat(watch.hasSettled()).as("it has been read").isFalse();
+        }
+    }
+
+    @Test
     void aFileWrittenInPlaceIsNoticed() throws IOException {
         Files.writeString(file, "another length");
         assertNoticed();

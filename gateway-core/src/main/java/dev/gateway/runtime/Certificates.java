@@ -98,7 +98,8 @@ public final class Certificates {
                 renew(
                         name,
                         Objects.requireNonNull(each.config().protocols().tls()).position() + ": " + name,
-                        () -> listeners.renew(each));
+                        () -> listeners.renew(each),
+                        tls::unread);
             }
         }
         upstreams.forEach((upstream, watch) -> {
@@ -110,7 +111,7 @@ public final class Certificates {
 
     private void renew(Upstream upstream, FileWatch watch) {
         watch.reading();
-        renew(name(upstream), name(upstream), () -> loops.pools().renewTls(upstream));
+        renew(name(upstream), name(upstream), () -> loops.pools().renewTls(upstream), watch::unread);
     }
 
     private static String name(Upstream upstream) {
@@ -122,7 +123,12 @@ public final class Certificates {
         void read() throws IOException, GeneralSecurityException;
     }
 
-    private void renew(String owner, String place, Reading reading) {
+    /**
+     * Reads files again.
+     *
+     * @param unread called if they cannot be read
+     */
+    private void renew(String owner, String place, Reading reading, Runnable unread) {
         try {
             reading.read();
             failures.remove(owner);
@@ -134,8 +140,12 @@ public final class Certificates {
                     Instant.now());
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
             String problem = place + ": keeping the previous certificates: " + FileFault.message(e);
-            failures.put(owner, problem);
-            log.warn(problem);
+            if (!problem.equals(failures.put(owner, problem))) {
+                log.warn(problem);
+            }
+            if (e instanceof IOException) {
+                unread.run();
+            }
         }
         problems = List.copyOf(failures.values());
     }

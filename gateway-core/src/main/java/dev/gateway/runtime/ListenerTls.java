@@ -57,6 +57,11 @@ public final class ListenerTls implements AutoCloseable {
         return true;
     }
 
+    /** The files could not be read, so they are due again after a while. */
+    void unread() {
+        watch.unread();
+    }
+
     ServerTlsSettings settings() {
         return settings;
     }
