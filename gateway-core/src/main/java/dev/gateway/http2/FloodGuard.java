@@ -25,6 +25,7 @@ final class FloodGuard {
     static final int MAX_WINDOW_UPDATES = 2_000;
     static final int WINDOW_UPDATES_PER_DATA_FRAME = 10;
     static final int MAX_STRAYS = 5_000;
+    static final int STRAYS_PER_RESET = 65_536; // tiny pieces that fill a window, on their way when we reset a stream
     static final int MAX_RESETS = 512; // a page that is left twice, each time with 256 requests in flight
     static final int MAX_RESETS_OF_HALF = 1_000;
     static final int REQUESTS_PER_RESET = 20; // beyond that
@@ -61,6 +62,8 @@ final class FloodGuard {
     private int provoked;
     private int largeRefused;
     private int strays;
+    private int resetsSent;
+    private int resetsSentBefore; // in the window of time before
     private int emptyContinuations;
     private long repeated;
     private int continuations; // of the header block that is being received
@@ -170,6 +173,8 @@ final class FloodGuard {
         if (now - windowStart < WINDOW_NANOS) {
             return false;
         }
+        resetsSentBefore = now - windowStart < 2 * WINDOW_NANOS ? resetsSent : 0;
+        resetsSent = 0;
         windowStart = now;
         settings = pings = pingsSent = acks = goAways = priorities = emptyData = unknown = 0;
         windowUpdates =
@@ -250,7 +255,14 @@ final class FloodGuard {
 
     /** A frame came for a stream that is gone or was never taken, and is ignored. */
     void onStray() throws Http2Exception {
-        strays = count(strays, MAX_STRAYS, requests, Violation.STRAY_FRAME_FLOOD);
+        // One client that leaves must not end the connection to an upstream, which others share.
+        long onTheirWay = server ? 0 : (long) STRAYS_PER_RESET * (resetsSent + resetsSentBefore);
+        strays = count(strays, MAX_STRAYS, requests + onTheirWay, Violation.STRAY_FRAME_FLOOD);
+    }
+
+    /** We have reset a stream. */
+    void onResetSent() {
+        resetsSent++;
     }
 
     /** A tiny piece of a body was handed on, and is held somewhere until its stream is given credit or closes. */

@@ -29,6 +29,7 @@ final class StreamSender {
     private final Http2RemoteFlowController outbound;
     private final FrameWriter writer;
     private final ClosedStreams closed;
+    private final FloodGuard guard;
     private final ConnectionShutdown ending;
     private final FlushSchedule flushes;
     private final SentHeaders sent = new SentHeaders();
@@ -40,6 +41,7 @@ final class StreamSender {
         this.outbound = connection.remote().flowController();
         this.writer = codec.writer();
         this.closed = codec.closed();
+        this.guard = codec.guard();
         this.ending = ending;
         this.flushes = flushes;
     }
@@ -134,6 +136,7 @@ final class StreamSender {
         ChannelHandlerContext ctx = owner.context();
         if (h2.state() != Http2Stream.State.CLOSED && !h2.isResetSent() && !ending.isClosing()) {
             closed.onResetByUs(h2.id());
+            guard.onResetSent();
             if (h2.state().remoteSideOpen()) {
                 ending.onCutShort();
             }

@@ -447,6 +447,26 @@ class Http2ClientMessagesTest {
         channel.close();
     }
 
+    /** One client that leaves a stream of small messages must not end the connection, which others share. */
+    @Test
+    void tinyPiecesThatWereOnTheirWayWhenTheirStreamWasResetAreNoFlood() {
+        Pair.Exchange other = request(Method.GET, true);
+        Pair.Exchange left = request(Method.GET, true);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 5, block(":status", "200")));
+        left.client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
+        collect();
+        for (int i = 0; i < 10 * FloodGuard.MAX_STRAYS; i++) {
+            send(frame(Frames.DATA, 0, 5, (byte) 'x'));
+        }
+        assertEquals(List.of(), counts.violations);
+        send(frame(Frames.HEADERS, END, 3, block(":status", "200")));
+        assertTrue(other.ended);
+        for (int i = 0; i <= 2 * FloodGuard.STRAYS_PER_RESET && counts.violations.isEmpty(); i++) {
+            send(frame(Frames.DATA, 0, 5, (byte) 'x'));
+        }
+        assertEquals(List.of(Violation.STRAY_FRAME_FLOOD.kind()), counts.violations);
+    }
+
     @Test
     void roomIsCountedFromOpeningAStreamToItsEnd() {
         Pair.Exchange exchange = new Pair.Exchange();
