@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One lookup of the addresses of a name, with an answer for each family. If a query fails or takes long, an earlier answer
- * replaces its answer, if it is not too old. Not if DNS has answered for the other family: then the name has no addresses
- * of this family any more. Confined to its event loop.
+ * replaces its answer, if it is not too old. Not if DNS answers that there are no addresses, and the other family has some:
+ * then the name has no addresses of this family any more. Confined to its event loop.
  */
 final class Lookup {
     private static final Logger log = LoggerFactory.getLogger(Lookup.class);
@@ -97,7 +97,8 @@ final class Lookup {
 
         /** This family has failed, and the other one's result is known. */
         void settle(Throwable why, boolean otherIsGood) {
-            if (usable && before != null && !otherIsGood) {
+            boolean gone = otherIsGood && !Outages.isOne(why); // the other answer may be from the cache
+            if (usable && before != null && !gone) {
                 if (!before.isStale()) {
                     log.warn(
                             "DNS fails for {}; the gateway keeps its last known addresses: {}",

@@ -12,7 +12,6 @@ import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.DnsServerAddressStreamProvider;
 import io.netty.resolver.dns.DnsServerAddressStreamProviders;
 import io.netty.resolver.dns.NoopAuthoritativeDnsServerCache;
-import io.netty.resolver.dns.NoopDnsCnameCache;
 import io.netty.resolver.dns.SequentialDnsServerAddressStreamProvider;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
@@ -81,8 +80,7 @@ public final class Resolver implements AutoCloseable {
                     .socketChannelFactory(transport.socketFactory()) // for answers too long for a datagram
                     .nameServerProvider(servers)
                     .queryTimeoutMillis(QUERY_TIMEOUT_MILLIS)
-                    .cnameCache(NoopDnsCnameCache.INSTANCE) // Netty's other caches have no bounds
-                    .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
+                    .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE) // others have no bounds
                     .consolidateCacheSize(MAX_QUERIES_IN_COMMON);
             TimesToLive times = new TimesToLive();
             DnsNameResolver one = resolver(builder, ResolvedAddressTypes.IPV4_ONLY, times);
@@ -98,7 +96,10 @@ public final class Resolver implements AutoCloseable {
 
     private static DnsNameResolver resolver(
             DnsNameResolverBuilder builder, ResolvedAddressTypes types, TimesToLive times) {
-        return builder.resolvedAddressTypes(types).resolveCache(times).build();
+        return builder.resolvedAddressTypes(types)
+                .resolveCache(times)
+                .cnameCache(times.aliases())
+                .build();
     }
 
     /** Whether this machine has a usable address of a family. Without one of IPv6, there are no queries for IPv6. */

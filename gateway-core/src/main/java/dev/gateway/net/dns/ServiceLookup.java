@@ -6,6 +6,7 @@ import io.netty.handler.codec.dns.DefaultDnsRecordDecoder;
 import io.netty.handler.codec.dns.DnsRawRecord;
 import io.netty.handler.codec.dns.DnsRecord;
 import io.netty.handler.codec.dns.DnsRecordType;
+import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
@@ -18,8 +19,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lookup of the SRV records of a name. It tries the forms of the name in order, until one has records. Confined to its
- * event loop.
+ * One lookup of the SRV records of a name. It tries the forms of the name in order, until one has records, also after
+ * SERVFAIL: the server of a search domain may be out of reach. Confined to its event loop.
  */
 final class ServiceLookup {
     static final int MAX_RECORDS = 1000;
@@ -33,6 +34,7 @@ final class ServiceLookup {
     private final String name;
     private final Iterator<String> forms;
     private final Promise<ServiceRecord.Answer> promise;
+    private @Nullable Throwable outage; // of an earlier form
 
     /** Queries name servers. */
     interface Query {
@@ -77,10 +79,16 @@ final class ServiceLookup {
             }
             why = new UnknownHostException("no SRV records of " + name);
         }
-        if (why == null || Outages.isOne(why) || !forms.hasNext()) {
-            promise.setFailure(why == null ? new UnknownHostException(name) : why);
-        } else {
+        if (why == null) {
+            why = new UnknownHostException(name);
+        }
+        if (outage == null && Outages.isOne(why)) {
+            outage = why;
+        }
+        if (forms.hasNext() && !DnsNameResolver.isTransportOrTimeoutError(why)) {
             next();
+        } else {
+            promise.setFailure(outage == null ? why : outage);
         }
     }
 

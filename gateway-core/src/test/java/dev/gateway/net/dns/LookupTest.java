@@ -67,7 +67,11 @@ class LookupTest {
         }
 
         void fail() {
-            asked().setFailure(no);
+            fail(no);
+        }
+
+        void fail(Throwable why) {
+            asked().setFailure(why);
             channel.runPendingTasks();
         }
     }
@@ -208,6 +212,27 @@ class LookupTest {
                 .as("the name has no such address any more")
                 .isSameAs(no);
         assertThat(cache.stale(name -> true)).isZero();
+    }
+
+    @Test
+    void theLastAnswerServesInAnOutageAlthoughTheOtherFamilyIsAnswered() {
+        for (boolean cached : new boolean[] {true, false}) {
+            known(Family.IPV4, v4(7));
+            if (cached) {
+                long now = System.nanoTime();
+                cache.put(HOST, Family.IPV6, new Answer(List.of(v6(1)), null, now + HOUR, now));
+            } else {
+                known(Family.IPV6, v6(1));
+            }
+            Resolver.Answers answers = ask(HOUR);
+            if (!cached) {
+                ipv6.answer(60, v6(1));
+            }
+            ipv4.fail(DnsFailures.timeout());
+            assertThat(now(answers.ipv6())).containsExactly(v6(1));
+            assertThat(now(answers.ipv4())).containsExactly(v4(7));
+            assertThat(kept(Family.IPV4).addresses()).containsExactly(v4(7));
+        }
     }
 
     @Test

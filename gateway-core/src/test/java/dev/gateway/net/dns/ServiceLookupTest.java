@@ -5,14 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.handler.codec.dns.DefaultDnsQuestion;
 import io.netty.handler.codec.dns.DefaultDnsRawRecord;
 import io.netty.handler.codec.dns.DnsRecord;
 import io.netty.handler.codec.dns.DnsRecordType;
-import io.netty.resolver.dns.DnsNameResolverException;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
-import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -128,15 +125,23 @@ class ServiceLookupTest {
 
     @Test
     void noOtherFormIsTriedWhileNameServersDoNotAnswer() {
-        UnknownHostException outage = new UnknownHostException("timed out");
-        outage.initCause(new DnsNameResolverException(
-                new InetSocketAddress("127.0.0.1", 53), new DefaultDnsQuestion("a.", DnsRecordType.SRV), "timed out"));
+        UnknownHostException outage = DnsFailures.timeout();
         answers.put("a.", channel.eventLoop().newFailedFuture(outage));
         DnsRecord unasked = record(60, 1, 1, 80, "a.test.");
         answer("b.", unasked);
         assertThat(ask("a.", "b.").cause()).isSameAs(outage);
         assertThat(asked).containsExactly("a.");
         ReferenceCountUtil.release(unasked);
+    }
+
+    /** The servers of a search domain may be out of reach of the name server that is asked. */
+    @Test
+    void theNextFormIsTriedIfANameServerFailsAtAName() {
+        UnknownHostException outage = DnsFailures.serverFailure();
+        answers.put("a.", channel.eventLoop().newFailedFuture(outage));
+        assertThat(ask("a.", "b.").cause()).as("the records may be there").isSameAs(outage);
+        answer("b.", record(60, 1, 1, 80, "a.test."));
+        assertThat(ask("a.", "b.").getNow().records()).hasSize(1);
     }
 
     @Test
