@@ -16,7 +16,7 @@ final class BalancerAssembly {
 
     static Balancer.Policy policy(LoadBalancerConfig config) {
         return switch (config.policy()) {
-            case ROUND_ROBIN -> RoundRobin::new;
+            case ROUND_ROBIN -> RoundRobin.policy();
             case LEAST_REQUEST -> LeastRequest::new;
             case RANDOM -> WeightedRandom::new;
             case PEAK_EWMA -> PeakEwma::new;

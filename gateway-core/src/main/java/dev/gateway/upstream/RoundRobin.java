@@ -14,13 +14,27 @@ public final class RoundRobin implements Balancer {
 
     private final Candidates candidates;
     private final int[] turns;
-    private final AtomicInteger next = new AtomicInteger();
+    private final AtomicInteger next;
 
     /** Makes a balancer over these hosts. */
     public RoundRobin(List<Host> hosts) {
+        this(hosts, new AtomicInteger());
+    }
+
+    private RoundRobin(List<Host> hosts, AtomicInteger next) {
+        this.next = next;
         this.candidates = new Candidates(hosts);
         double[] weights = candidates.weights();
         this.turns = Turns.of(weights, length(weights));
+    }
+
+    /**
+     * Returns the policy of one upstream. Its balancers continue the turn of those before: else the first endpoints would get
+     * more requests than others, the more often the set of endpoints changes.
+     */
+    public static Policy policy() {
+        AtomicInteger next = new AtomicInteger();
+        return hosts -> new RoundRobin(hosts, next);
     }
 
     /** Returns the length of the sequence that has the weights exactly, or a maximum if that would be too long. */

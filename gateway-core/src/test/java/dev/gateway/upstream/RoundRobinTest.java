@@ -82,6 +82,23 @@ class RoundRobinTest {
         assertThat(over(List.of(only)).choose(BalancedRequest.after(only))).isEqualTo(only);
     }
 
+    @Test
+    void theNextBalancerOfAnUpstreamContinuesTheTurn() {
+        List<Host> hosts = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            hosts.add(new Host(new Endpoint(i, "10.0.0." + i, 80, 1)));
+        }
+        Balancer.Policy policy = RoundRobin.policy();
+        int[] chosen = new int[10];
+        for (int i = 0; i < 30; i++) { // as during a slow start, or while checks flap
+            Balancer balancer = policy.over(hosts);
+            for (int request = 0; request < 3; request++) {
+                chosen[index(balancer.choose(BalancedRequest.after()))]++;
+            }
+        }
+        assertThat(chosen).containsOnly(9);
+    }
+
     private static RoundRobin over(List<Endpoint> endpoints) {
         return new RoundRobin(endpoints.stream().map(Host::new).toList());
     }
