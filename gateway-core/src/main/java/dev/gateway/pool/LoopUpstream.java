@@ -69,7 +69,10 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
 
     private void add(EndpointPool pool) {
         pools.add(pool);
-        if (retired || pool.endpoint.host.isGone()) {
+        Endpoint endpoint = pool.endpoint.target.endpoint();
+        boolean drains = endpoint.index() != NamedByRequest.INDEX
+                && (pool.endpoint.host.isGone() || shared.upstream.health().isDraining(endpoint));
+        if (retired || drains) {
             pool.kept.retireAll(CloseCause.DRAIN);
         }
     }
@@ -191,9 +194,6 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         EndpointPool pool =
                 new EndpointPool(new EndpointContext(context, like.target, like.host, true), siblings, this);
         add(pool);
-        if (shared.upstream.health().isDraining(like.target.endpoint())) {
-            pool.kept.retireAll(CloseCause.DRAIN);
-        }
         return pool;
     }
 

@@ -128,7 +128,7 @@ final class Siblings implements EndpointPool.Others {
     private @Nullable EndpointPool untriedFirst(
             StreamOpener.Callback request, Predicate<EndpointPool> hasRoom, Predicate<EndpointPool> tryTake) {
         EndpointPool untried = take(pool -> !isTried(request, pool) && hasRoom.test(pool), tryTake);
-        return untried == null ? take(hasRoom, tryTake) : untried;
+        return untried == null ? take(pool -> isTried(request, pool) && hasRoom.test(pool), tryTake) : untried;
     }
 
     /**
@@ -173,6 +173,9 @@ final class Siblings implements EndpointPool.Others {
      * them: so equally loaded endpoints are drawn by their weights.
      */
     private double load(Host host) {
+        if (host.isUnreached()) {
+            return Double.MAX_VALUE; // it has few requests because they fail
+        }
         double uniform = (random.applyAsLong(RANDOM_STEPS) + 1.0) / RANDOM_STEPS;
         return (host.requests().taken() - Math.log(uniform)) / host.weight();
     }

@@ -60,6 +60,18 @@ class LiveEndpointsTest extends PoolFixture {
     }
 
     @Test
+    void anEndpointThatDrainsKeepsNoConnectionWhenItsZoneHasChanged() throws Exception {
+        FakeUpstream a = http1();
+        to(a);
+        upstream.health().drain(endpoint(0).toString(), true);
+        String host = endpoint(0).host();
+        upstream.update(List.of(new EndpointSpec(host, a.port(), 1, host, "b", EndpointSpec.STATIC)));
+        check("/").connection();
+        awaitEvent("closed");
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 0, 0, 0));
+    }
+
+    @Test
     void aRequestForOneThatHasJustGoneGoesToAnother() throws Exception {
         FakeUpstream a = http1();
         FakeUpstream b = http1();

@@ -186,6 +186,32 @@ class SiblingsTest extends PoolFixture {
     }
 
     @Test
+    void whatAnEndpointHasNoRoomForDoesNotGoToOneThatCannotBeReached() throws Exception {
+        settings.maxRequests = 8; // one for each endpoint
+        a = http1();
+        b = http1();
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            endpoints.add(new Endpoint(i, "127.0.0.1", closedPort(), 1));
+        }
+        endpoints.add(new Endpoint(6, "127.0.0.1", a.port(), 1));
+        endpoints.add(new Endpoint(7, "127.0.0.1", b.port(), 1));
+        upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
+        for (Endpoint closed : endpoints.subList(0, 6)) {
+            assertFailed(getFrom(closed, "/"), Cause.CONNECT_FAILED);
+        }
+        Reply held = getFrom(endpoints.get(6), "/hold");
+        Runnable answer = heldBy(a);
+        for (int i = 0; i < 5; i++) {
+            Reply moved = getFrom(endpoints.get(6), "/");
+            moved.connection();
+            assertThat(moved.movedTo).isEqualTo(endpoints.get(7));
+        }
+        answer.run();
+        held.connection();
+    }
+
+    @Test
     void aRetryIsNotMovedBackToTheEndpointThatItLeft() throws Exception {
         settings.connectMillis = 40_000;
         a = http1();
