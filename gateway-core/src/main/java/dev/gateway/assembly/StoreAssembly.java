@@ -20,10 +20,6 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +27,6 @@ import org.jspecify.annotations.Nullable;
 public final class StoreAssembly {
     private static final int MOST_CA_BYTES = 1 << 20;
     private static final long HANDSHAKE_MILLIS = 2_000;
-    private static final long FIRST_ANSWER_MILLIS = 3_000;
     private static final String PROBE = "probe"; // keys of limits have a colon there
 
     private final Transport transport;
@@ -39,6 +34,7 @@ public final class StoreAssembly {
     private final FilterStates.Prepared states;
     private final List<RedisStore> used = new ArrayList<>();
     private final List<RedisStore> made = new ArrayList<>();
+    private final long startNanos = System.nanoTime();
 
     private StoreAssembly(Transport transport, Resolver resolver, FilterStates.Prepared states) {
         this.transport = transport;
@@ -66,7 +62,7 @@ public final class StoreAssembly {
             Duration timeout) {}
 
     /**
-     * Makes the stores of a configuration. New ones connect later, by {@link #connect}.
+     * Makes the stores of a configuration. New ones begin to connect.
      *
      * @throws StartException if a file cannot be used, or the library is missing; then nothing is left of them
      */
@@ -82,26 +78,16 @@ public final class StoreAssembly {
             stores.undo();
             throw e;
         }
+        stores.made.forEach(RedisStore::start);
         return stores;
     }
 
     /**
-     * Connects new stores, and waits until they answer or do not, but not for long: requests of the new generation shall find
-     * connections.
+     * Waits until new stores answer or do not, but not for long: requests of the new generation shall find connections. The
+     * time since they began to connect counts.
      */
-    public void connect() {
-        made.forEach(RedisStore::start);
-        CompletableFuture<?>[] answers =
-                made.stream().map(RedisStore::firstAnswer).toArray(CompletableFuture<?>[]::new);
-        try {
-            CompletableFuture.allOf(answers).get(FIRST_ANSWER_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            // requests wait for them, or onError decides
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // the interrupting thread wants to stop
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e); // nothing makes them fail
-        }
+    public void awaitAnswers() {
+        FirstAnswers.await(made.stream().map(RedisStore::firstAnswer).toList(), startNanos);
     }
 
     /** Returns the stores of the configuration, to be closed when nobody uses them any more. */

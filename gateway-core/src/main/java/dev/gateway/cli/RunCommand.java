@@ -115,15 +115,17 @@ final class RunCommand implements Callable<Integer> {
             return CommandSupport.USAGE;
         }
         ConfigFile source = ConfigFile.ofProcess(file, plugins.get());
-        GatewayConfig config = CommandSupport.report(source.load(), err);
-        if (config == null) {
-            source.close();
-            return CommandSupport.INVALID_CONFIG;
+        try {
+            GatewayConfig config = CommandSupport.report(source.load(), err);
+            return config == null
+                    ? CommandSupport.INVALID_CONFIG
+                    : serve(() -> Gateway.start(config, options(source)), err, gateway -> {
+                        gateway.listenToSignals();
+                        gateway.tellReady(); // now that signals are heard
+                    });
+        } finally {
+            source.close(); // also if there has been no gateway that did it
         }
-        return serve(() -> Gateway.start(config, options(source)), err, gateway -> {
-            gateway.listenToSignals();
-            gateway.tellReady(); // now that signals are heard
-        });
     }
 
     private static GatewayOptions options(ConfigFile source) throws StartException {

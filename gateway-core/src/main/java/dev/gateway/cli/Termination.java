@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /** Graceful shutdown of the process when a signal ends it. */
 final class Termination {
     private static final Logger log = LoggerFactory.getLogger(Termination.class);
-    private static final int START_PATIENCE_SECONDS = 2; // once a signal has come
+    private static final int START_PATIENCE_SECONDS = 5; // once a signal has come
 
     private Termination() {}
 

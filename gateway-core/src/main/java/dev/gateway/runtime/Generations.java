@@ -48,6 +48,7 @@ public final class Generations {
     private final EndpointFeeds endpoints;
     private final ScheduledExecutorService thread;
     private final List<Alive> alive = new ArrayList<>(); // the last one is active
+    private boolean isStopped; // used by the thread only
     private volatile @Nullable ActiveConfig activeConfig;
 
     /** What is kept of a generation until its last exchange has ended. */
@@ -132,31 +133,25 @@ public final class Generations {
     public void advance(GatewayConfig config) throws StartException {
         FilterStates.Prepared states = filterStates.prepare();
         StoreAssembly stores = StoreAssembly.prepare(config, loops.transport(), loops.resolver(), states);
-        try {
-            advance(config, states, stores);
-        } catch (StartException | RuntimeException | Error e) {
-            stores.undo();
-            throw e;
-        }
-    }
-
-    private void advance(GatewayConfig config, FilterStates.Prepared states, StoreAssembly stores)
-            throws StartException {
+        Deque<Runnable> undo = new ArrayDeque<>(List.of(stores::undo));
         ActiveConfig before = activeConfig;
         int number = number() + 1;
         ListenerChange change = new ListenerChange(listeners, config, states);
-        Generation next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, states);
-        EndpointFeeds.Prepared sources = endpoints.prepare(config);
-        change.prepare();
-        List<Upstream> added = new ArrayList<>(next.upstreams());
-        if (before != null) {
-            added.removeAll(before.snapshot.upstreams());
-        }
-        certificates.watch(added);
-        Deque<Runnable> undo = new ArrayDeque<>(List.of(() -> certificates.forget(added), change::undo));
+        Generation next;
+        EndpointFeeds.Prepared sources;
         AccessLog.Change log;
         Telemetry.Change telemetry;
         try {
+            next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, states);
+            sources = endpoints.prepare(config);
+            change.prepare();
+            undo.push(change::undo);
+            List<Upstream> added = new ArrayList<>(next.upstreams());
+            if (before != null) {
+                added.removeAll(before.snapshot.upstreams());
+            }
+            undo.push(() -> certificates.forget(added));
+            certificates.watch(added);
             telemetry = loops.telemetry().prepare(config);
             undo.push(telemetry::cancel);
             log = loops.prepareLog(config.accessLog());
@@ -167,10 +162,10 @@ public final class Generations {
             throw e;
         }
         // Nothing fails from here on.
-        stores.connect();
         long drainNanos = config.drain().timeout().toNanos();
         ActiveConfig after = new ActiveConfig(config, next);
         endpoints.use(after, sources, drainNanos);
+        stores.awaitAnswers();
         if (before != null) {
             after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
         }
@@ -202,20 +197,16 @@ public final class Generations {
     }
 
     private void stopAll() {
+        isStopped = true;
         endpoints.stop();
         filterStates.close();
         alive.forEach(each -> each.stores().forEach(RedisStore::close));
     }
 
-    /** Frees the plugins. To be called when no event loop runs any more, and before the thread stops. */
+    /** Frees the plugins. To be called on the thread, when no event loop runs any more. */
     void freePlugins() {
-        CompletableFuture.runAsync(
-                        () -> {
-                            alive.forEach(each -> each.plugins().forEach(PluginType.Code::release));
-                            alive.clear();
-                        },
-                        thread)
-                .join();
+        alive.forEach(each -> each.plugins().forEach(PluginType.Code::release));
+        alive.clear();
     }
 
     /** Nobody asks other stores from now on, but some may wait for answers. */
@@ -250,8 +241,8 @@ public final class Generations {
     }
 
     private void onEnded(Alive ended) {
-        if (!alive.remove(ended)) {
-            return; // everything has stopped
+        if (isStopped || !alive.remove(ended)) {
+            return; // freePlugins does the rest, when the event loops have ended
         }
         if (!ended.plugins().isEmpty()) {
             loops.runQueued(); // a plugin may have given an event loop a task

@@ -4,7 +4,9 @@ import dev.gateway.config.DrainConfig;
 import dev.gateway.observe.metrics.Metrics;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,6 +17,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class Lifecycle {
     private static final Logger log = LoggerFactory.getLogger(Lifecycle.class);
+
+    private static final int PLUGIN_PATIENCE_SECONDS = 5;
 
     private final Loops loops;
     private final Listeners listeners;
@@ -119,19 +123,40 @@ public final class Lifecycle {
             stopped.join();
             return;
         }
-        listeners.stop();
-        meters.close();
-        generations.stop();
-        loops.stop();
-        generations.freePlugins();
-        if (file != null) {
-            CompletableFuture.runAsync(file::close, thread.executor()).join();
+        try {
+            listeners.stop();
+            meters.close();
+            generations.stop();
+            loops.stop();
+            freePlugins();
+            thread.stop();
+            metrics.close();
+            log.info("Stopped");
+        } finally {
+            drained.complete(null); // also if it never started
+            stopped.complete(null);
         }
-        thread.stop();
-        metrics.close();
-        log.info("Stopped");
-        drained.complete(null); // also if it never started
-        stopped.complete(null);
+    }
+
+    /** Frees plugins, now that no event loop runs any more. A plugin that does not end must not keep the process. */
+    private void freePlugins() {
+        CompletableFuture<Void> freed = CompletableFuture.runAsync(
+                () -> {
+                    generations.freePlugins();
+                    if (file != null) {
+                        file.close();
+                    }
+                },
+                thread.executor());
+        try {
+            freed.get(PLUGIN_PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            log.warn("A plugin takes longer than {} s to close; stopping without it", PLUGIN_PATIENCE_SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // the interrupting thread wants an end
+        } catch (ExecutionException e) {
+            log.error("Closing plugins", e.getCause());
+        }
     }
 
     /** Waits until everything has ended. */

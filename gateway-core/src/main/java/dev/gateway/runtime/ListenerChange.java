@@ -91,7 +91,7 @@ final class ListenerChange {
                 failures.add(e);
             }
             StartException.throwAll(failures);
-        } catch (StartException | RuntimeException e) {
+        } catch (StartException | RuntimeException | Error e) {
             undo();
             throw e;
         }

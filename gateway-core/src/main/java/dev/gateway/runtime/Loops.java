@@ -56,7 +56,6 @@ import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -280,13 +279,9 @@ public final class Loops {
         CompletableFuture.allOf(done.toArray(CompletableFuture<?>[]::new)).join();
     }
 
-    /** Returns when every loop has run what it had been given to run. */
+    /** Returns when every loop has run what it had been given to run. To be called before they stop. */
     void runQueued() {
-        try {
-            onEach(handler -> {});
-        } catch (RejectedExecutionException e) {
-            // The loops have ended, and run nothing any more.
-        }
+        onEach(handler -> {});
     }
 
     /** Returns each loop's part in a listener whose requests become exchanges. */

@@ -1,7 +1,6 @@
 package dev.gateway.upstream;
 
 import java.util.List;
-import java.util.function.Consumer;
 
 /**
  * Endpoint source (service discovery): finds endpoints, and reports each change. It works off the path of requests; all
@@ -11,11 +10,22 @@ public interface EndpointSource {
     /**
      * Starts looking for hosts; called once.
      *
-     * @param listener gets the list of all endpoints after each change, on any thread, but never two lists at a time. Their
-     *     weights are relative to each other. The list is empty if there are no endpoints, or if the first query fails. If
-     *     endpoints are known at once, the listener gets them before this method returns
+     * @param listener is called on any thread, but never twice at a time. If endpoints are known at once, it gets them before
+     *     this method returns
      */
-    void start(Consumer<List<EndpointSpec>> listener);
+    void start(Listener listener);
+
+    /** Gets the endpoints. */
+    interface Listener {
+        /**
+         * The source has other endpoints than before, or knows them now.
+         *
+         * @param endpoints all of them; weights are relative to each other. Empty if there are none, or if the first query
+         *     fails
+         * @param provisional whether the source does not know its endpoints yet, and these are used until it does
+         */
+        void onEndpoints(List<EndpointSpec> endpoints, boolean provisional);
+    }
 
     /** Stops it. The listener may still get a list that is on its way. */
     void stop();

@@ -13,7 +13,6 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,8 +34,9 @@ final class DnsSource implements EndpointSource {
     private final DnsQuestions dns;
     private final EventLoop loop;
     private final Freshness freshness = new Freshness(System::nanoTime);
-    private Consumer<List<EndpointSpec>> listener = endpoints -> {};
+    private Listener listener = (endpoints, provisional) -> {};
     private @Nullable List<EndpointSpec> told;
+    private boolean provisional; // what was told is not an answer
     private List<InetAddress> lastIpv6 = List.of();
     private List<InetAddress> lastIpv4 = List.of();
     private @Nullable Future<?> next;
@@ -67,11 +67,12 @@ final class DnsSource implements EndpointSource {
     }
 
     @Override
-    public void start(Consumer<List<EndpointSpec>> toBeTold) {
+    public void start(Listener toBeTold) {
         dns.keep(name);
         if (use != Use.TARGET) {
             told = List.of(whole);
-            toBeTold.accept(List.of(whole));
+            provisional = true;
+            toBeTold.onEndpoints(List.of(whole), true);
         }
         loop.execute(() -> {
             listener = toBeTold;
@@ -120,9 +121,9 @@ final class DnsSource implements EndpointSource {
             onGood();
         }
         if (!hosts.isEmpty()) {
-            tell(endpoints(hosts));
+            tell(endpoints(hosts), false);
         } else if (told == null) {
-            tell(List.of());
+            tell(List.of(), true);
         }
         failing = fails;
         long holds = dns.holdsMillis(name);
@@ -153,10 +154,11 @@ final class DnsSource implements EndpointSource {
         }
     }
 
-    private void tell(List<EndpointSpec> endpoints) {
-        if (!endpoints.equals(told)) {
+    private void tell(List<EndpointSpec> endpoints, boolean isProvisional) {
+        if (!endpoints.equals(told) || provisional != isProvisional) {
             told = endpoints;
-            listener.accept(endpoints);
+            provisional = isProvisional;
+            listener.onEndpoints(endpoints, isProvisional);
         }
     }
 

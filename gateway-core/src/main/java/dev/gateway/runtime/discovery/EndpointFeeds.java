@@ -2,6 +2,7 @@ package dev.gateway.runtime.discovery;
 
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.EndpointEntries;
+import dev.gateway.assembly.FirstAnswers;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.EndpointConfig.Place;
 import dev.gateway.config.GatewayConfig;
@@ -20,11 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
 /**
@@ -32,15 +29,12 @@ import java.util.stream.Collectors;
  * one source. Used by the reload thread; any thread may read the state of sources.
  */
 public final class EndpointFeeds {
-    /** How long a new generation waits for the first answers of its sources. */
-    private static final long FIRST_ANSWER_MILLIS = 3000;
-
     private final EndpointUpdates updates;
     private final EndpointSources sources;
     private final SourceGroup<Place> group;
     private final Map<Upstream, List<EndpointSpec>> given = new HashMap<>();
     private Map<Upstream, List<EndpointConfig>> entries = new HashMap<>();
-    private final Set<Upstream> begun = new HashSet<>(); // which every source has answered, or which follow another one
+    private final Set<Upstream> begun = new HashSet<>(); // which know all their endpoints, or follow one that did
     private Prepared prepared = new Prepared(Map.of());
     private volatile Map<String, List<Watched>> watched = Map.of(); // by the name of the upstream
     private long drainNanos;
@@ -115,7 +109,7 @@ public final class EndpointFeeds {
         for (UpstreamConfig config : active.config.upstreams()) {
             next.put(Objects.requireNonNull(active.upstream(config.name())), config.endpoints());
         }
-        Set<String> former = entries.keySet().stream().map(Upstream::name).collect(Collectors.toSet());
+        Set<String> former = begun.stream().map(Upstream::name).collect(Collectors.toSet());
         begun.retainAll(next.keySet());
         next.keySet().stream()
                 .filter(upstream -> former.contains(upstream.name()))
@@ -131,7 +125,9 @@ public final class EndpointFeeds {
         prepared = with;
         group.keep(wanted);
         prepared = new Prepared(Map.of());
-        awaitFirstAnswers();
+        // Entries have no endpoints until their source answers.
+        FirstAnswers.await(
+                group.members().stream().map(SourceGroup.Member::answered).toList(), System.nanoTime());
         given.keySet().retainAll(next.keySet());
         next.forEach(this::update);
         Map<String, List<Watched>> seen = new HashMap<>();
@@ -150,20 +146,6 @@ public final class EndpointFeeds {
         return List.copyOf(found);
     }
 
-    private void awaitFirstAnswers() {
-        CompletableFuture<?>[] first =
-                group.members().stream().map(SourceGroup.Member::answered).toArray(CompletableFuture<?>[]::new);
-        try {
-            CompletableFuture.allOf(first).get(FIRST_ANSWER_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            // their entries have no endpoints until they answer
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // the interrupting thread wants to stop
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e); // nothing makes them fail
-        }
-    }
-
     /** Stops all sources. */
     public void stop() {
         entries = Map.of();
@@ -180,7 +162,7 @@ public final class EndpointFeeds {
     }
 
     private void update(Upstream upstream, List<EndpointConfig> of) {
-        boolean answered = of.stream().allMatch(this::isAnswered); // first: a source may answer meanwhile
+        boolean known = of.stream().allMatch(this::isKnown); // first: a source may answer meanwhile
         List<EndpointSpec> endpoints = new ArrayList<>();
         for (EndpointConfig entry : of) {
             endpoints.addAll(
@@ -190,14 +172,14 @@ public final class EndpointFeeds {
         if (!endpoints.equals(given.put(upstream, endpoints))) {
             updates.update(upstream, endpoints, begins, drainNanos);
         }
-        if (begins && answered) {
+        if (begins && known) {
             begun.add(upstream);
         }
     }
 
-    private boolean isAnswered(EndpointConfig entry) {
+    private boolean isKnown(EndpointConfig entry) {
         SourceGroup.Member member = group.member(entry.place());
-        return member == null || member.answered().isDone();
+        return member == null || !member.isProvisional();
     }
 
     /** Returns the sources of an upstream, in the order of its entries. */

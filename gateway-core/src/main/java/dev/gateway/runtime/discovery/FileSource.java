@@ -19,7 +19,6 @@ import java.util.TreeMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,9 +40,10 @@ final class FileSource implements EndpointSource {
     private final FileWatch watch;
     private final SourceGroup<Place> names;
     private final Freshness freshness = new Freshness(System::nanoTime);
-    private Consumer<List<EndpointSpec>> listener = endpoints -> {};
+    private Listener listener = (endpoints, provisional) -> {};
     private List<EndpointConfig> entries;
     private @Nullable List<EndpointSpec> told;
+    private boolean provisional; // of a name in the file, what was told is not an answer
     private @Nullable Future<?> looking;
     private volatile Map<String, SourceGroup.Member> parts = Map.of();
 
@@ -65,7 +65,7 @@ final class FileSource implements EndpointSource {
     }
 
     @Override
-    public void start(Consumer<List<EndpointSpec>> toBeTold) {
+    public void start(Listener toBeTold) {
         listener = toBeTold;
         use();
         looking = thread.scheduleWithFixedDelay(this::look, LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
@@ -111,9 +111,15 @@ final class FileSource implements EndpointSource {
         try {
             entries = EndpointFile.read(path);
         } catch (IOException e) {
+            if (e instanceof FileFault) {
+                watch.unread();
+            }
             String problem = FileFault.message(e);
+            boolean known = problem.equals(freshness.status().problem());
             freshness.onFailed(problem);
-            log.warn("Keeping the previous endpoints: {}", problem);
+            if (!known) {
+                log.warn("Keeping the previous endpoints: {}", problem);
+            }
             return;
         }
         freshness.onGood(System.nanoTime());
@@ -140,13 +146,16 @@ final class FileSource implements EndpointSource {
     }
 
     private void tell() {
+        // First: a name may be resolved meanwhile.
+        boolean isProvisional = names.members().stream().anyMatch(SourceGroup.Member::isProvisional);
         List<EndpointSpec> endpoints = new ArrayList<>();
         for (EndpointConfig entry : entries) {
             endpoints.addAll(EntryEndpoints.of(entry, names.member(entry.place()), source));
         }
-        if (!endpoints.equals(told)) {
+        if (!endpoints.equals(told) || provisional != isProvisional) {
             told = endpoints;
-            listener.accept(List.copyOf(endpoints));
+            provisional = isProvisional;
+            listener.onEndpoints(List.copyOf(endpoints), isProvisional);
         }
     }
 }

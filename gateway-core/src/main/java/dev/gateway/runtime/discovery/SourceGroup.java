@@ -29,19 +29,28 @@ final class SourceGroup<K> {
     static final class Member {
         private final EndpointSource source;
         private final CompletableFuture<?> answered = new CompletableFuture<>();
-        private volatile @Nullable List<EndpointSpec> told;
+        private volatile Told told = Told.NOTHING;
 
         private Member(EndpointSource source) {
             this.source = source;
         }
 
-        /** Returns the last endpoints, none before the first answer. */
-        List<EndpointSpec> endpoints() {
-            List<EndpointSpec> last = told;
-            return last == null ? List.of() : last;
+        /** What the source has told last. */
+        private record Told(List<EndpointSpec> endpoints, boolean provisional) {
+            static final Told NOTHING = new Told(List.of(), true);
         }
 
-        /** Is completed by the first answer. */
+        /** Returns the last endpoints, none before the source has told any. */
+        List<EndpointSpec> endpoints() {
+            return told.endpoints;
+        }
+
+        /** Whether the source does not know its endpoints yet. */
+        boolean isProvisional() {
+            return told.provisional;
+        }
+
+        /** Is completed when there are endpoints to use, or none can be found at present. */
         CompletableFuture<?> answered() {
             return answered;
         }
@@ -50,8 +59,8 @@ final class SourceGroup<K> {
             return source.status();
         }
 
-        private void onTold(List<EndpointSpec> endpoints) {
-            told = endpoints;
+        private void onTold(List<EndpointSpec> endpoints, boolean provisional) {
+            told = new Told(endpoints, provisional);
             answered.complete(null);
         }
     }
@@ -89,8 +98,8 @@ final class SourceGroup<K> {
     private void start(K key) {
         Member member = new Member(maker.apply(key));
         members.put(key, member);
-        member.source.start(endpoints -> {
-            member.onTold(endpoints);
+        member.source.start((endpoints, provisional) -> {
+            member.onTold(endpoints, provisional);
             thread.execute(() -> {
                 if (members.get(key) == member) { // else it has been stopped
                     changed.accept(key);

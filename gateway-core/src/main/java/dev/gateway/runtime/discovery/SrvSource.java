@@ -12,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +34,7 @@ final class SrvSource implements EndpointSource {
     private final EventLoop loop;
     private final SourceGroup<Target> targets;
     private final Freshness freshness = new Freshness(System::nanoTime);
-    private Consumer<List<EndpointSpec>> listener = endpoints -> {};
+    private Listener listener = (endpoints, provisional) -> {};
     private List<ServiceRecord> records = List.of();
     private @Nullable List<ServiceRecord> next; // in use as soon as their targets are resolved
     private @Nullable Future<?> patience;
@@ -89,7 +88,7 @@ final class SrvSource implements EndpointSource {
     }
 
     @Override
-    public void start(Consumer<List<EndpointSpec>> toBeTold) {
+    public void start(Listener toBeTold) {
         loop.execute(() -> {
             listener = toBeTold;
             ask();
@@ -205,7 +204,7 @@ final class SrvSource implements EndpointSource {
         boolean news = told == null ? known || !problem.isEmpty() : known && !endpoints.equals(told);
         if (news) {
             told = endpoints;
-            listener.accept(endpoints);
+            listener.onEndpoints(endpoints, !known);
         }
     }
 

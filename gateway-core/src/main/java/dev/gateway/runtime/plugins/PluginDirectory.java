@@ -69,11 +69,12 @@ final class PluginDirectory {
                     next.put(file, opened);
                 }
             }
+            reportClashes(next.values().stream().flatMap(each -> each.plugins.stream()), problems);
         } catch (Error e) {
             releaseAdded(next);
+            failed = watch;
             throw e;
         }
-        reportClashes(next.values().stream().flatMap(each -> each.plugins.stream()), problems);
         Map<Path, Opened> given = jars;
         if (!problems.isEmpty()) {
             releaseAdded(next);

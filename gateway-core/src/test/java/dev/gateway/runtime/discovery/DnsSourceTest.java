@@ -19,6 +19,7 @@ class DnsSourceTest {
 
     private final FakeDns dns = new FakeDns();
     private final List<List<EndpointSpec>> told = new ArrayList<>();
+    private final List<Boolean> known = new ArrayList<>();
 
     @AfterEach
     void close() {
@@ -35,7 +36,10 @@ class DnsSourceTest {
 
     private DnsSource start(Use use) {
         DnsSource source = new DnsSource(WHOLE, use, dns, dns.channel.eventLoop());
-        source.start(told::add);
+        source.start((endpoints, provisional) -> {
+            told.add(endpoints);
+            known.add(!provisional);
+        });
         return source;
     }
 
@@ -81,6 +85,7 @@ class DnsSourceTest {
         assertThat(told).containsExactly(List.of(WHOLE));
         dns.run();
         assertThat(last()).containsExactly(new EndpointSpec("192.0.2.1", 80, 1, NAME, null, "dns:" + NAME));
+        assertThat(known).containsExactly(false, true);
     }
 
     @Test
@@ -88,7 +93,8 @@ class DnsSourceTest {
         dns.has(NAME, "192.0.2.1");
         start(Use.HOST);
         dns.run();
-        assertThat(told).containsExactly(List.of(WHOLE));
+        assertThat(told).containsExactly(List.of(WHOLE), List.of(WHOLE));
+        assertThat(known).as("it has not changed, but is known now").containsExactly(false, true);
         dns.has(NAME, "192.0.2.1", "192.0.2.2");
         dns.pass(33_000);
         assertThat(hosts()).containsExactly("192.0.2.1", "192.0.2.2");

@@ -65,7 +65,7 @@ class FileSourceTest {
 
     @Test
     void endpointsAreToldAtOnce() {
-        source.start(told::add);
+        source.start((endpoints, provisional) -> told.add(endpoints));
         assertThat(told)
                 .containsExactly(List.of(
                         new EndpointSpec("10.0.0.1", 80, 2, "10.0.0.1", "a", "file:" + file),
@@ -75,7 +75,7 @@ class FileSourceTest {
 
     @Test
     void aChangeIsReadWhenItIsComplete() throws IOException {
-        source.start(told::add);
+        source.start((endpoints, provisional) -> told.add(endpoints));
         write("- {host: 10.0.0.3, port: 80}\n");
         dns.pass(1000);
         assertThat(told).as("it may still be written").hasSize(1);
@@ -90,7 +90,7 @@ class FileSourceTest {
 
     @Test
     void aMistakeChangesNothingAndIsToldWithItsPlace() throws IOException {
-        source.start(told::add);
+        source.start((endpoints, provisional) -> told.add(endpoints));
         write("- {host: 10.0.0.3, port: 80}\n- {host: 10.0.0.4, port: eighty}\n");
         look();
         assertThat(told).hasSize(1);
@@ -104,7 +104,7 @@ class FileSourceTest {
 
     @Test
     void aFileThatHasGoneChangesNothing() throws IOException {
-        source.start(told::add);
+        source.start((endpoints, provisional) -> told.add(endpoints));
         Files.delete(file);
         look();
         assertThat(told).hasSize(1);
@@ -117,7 +117,7 @@ class FileSourceTest {
 
     @Test
     void aReloadReadsAChangeAtOnce() throws IOException {
-        source.start(told::add);
+        source.start((endpoints, provisional) -> told.add(endpoints));
         rename("- {host: 10.0.0.3, port: 80}\n");
         source.refresh();
         assertThat(hosts()).containsExactly("10.0.0.3");
@@ -129,7 +129,7 @@ class FileSourceTest {
     void namesAreFollowedAsInTheConfiguration() throws IOException {
         dns.has("app.test", "192.0.2.1", "192.0.2.2");
         rename("- {host: app.test, port: 80, weight: 3}\n- {dns: app.test, port: 81, zone: b}\n");
-        source.start(told::add);
+        source.start((endpoints, provisional) -> told.add(endpoints));
         source.refresh();
         assertThat(hosts()).as("before DNS has answered").containsExactly("app.test", "app.test");
         dns.run();
@@ -158,7 +158,7 @@ class FileSourceTest {
 
     @Test
     void looksNoMoreOnceItIsStopped() throws IOException {
-        source.start(told::add);
+        source.start((endpoints, provisional) -> told.add(endpoints));
         source.stop();
         write("- {host: 10.0.0.3, port: 80}\n");
         look();

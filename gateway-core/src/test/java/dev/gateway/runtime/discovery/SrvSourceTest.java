@@ -28,7 +28,7 @@ class SrvSourceTest {
     }
 
     private void start() {
-        source.start(told::add);
+        source.start((endpoints, provisional) -> told.add(endpoints));
         dns.run();
     }
 

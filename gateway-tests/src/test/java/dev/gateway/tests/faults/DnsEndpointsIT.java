@@ -33,6 +33,10 @@ class DnsEndpointsIT {
     }
 
     private static Rig start(NameServer names, String key, String protocol, int port) throws Exception {
+        return startWith(names, protocol, "endpoints: [{%s: app.test, port: %d}]".formatted(key, port));
+    }
+
+    private static Rig startWith(NameServer names, String protocol, String endpoints) throws Exception {
         return Rig.start(
                 """
                 listeners:
@@ -40,13 +44,13 @@ class DnsEndpointsIT {
                   - {name: secure, address: 127.0.0.1, port: 0, protocol: HTTPS, tls: {selfSigned: true, selfSignedDirectory: tls}}
                 routes: [{name: all, rules: [{backendRefs: [{name: app}]}]}]
                 upstreams:
-                  - {name: app, protocol: %s, loadBalancer: RoundRobin, endpoints: [{%s: app.test, port: %d}]}
+                  - {name: app, protocol: %s, loadBalancer: RoundRobin, %s}
                 admin: {address: 127.0.0.1, port: 0}
                 accessLog: {format: "off"}
                 resolver: {nameServers: ["127.0.0.1:%d"]}
                 drain: {timeout: 2s}
                 """
-                        .formatted(protocol, key, port, names.port()));
+                        .formatted(protocol, endpoints, names.port()));
     }
 
     private static List<String> addresses(int first, int count) {
@@ -94,6 +98,36 @@ class DnsEndpointsIT {
             }
             assertThat(endpoints(rig, true)).hasSize(count);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"host", "dns"})
+    void whatDnsAddsBesideOtherEndpointsStartsSlowlyButNotWhenTheGatewayStarts(String key) throws Exception {
+        try (Origin origin = Origin.startAt("0.0.0.0", 0).on("/", Behaviors.text("ok"));
+                NameServer names = new NameServer().has("app.test", addresses(0, 2));
+                Rig rig = startWith(
+                        names,
+                        "http1",
+                        "slowStart: 10h, endpoints: [{host: 127.0.9.1, port: %d}, {%s: app.test, port: %d}]"
+                                .formatted(origin.port(), key, origin.port()))) {
+            await(rig, List.of("127.0.9.1", "127.0.0.1", "127.0.0.2"));
+            assertThat(slowly(rig)).isEmpty();
+            names.has("app.test", addresses(0, 3));
+            await(rig, List.of("127.0.9.1", "127.0.0.1", "127.0.0.2", "127.0.0.3"));
+            assertThat(slowly(rig)).containsExactly("127.0.0.3");
+        }
+    }
+
+    /** Returns the endpoints that start slowly. */
+    private static Set<String> slowly(Rig rig) throws Exception {
+        Set<String> hosts = new TreeSet<>();
+        for (JsonNode each :
+                new ObjectMapper().readTree(rig.admin("/upstreams")).at("/upstreams/0/endpoints")) {
+            if (each.has("slowStartPercent")) {
+                hosts.add(each.get("endpoint").asText().replaceAll(":.*", ""));
+            }
+        }
+        return hosts;
     }
 
     @ParameterizedTest
