@@ -10,8 +10,10 @@ final class EndpointBlame {
     /** What a failed attempt says about its endpoint. */
     enum Finding {
         NOTHING,
-        /** It took a request and did not answer it. */
+        /** It took a request and did not answer it in time. */
         UNANSWERED,
+        /** It took a request and reset it, or its connection, before it answered. */
+        RESET,
         /** Its response broke off, or was not HTTP. */
         ANSWERED_BADLY
     }
@@ -32,16 +34,23 @@ final class EndpointBlame {
         return switch (failure.cause()) {
             // A reset that forbids a retry, such as PROTOCOL_ERROR in HTTP/2, is about the request.
             case UPSTREAM_RESET_BEFORE_HEADERS ->
-                failure.retry() == RetrySafety.NEVER ? Finding.NOTHING : Finding.UNANSWERED;
+                failure.retry() == RetrySafety.NEVER ? Finding.NOTHING : Finding.RESET;
             case UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> Finding.ANSWERED_BADLY;
             case UPSTREAM_TIMEOUT -> silent ? Finding.UNANSWERED : Finding.NOTHING;
             default -> Finding.NOTHING;
         };
     }
 
-    static void tell(Health health, Endpoint endpoint, Finding finding) {
+    /**
+     * Reports what an attempt says.
+     *
+     * @param sentNanos when its request was sent
+     * @param nanos now
+     */
+    static void tell(Health health, Endpoint endpoint, Finding finding, long sentNanos, long nanos) {
         switch (finding) {
             case UNANSWERED -> health.onUnanswered(endpoint);
+            case RESET -> health.onReset(endpoint, sentNanos, nanos);
             case ANSWERED_BADLY -> health.onAnsweredBadly(endpoint);
             case NOTHING -> {}
         }

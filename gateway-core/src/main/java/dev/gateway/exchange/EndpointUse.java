@@ -235,6 +235,7 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
         }
         EndpointBlame.Finding finding = EndpointBlame.of(failure, silent && !exchange.state.isResponded());
         answeredWell &= finding != EndpointBlame.Finding.ANSWERED_BADLY;
-        EndpointBlame.tell(upstream.health(), endpoint, finding);
+        EndpointBlame.tell(
+                upstream.health(), endpoint, finding, exchange.record.requestedNanos, exchange.loop.wheel.nanoTime());
     }
 }

@@ -44,6 +44,7 @@ final class Hedge extends Timer implements Attempt.Owner {
     private @Nullable Attempt attempt;
     private @Nullable ClientStream stream;
     private @Nullable Endpoint endpoint;
+    private long sentNanos; // when its request was sent
 
     private enum Progress {
         /** None was made; the timer may be armed. */
@@ -232,7 +233,8 @@ final class Hedge extends Timer implements Attempt.Owner {
         ExchangeRecord record = exchange.record;
         other.swap(record);
         record.hop = peer;
-        record.requestedNanos = exchange.loop.wheel.nanoTime();
+        sentNanos = exchange.loop.wheel.nanoTime();
+        record.requestedNanos = sentNanos;
         other.swap(record);
         if (progress == Progress.ASTRAY) {
             giveUp();
@@ -255,7 +257,12 @@ final class Hedge extends Timer implements Attempt.Owner {
 
     private void judge(Failure failure) {
         if (progress == Progress.SENT && endpoint != null) {
-            EndpointBlame.tell(upstream.health(), endpoint, EndpointBlame.of(failure, false));
+            EndpointBlame.tell(
+                    upstream.health(),
+                    endpoint,
+                    EndpointBlame.of(failure, false),
+                    sentNanos,
+                    exchange.loop.wheel.nanoTime());
         }
     }
 

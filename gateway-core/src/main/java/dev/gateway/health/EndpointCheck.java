@@ -8,6 +8,7 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import java.util.Objects;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks one endpoint periodically, and reports changes of its state to its upstream's health. The first answer decides
- * without the thresholds. Confined to the event loop of its {@link HealthChecks}.
+ * without the thresholds, unless the endpoint was checked before. Confined to the event loop of its {@link HealthChecks}.
  */
 final class EndpointCheck extends Timer implements Probe.Owner {
     private static final long MAX_FIRST_MILLIS = 1000;
@@ -29,7 +30,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     private final StreamOpener opener;
     private final TimerWheel wheel;
     private @Nullable Probe probe; // the check in progress, null between two checks
-    private State state = State.UNKNOWN;
+    private State state;
     private int contrary; // answers in a row that contradict the state
     private boolean again; // this check is a repetition: the connection was closed before the endpoint saw the request
 
@@ -49,6 +50,15 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         this.observer = observer;
         this.opener = opener;
         this.wheel = wheel;
+        this.state = state(upstream.health(), endpoint);
+    }
+
+    /** Returns the state at the beginning: what a check before a change of its zone has found. */
+    private static State state(Health health, Endpoint endpoint) {
+        if (!health.wasChecked(endpoint)) {
+            return State.UNKNOWN;
+        }
+        return health.report(endpoint).failedCheck() == null ? State.HEALTHY : State.UNHEALTHY;
     }
 
     /** Begins soon, after a random time, so that not all endpoints are checked at the same moment. */

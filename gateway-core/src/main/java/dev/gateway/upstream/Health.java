@@ -101,7 +101,6 @@ public final class Health {
     synchronized List<Host> update(List<EndpointSpec> wanted, boolean slowly) {
         HostSet before = set;
         HostSet next = before.next(wanted, preparation);
-        set = next;
         Set<Host> stay = Set.copyOf(next.hosts);
         List<Host> gone =
                 before.hosts.stream().filter(host -> !stay.contains(host)).toList();
@@ -112,6 +111,7 @@ public final class Health {
                 legacy.give(host, settings);
             }
         });
+        set = next; // not sooner: event loops use it at once
         gone.forEach(Host::leave);
         chosen.update(set, slowly, clock.getAsLong());
         return gone;
@@ -206,6 +206,21 @@ public final class Health {
         }
     }
 
+    /**
+     * An endpoint reset a request, or the connection of one, and did not answer it. What was sent before the last such report
+     * does not count as another failure in a row: one failure of the network or one lost connection ends many requests.
+     *
+     * @param sentNanos when the request was sent
+     * @param nanos now, by the same clock
+     */
+    public void onReset(Endpoint endpoint, long sentNanos, long nanos) {
+        Host host = host(endpoint);
+        if (host != null) {
+            host.setUnanswered(true);
+            onFailed(host, host.isNewReset(sentNanos, nanos));
+        }
+    }
+
     /** An endpoint answered a request with a failure other than {@link #onAnswered} counts, such as a broken response. */
     public void onAnsweredBadly(Endpoint endpoint) {
         Host host = host(endpoint);
@@ -215,11 +230,15 @@ public final class Health {
     }
 
     private void onFailed(Host host) {
+        onFailed(host, true);
+    }
+
+    private void onFailed(Host host, boolean another) {
         host.latency().addFailure(clock.getAsLong());
         if (successRates != null) {
             host.countOutcome(false);
         }
-        if (outliers != null && outliers.isTooMany(host.failures.incrementAndGet())) {
+        if (another && outliers != null && outliers.isTooMany(host.failures.incrementAndGet())) {
             eject(host, outliers, "has failed too often"); // if limits forbid it, the next try is after as many more
         }
     }
@@ -237,6 +256,7 @@ public final class Health {
         int inService;
         synchronized (this) {
             boolean changed = (host.failedCheck == null) != (failure == null);
+            host.checked = true;
             host.failedCheck = failure;
             if (!changed) {
                 return;
@@ -246,6 +266,12 @@ public final class Health {
             inService = inService();
         }
         listener.onChecked(endpoint, failure, inService);
+    }
+
+    /** Whether active checks have judged the endpoint, or its predecessor. */
+    public synchronized boolean wasChecked(Endpoint endpoint) {
+        Host host = host(endpoint);
+        return host != null && host.checked;
     }
 
     // Which endpoints are in service
@@ -324,6 +350,7 @@ public final class Health {
                 Legacy legacy = legacies.get(host.endpoint().address());
                 if (legacy != null) {
                     legacy.give(host, settings);
+                    host.checked = false; // the settings are others, so the first answer decides
                 } else {
                     chosen.beginSlowly(host, clock.getAsLong());
                 }

@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,7 @@ public final class Host {
     private static final long LATELY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** How exact {@link #heardNanos} is. */
-    private static final long HEARD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long HEARD_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Endpoint endpoint;
     private volatile EndpointSpec spec;
@@ -58,9 +59,14 @@ public final class Host {
     /** Whether it has answered at all. */
     private volatile boolean heard;
 
+    private final AtomicLong resetNanos = new AtomicLong(); // when it reset a request last
+    private volatile boolean hasReset; // whether it has reset any
+
     // Guarded by the Health of its upstream.
     boolean draining;
     final Ejection ejection = new Ejection();
+
+    boolean checked; // whether active checks have judged it
 
     /** Why its checks fail, null if they do not. */
     @Nullable
@@ -217,7 +223,7 @@ public final class Host {
         }
     }
 
-    /** It has answered a request. Writes at most ten times a second, so that loops do not contend for the field. */
+    /** It has answered a request. Writes at most once in a millisecond, so that loops do not contend for the field. */
     public void onHeard(long nanos) {
         if (!heard || nanos - heardNanos > HEARD_NANOS) {
             heardNanos = nanos;
@@ -228,6 +234,15 @@ public final class Host {
     /** Whether it has answered a request after that time. */
     public boolean isHeardSince(long nanos) {
         return heard && heardNanos - nanos > 0;
+    }
+
+    /** Whether a request that it has reset was sent after the last one that it reset. */
+    boolean isNewReset(long sentNanos, long nanos) {
+        long before = resetNanos.get();
+        boolean sentLater = !hasReset || sentNanos - before >= 0;
+        boolean isNew = sentLater && resetNanos.compareAndSet(before, nanos); // else another event loop was faster
+        hasReset |= isNew;
+        return isNew;
     }
 
     /** Whether its last request failed, as far as is known; false without outlier detection. */

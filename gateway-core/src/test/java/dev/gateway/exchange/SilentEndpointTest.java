@@ -151,6 +151,20 @@ class SilentEndpointTest extends ExchangeRig {
     }
 
     @Test
+    void isNotSilentIfItAnswersTheOthersOfABurst() {
+        route();
+        app().hosts().get(0).onHeard(now);
+        handler().onRequest(client, head("GET", "/"), true);
+        opener.last().succeed();
+        pass(20);
+        app().hosts().get(0).onHeard(now);
+        pass(4000);
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+
+    @Test
     void isNotSilentIfItSaysThatItWorksOnTheRequest() {
         get();
         opener.last().succeed();

@@ -17,6 +17,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Health.State;
 import dev.gateway.upstream.RoundRobin;
@@ -86,6 +87,19 @@ class EndpointCheckTest {
         answer(503);
         assertThat(state()).isEqualTo(State.UNHEALTHY);
         assertThat(failedCheck()).isEqualTo("answered 503");
+    }
+
+    @Test
+    void theFirstAnswerDoesNotDecideIfTheEndpointWasCheckedBefore() {
+        answer(200);
+        upstream.update(List.of(new EndpointSpec("app.test", 9000, 1, "app.test", "b", EndpointSpec.STATIC)));
+        answerAll(503, 503);
+        assertThat(state()).isEqualTo(State.HEALTHY);
+        answerAll(503);
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+        Upstream next = upstream();
+        next.health().inherit(upstream.health());
+        assertThat(next.health().wasChecked(ENDPOINT)).as("by other settings").isFalse();
     }
 
     @Test
@@ -326,7 +340,7 @@ class EndpointCheckTest {
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
-        assertThat(endpoint).isEqualTo(ENDPOINT);
+        assertThat(endpoint.isSameAddress(ENDPOINT)).isTrue();
         assertThat(demand).isEqualTo(StreamKind.CHECK);
         Asked question = new Asked(events, callback);
         asked.add(question);

@@ -103,6 +103,23 @@ class HealthTest {
     }
 
     @Test
+    void requestsThatOneLostConnectionEndsAreOneFailure() {
+        Health health = health(2, POLICY);
+        for (int i = 0; i < 100; i++) {
+            health.onReset(endpoint(0), nanos - 1, nanos);
+        }
+        assertThat(health.report(endpoint(0)).failures()).isOne();
+        assertThat(chosen(health)).containsExactly(0, 1);
+        for (int i = 0; health.report(endpoint(0)).state() != State.EJECTED; i++) {
+            assertThat(i).isLessThan(100);
+            long sent = ++nanos;
+            health.onReset(endpoint(0), sent, ++nanos);
+            health.onReset(endpoint(0), sent, nanos);
+        }
+        assertThat(told).hasSize(1);
+    }
+
+    @Test
     void anEjectedEndpointReturnsWhenItsTimeIsOver() {
         Health health = health(2, POLICY);
         fail(health, 0);
