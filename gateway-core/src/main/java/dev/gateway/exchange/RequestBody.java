@@ -198,7 +198,7 @@ final class RequestBody implements TransformedBody.Output {
 
     private void inspect() {
         BodyInspector asked = inspector;
-        if (asked == null || (!isHolding() && !complete)) {
+        if (asked == null || (!isHolding() && !complete) || exchange.state.isDone()) {
             return;
         }
         try {
@@ -493,6 +493,7 @@ final class RequestBody implements TransformedBody.Output {
     /** The upstream has room again. */
     void credit() {
         if (transformed != null && transformed.run()) {
+            owner.deadlines().touch(); // the upstream reads what a few bytes of the client have become
             flush(); // no read is going on whose end would flush
         }
         relay.credit();

@@ -36,7 +36,6 @@ final class TransformedBody {
     private boolean running;
     private boolean transforming;
     private boolean closed;
-    private boolean freed;
 
     /** The receiver of the new body. */
     interface Output {
@@ -253,6 +252,9 @@ final class TransformedBody {
 
     /** Ends the body: the receiver gets nothing more. */
     void close() {
+        if (closed) {
+            return;
+        }
         closed = true;
         unfinished = false;
         if (!transforming) {
@@ -261,10 +263,6 @@ final class TransformedBody {
     }
 
     private void free() {
-        if (freed) {
-            return;
-        }
-        freed = true;
         for (ByteBuf data = waiting.poll(); data != null; data = waiting.poll()) {
             data.release();
         }

@@ -155,6 +155,28 @@ class TransformedExchangeTest extends ExchangeRig {
         assertThat(transforms).hasSize(1);
     }
 
+    /** Such as a small body that decompresses to a large one: the client sends nothing meanwhile. */
+    @Test
+    void anUpstreamThatReadsWhatABodyBecomesIsNotLate() {
+        responseHeadersMillis = 100;
+        transformRequest(() -> FakeTransform.repeating(2));
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        upstream().onNextCall = () -> upstream().writable = false; // each piece fills it
+        events.onData(bytes("abcdefghij"), true);
+        events.onReadComplete();
+        for (int i = 1; i < 10; i++) {
+            pass(60);
+            assertThat(client.status()).as("after %s pieces", i).isZero();
+            upstream().writable = true;
+            upstream().onNextCall = () -> upstream().writable = false;
+            opener.last().events.onWritable();
+        }
+        assertThat(upstream().body).hasToString("aabbccddeeffgghhiijj");
+        answer("ok");
+        assertThat(client.status()).isEqualTo(200);
+    }
+
     @Test
     void aRequestWithoutABodyIsNotTransformed() {
         transformRequest(() -> FakeTransform.repeating(2));

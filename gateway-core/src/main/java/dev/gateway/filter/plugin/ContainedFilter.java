@@ -79,7 +79,17 @@ public final class ContainedFilter implements Filter {
     public @Nullable BodyInspector inspector(RequestHead head, InspectionContext context) {
         PluginContext own = PluginContext.inspecting(context, containment);
         BodyInspector inspector = containment.call(() -> filter.inspector(head, own));
-        return inspector == null ? null : (soFar, last) -> containment.required(() -> inspector.inspect(soFar, last));
+        return inspector == null
+                ? null
+                : (soFar, last) -> containment.required(() -> checked(inspector.inspect(soFar, last)));
+    }
+
+    private static BodyInspector.Result checked(BodyInspector.Result result) {
+        String fault = result instanceof BodyInspector.Refuse refusal ? Containment.fault(refusal.failure()) : null;
+        if (fault != null) {
+            throw new IllegalStateException("returned " + fault);
+        }
+        return result;
     }
 
     @Override

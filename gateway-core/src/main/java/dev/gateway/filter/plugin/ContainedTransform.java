@@ -17,7 +17,12 @@ final class ContainedTransform implements BodyTransform {
     @Override
     public Result transform(ByteBuf in, Input input) {
         try {
-            return Objects.requireNonNull(transform.transform(in, input), "transform returned null");
+            Result result = Objects.requireNonNull(transform.transform(in, input), "transform returned null");
+            String fault = result instanceof Fail fail ? Containment.fault(fail.failure()) : null;
+            if (fault != null) {
+                throw new IllegalStateException("returned " + fault);
+            }
+            return result;
         } catch (Throwable e) {
             throw containment.defect(e);
         }

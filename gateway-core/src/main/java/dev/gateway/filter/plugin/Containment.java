@@ -77,9 +77,7 @@ record Containment(String type, String source) {
             return "no verdict";
         }
         if (verdict instanceof Verdict.Refuse refusal) {
-            return isNull(refusal.failure()) || isNull(refusal.fields())
-                    ? "a refusal without a failure or fields"
-                    : null;
+            return isNull(refusal.fields()) ? "a refusal without fields" : fault(refusal.failure());
         }
         if (!(verdict instanceof Verdict.Reply reply)) {
             return null;
@@ -88,7 +86,25 @@ record Containment(String type, String source) {
             return "a reply without a head or a body";
         }
         int status = reply.head().status();
-        return status < 200 || status > 599 ? "a reply with the status " + status : null;
+        if (status < 200 || status > 599) {
+            return "a reply with the status " + status;
+        }
+        return reply.refusal() == null || isWhole(reply.refusal())
+                ? null
+                : "a reply whose refusal has no cause or detail";
+    }
+
+    /** Returns why an exchange cannot fail with this failure; null if it can. */
+    static @Nullable String fault(@Nullable Failure failure) {
+        if (failure == null || !isWhole(failure)) {
+            return "no failure, or one without a cause or detail";
+        }
+        int status = failure.status();
+        return status < 400 || status > 599 ? "a failure with the status " + status : null;
+    }
+
+    private static boolean isWhole(Failure failure) {
+        return !isNull(failure.cause()) && !isNull(failure.retry()) && !isNull(failure.detail());
     }
 
     private static boolean isNull(@Nullable Object given) { // plugins may be compiled without a check for null

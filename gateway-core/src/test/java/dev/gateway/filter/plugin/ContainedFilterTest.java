@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
@@ -11,6 +12,7 @@ import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.FilterDefect;
+import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -18,6 +20,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
@@ -110,6 +113,11 @@ class ContainedFilterTest {
                 new Verdict.Reply(interim, Unpooled.buffer()),
                 new Verdict.Reply(odd, Unpooled.buffer()),
                 new Verdict.Refuse(null),
+                new Verdict.Refuse(Failure.of(Cause.AUTHZ_DENIED, 100, "interim")),
+                new Verdict.Refuse(Failure.of(Cause.AUTHZ_DENIED, 1000, "odd")),
+                new Verdict.Refuse(new Failure(null, 403, RetrySafety.NEVER, false, "no cause")),
+                new Verdict.Refuse(new Failure(Cause.AUTHZ_DENIED, 403, RetrySafety.NEVER, false, null)),
+                new Verdict.Reply(good, Unpooled.buffer(), new Failure(null, 403, RetrySafety.NEVER, false, "no")),
                 new Verdict.Refuse(Failure.of(Cause.AUTHZ_DENIED, "no"), null));
     }
 
@@ -162,6 +170,40 @@ class ContainedFilterTest {
                         refusal.failure().cause())
                 .isEqualTo(Cause.FILTER_ERROR));
         isReleased(verdict);
+    }
+
+    @Test
+    void aTransformOrAnInspectorFailsOnlyWithAFailure() {
+        Failure none = Failure.of(Cause.AUTHZ_DENIED, 200, "it is none");
+        Filter faulty = new ContainedFilter(
+                new Filter() {
+                    @Override
+                    public BodyTransform requestBody(RequestHead head, FilterContext own) {
+                        return new BodyTransform() {
+                            @Override
+                            public Result transform(ByteBuf in, Input input) {
+                                return new Fail(none);
+                            }
+
+                            @Override
+                            public void close() {}
+                        };
+                    }
+
+                    @Override
+                    public BodyInspector inspector(RequestHead head, InspectionContext own) {
+                        return (soFar, last) -> new BodyInspector.Refuse(none);
+                    }
+                },
+                "Faulty",
+                "faulty.jar",
+                false,
+                false);
+        BodyTransform transform = Objects.requireNonNull(faulty.requestBody(request, context));
+        assertThatThrownBy(() -> transform.transform(Unpooled.EMPTY_BUFFER, BodyTransform.Input.ENDS))
+                .isInstanceOf(FilterDefect.class);
+        BodyInspector inspector = Objects.requireNonNull(faulty.inspector(request, context));
+        assertThatThrownBy(() -> inspector.inspect(Unpooled.EMPTY_BUFFER, true)).isInstanceOf(FilterDefect.class);
     }
 
     @Test
