@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 final class RequestRouting implements FilterChain.Owner {
     private static final Logger log = LoggerFactory.getLogger(RequestRouting.class);
+    private static final int FIRST_WITHOUT_TUNNEL = 300; // a 2xx answer to CONNECT opens one
 
     private final ExchangeContext exchange;
     private final Owner owner;
@@ -194,11 +195,28 @@ final class RequestRouting implements FilterChain.Owner {
 
     @Override
     public void onFilterReplied(Verdict.Reply reply) {
+        if (exchange.head.isConnect() && reply.head().status() < FIRST_WITHOUT_TUNNEL && !forgetUpgrade()) {
+            reply.body().release();
+            owner.fail(Failure.of(
+                    Cause.NO_ROUTE,
+                    501,
+                    "a filter answers with " + reply.head().status() + " where a tunnel is wanted"));
+            return;
+        }
         if (exchange.state.on(Event.REPLIED) == Action.NOTHING) {
             reply.body().release();
             return;
         }
         owner.answer(reply.head().status(), reply.refusal(), () -> send(reply));
+    }
+
+    /** Makes an upgrade an ordinary request: a filter answers, not the protocol that was asked for. */
+    private boolean forgetUpgrade() {
+        boolean forgotten = exchange.head.refuseUpgrade();
+        if (forgotten) {
+            owner.onUpgradeRefused();
+        }
+        return forgotten;
     }
 
     /** Sends the reply. An error without a body gets the body that filters or the listener choose. */

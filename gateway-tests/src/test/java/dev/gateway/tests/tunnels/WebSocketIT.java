@@ -55,6 +55,32 @@ class WebSocketIT {
         return Rig.to(origin.port()).upstreamProtocol(upstream).start();
     }
 
+    /** Else its client would think that a tunnel is open, and the gateway would keep the connection. */
+    @ParameterizedTest
+    @EnumSource
+    void aFilterThatAnswersOpensNoTunnel(Peers client) throws Exception {
+        String yaml =
+                """
+                listeners:
+                  - {name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}
+                  - {name: secure, address: 127.0.0.1, port: 0, protocol: HTTPS, tls: {selfSigned: true}}
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {body: hello}}]}]}]
+                admin: {address: 127.0.0.1, port: 0}
+                """;
+        try (Rig rig = Rig.start(yaml);
+                Peer peer = rig.connect(client)) {
+            PeerStream stream = peer.open();
+            Head answer = Handshake.ask(stream, "/echo");
+            boolean http1 = client == Peers.HTTP1 || client == Peers.HTTP1_TLS;
+            assertThat(answer.status()).isEqualTo(http1 ? 200 : 501);
+            assertThat(stream.receiveBody()).asString().contains(http1 ? "hello" : "no_route");
+            PeerStream next = peer.open();
+            next.send(Head.request("GET", "/"), true);
+            assertThat(next.receiveFinal().status()).isEqualTo(200);
+            assertThat(next.receiveBody()).isEqualTo("hello");
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("ways")
     void messagesFragmentsAndControlFramesPassBothWays(Peers client, String upstream) throws Exception {
