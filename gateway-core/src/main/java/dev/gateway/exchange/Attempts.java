@@ -21,6 +21,7 @@ import dev.gateway.upstream.EndpointAuthority;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +45,9 @@ class Attempts extends EndpointUse implements Attempt.Owner {
 
     @Nullable
     Failure lastFailure; // of the previous attempt
+
+    private long dueNanos; // no endpoint that was tried asks for a longer wait than until then
+    private boolean hasDue;
 
     /** The exchange that makes the attempts. */
     interface Owner {
@@ -203,7 +207,6 @@ class Attempts extends EndpointUse implements Attempt.Owner {
             onAnswered(head, last);
             if (!isLeftToOther(head) && !isRepeated(head)) {
                 onAccepted(head.status());
-                beforeForwarding(head);
                 owner.response().onHead(head, last);
                 onHeard(exchange.record.respondedNanos);
             }
@@ -239,12 +242,25 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     }
 
     /**
-     * Returns how long to wait. Retry-After holds for the same endpoint only, but for all if it is about the client (429).
+     * Returns how long to wait. Retry-After holds for its endpoint only, but for all if it is about the client (429). If every
+     * endpoint has been tried, the longest wait counts that any of them has asked for.
      */
     private long retryAfterMillis(ResponseHead head) {
-        return head.status() == TOO_MANY_REQUESTS || !isElsewhere()
-                ? RetryAfter.millis(head.fields(), exchange.loop.wheel.wallMillis())
-                : 0;
+        long asked = Math.min(
+                RetryAfter.millis(head.fields(), exchange.loop.wheel.wallMillis()),
+                2 * Retries.MAX_RETRY_AFTER_MILLIS); // too long in any case
+        long now = exchange.loop.wheel.nanoTime();
+        long due = now + TimeUnit.MILLISECONDS.toNanos(asked);
+        if (!hasDue || due - dueNanos > 0) {
+            hasDue = true;
+            dueNanos = due;
+        }
+        if (head.status() == TOO_MANY_REQUESTS) {
+            return asked;
+        }
+        return EndpointChoice.hasUntried(upstream, this)
+                ? 0
+                : Math.max(0, TimeUnit.NANOSECONDS.toMillis(dueNanos - now));
     }
 
     @Override

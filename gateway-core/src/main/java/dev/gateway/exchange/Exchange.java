@@ -97,8 +97,10 @@ final class Exchange extends ExchangeContext
         }
         request.watchPace();
         BodyTransform transform = request.isExpected() ? routing.requestBody() : null;
-        if (transform != null && state.isDone()) {
-            transform.close(); // a filter has limited the body, and more had arrived already
+        if (state.isDone()) { // a filter has limited the body, and more had arrived already
+            if (transform != null) {
+                transform.close();
+            }
             return;
         }
         if (transform != null) {
@@ -181,6 +183,14 @@ final class Exchange extends ExchangeContext
         if (isUpgradeRefused()) {
             onUpgradeRefused();
             state.on(Event.REQUEST_ENDED);
+        }
+    }
+
+    /** After filters: they may decide whether caches may keep the response, which then gets no cookie. */
+    @Override
+    public void beforeForwarding(ResponseHead forwarded) {
+        if (attempts != null) {
+            attempts.beforeForwarding(forwarded);
         }
     }
 

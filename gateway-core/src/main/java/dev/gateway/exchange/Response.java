@@ -44,6 +44,9 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         /** The final head has arrived, so there will be no other attempt. */
         void onFinalHead();
 
+        /** Filters have edited the head, which will be forwarded. */
+        void beforeForwarding(ResponseHead head);
+
         /** The head makes the exchange a tunnel; it is not sent yet. */
         void becomeTunnel();
 
@@ -126,6 +129,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         if (!owner.routing().onResponse(head)) {
             return;
         }
+        owner.beforeForwarding(head);
         boolean tunnel = exchange.head.isConnect() && head.status() < 300;
         ErrorAnswer answer = head.status() >= FIRST_ERROR ? owner.routing().answer(head.status(), true) : null;
         ErrorBody page = answer == null ? null : owner.routing().errorBody(answer);

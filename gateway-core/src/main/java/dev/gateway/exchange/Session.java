@@ -5,6 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
+import dev.gateway.message.SharedCaches;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.SessionResult;
 import dev.gateway.upstream.Endpoint;
@@ -18,9 +19,6 @@ import org.jspecify.annotations.Nullable;
  * loop.
  */
 final class Session {
-    private static final String PUBLIC = "public";
-    private static final String S_MAXAGE = "s-maxage";
-
     private final SessionPersistence persistence;
     private final boolean secure;
     private final SessionPersistence.@Nullable Kept kept;
@@ -49,17 +47,6 @@ final class Session {
         return Scheme.HTTPS.contentEqualsIgnoreCase(stated == null ? record.scheme : stated);
     }
 
-    /** Whether the response says that shared caches may keep it. */
-    private static boolean isShared(Fields fields) {
-        for (int i = fields.find(FieldName.CACHE_CONTROL, 0); i >= 0; i = fields.find(FieldName.CACHE_CONTROL, i + 1)) {
-            AsciiString value = fields.value(i).toLowerCase();
-            if (value.contains(PUBLIC) || value.contains(S_MAXAGE)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** Returns the endpoint of the session; null if it has none that may be chosen. */
     @Nullable
     Endpoint endpoint() {
@@ -75,7 +62,7 @@ final class Session {
     @Nullable
     SessionResult onAnswered(Endpoint by, ResponseHead head) {
         boolean same = kept != null && by.equals(kept.endpoint());
-        if (isShared(head.fields())) {
+        if (SharedCaches.areInvited(head.fields())) {
             return same ? SessionResult.KEPT : null;
         }
         if (kept == null || !same) {

@@ -344,6 +344,30 @@ class AttemptsTest extends ExchangeRig {
         assertThat(record().attempts).isEqualTo(2);
     }
 
+    @Test
+    void ifAllEndpointsAskToBeLeftAloneTheLongestTimeCounts() {
+        retry = new Route.Retry(
+                2,
+                new Route.Retry(1, Set.of(503), 0).when(),
+                new Route.Retry.Waiting(0, true, 0),
+                1024,
+                Route.Retry.Budget.UNLIMITED);
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(busy("3"), true);
+        assertThat(opener.openings).as("another endpoint is asked at once").hasSize(2);
+        opener.last().succeed();
+        pass(1000);
+        opener.last().events.onHead(busy("1"), true);
+        pass(1900);
+        assertThat(opener.openings).hasSize(2);
+        pass(150);
+        assertThat(opener.openings).hasSize(3);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().attempts).isEqualTo(3);
+    }
+
     private static ResponseHead busy(String retryAfter) {
         ResponseHead busy = response(503);
         busy.fields().add(FieldName.RETRY_AFTER, new AsciiString(retryAfter));

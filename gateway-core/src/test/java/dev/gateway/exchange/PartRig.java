@@ -132,6 +132,9 @@ abstract class PartRig {
         private @Nullable Response response;
 
         @Override
+        public void beforeForwarding(ResponseHead head) {}
+
+        @Override
         public boolean isTried(Endpoint endpoint) {
             return false;
         }

@@ -4,6 +4,7 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
+import dev.gateway.message.SharedCaches;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -83,6 +84,9 @@ public final class AuthAnswerFields {
                 }
                 QuestionFields.copy(found, name, response);
             }
+        }
+        if (found.contains(FieldName.SET_COOKIE)) {
+            SharedCaches.refuse(response); // they would give the login of one client to others
         }
     }
 }

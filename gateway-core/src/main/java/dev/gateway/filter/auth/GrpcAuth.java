@@ -11,6 +11,7 @@ import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
+import dev.gateway.message.SharedCaches;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -184,8 +185,13 @@ public final class GrpcAuth implements AuthProtocol {
 
         @Override
         public void give(Fields to) {
+            boolean cookie = false;
             for (FieldEdit edit : response) {
                 edit.apply(to);
+                cookie |= edit.name().equals(FieldName.SET_COOKIE);
+            }
+            if (cookie) {
+                SharedCaches.refuse(to); // they would give the login of one client to others
             }
         }
 

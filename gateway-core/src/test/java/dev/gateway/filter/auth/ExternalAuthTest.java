@@ -231,6 +231,9 @@ class ExternalAuthTest {
         Fields response = Heads.fields("set-cookie: app=1", "x-level: of the upstream");
         filter().onResponse(new ResponseHead(200, null, response, 0), context);
         assertThat(all(response, "set-cookie")).containsExactly("app=1", "s=1", "t=2");
+        assertThat(all(response, "cache-control"))
+                .as("no shared cache may give the login to others")
+                .containsExactly("private");
         assertThat(all(response, "x-level")).containsExactly("3");
         Fields failure = new Fields();
         filter().onFailure(failure, context);

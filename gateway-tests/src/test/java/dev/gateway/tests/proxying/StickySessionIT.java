@@ -134,6 +134,23 @@ class StickySessionIT {
 
     @ParameterizedTest
     @EnumSource
+    void aResponseThatAFilterMakesPublicGetsNoCookie(Pairing pairing) throws Exception {
+        keys(KEY);
+        String edits = "filters: [{type: ResponseHeaderModifier, responseHeaderModifier: "
+                + "{set: [{name: Cache-Control, value: 'public, max-age=60'}], remove: [Set-Cookie]}}], ";
+        try (Origin one = origin("one")) {
+            String yaml = yaml(pairing, List.of(one));
+            try (Rig rig = Rig.start(yaml.replace("rules: [{", "rules: [{" + edits));
+                    Peer client = rig.connect(pairing)) {
+                assertThat(ask(client, "lang=en").setCookie()).isEmpty();
+                rig.reload(Files.readString(rig.file()).replace("public, max-age", "private, max-age"));
+                assertThat(ask(client, "lang=en").setCookie()).startsWith("sid=");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void theSessionMovesWhenItsEndpointGoesAndStaysThere(Pairing pairing) throws Exception {
         keys(KEY);
         try (Origin one = origin("one");
