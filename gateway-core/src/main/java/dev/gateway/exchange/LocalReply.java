@@ -56,6 +56,7 @@ final class LocalReply {
             FieldName.TRAILER,
             FieldName.of("Accept-Ranges"),
             FieldName.of("Age"),
+            FieldName.of("CDN-Cache-Control"),
             FieldName.of("Content-Digest"),
             FieldName.of("Content-Disposition"),
             FieldName.of("Content-Language"),
@@ -64,7 +65,9 @@ final class LocalReply {
             FieldName.of("Digest"),
             FieldName.of("Expires"),
             FieldName.of("Pragma"),
-            FieldName.of("Repr-Digest"));
+            FieldName.of("Repr-Digest"),
+            FieldName.of("Surrogate-Control"),
+            FieldName.of("Surrogate-Key"));
 
     /** Has its own names of days and months: those of the JDK load its locale data, which takes 30 ms. */
     private static final DateTimeFormatter HTTP_DATE = new DateTimeFormatterBuilder()

@@ -70,7 +70,8 @@ public interface Filter {
 
     /**
      * The exchange has failed, and the gateway answers so. The filters that the request has passed may add fields to the
-     * answer; its others are none of theirs.
+     * answer; its others are none of theirs. What they say of {@code Content-Type}, {@code Content-Length}, {@code
+     * Cache-Control} and {@code Proxy-Status} does not count.
      */
     default void onFailure(Fields answer, FilterContext context) {}
 

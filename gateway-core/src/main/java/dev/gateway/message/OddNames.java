@@ -29,11 +29,17 @@ public final class OddNames {
         return found < 0 ? null : fields.name(found);
     }
 
-    /** Removes every field of a name, and of names that differ only in signs, which some servers cannot tell apart. */
-    public static void removeAlike(Fields fields, FieldName name) {
+    /**
+     * Removes every field of a name, and of names that differ only in signs, which some servers cannot tell apart.
+     *
+     * @return whether there was any
+     */
+    public static boolean removeAlike(Fields fields, FieldName name) {
         AsciiString lower = name.lower();
+        int before = fields.size();
         fields.remove(name);
         fields.removeUnknown((bytes, start, length) -> isAlike(lower, bytes, start, length));
+        return fields.size() < before;
     }
 
     private static boolean isAlike(AsciiString name, byte[] bytes, int start, int length) {

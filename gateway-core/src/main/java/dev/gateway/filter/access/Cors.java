@@ -127,11 +127,7 @@ public final class Cors implements Filter {
 
     @Override
     public void onResponse(ResponseHead head, FilterContext context) {
-        Fields fields = head.fields();
-        for (FieldName name : OWN) {
-            fields.remove(name);
-        }
-        write(fields, context);
+        write(head.fields(), context);
     }
 
     /** Pages may read why they were refused, too. */
@@ -141,6 +137,9 @@ public final class Cors implements Filter {
     }
 
     private void write(Fields fields, FilterContext context) {
+        for (FieldName name : OWN) { // of an upstream, or of an auth server
+            fields.remove(name);
+        }
         if (!isSameForAll
                 && !fields.hasElement(FieldName.VARY, ORIGIN_LOWER)
                 && !fields.hasElement(FieldName.VARY, ALL)) {

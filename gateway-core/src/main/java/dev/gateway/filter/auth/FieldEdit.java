@@ -102,10 +102,11 @@ record FieldEdit(FieldName name, AsciiString value, Action action) {
 
     /** Applies it to a request, where nobody else may say the same under a name that looks alike. */
     void applyToRequest(Fields request) {
-        if (action == Action.OVERWRITE_IF_EXISTS_OR_ADD
-                || (action == Action.OVERWRITE_IF_EXISTS && request.contains(name))) {
-            OddNames.removeAlike(request, name);
-            request.add(name, value);
+        if (action == Action.OVERWRITE_IF_EXISTS_OR_ADD || action == Action.OVERWRITE_IF_EXISTS) {
+            boolean existed = OddNames.removeAlike(request, name);
+            if (existed || action == Action.OVERWRITE_IF_EXISTS_OR_ADD) {
+                request.add(name, value);
+            }
         } else {
             apply(request);
         }

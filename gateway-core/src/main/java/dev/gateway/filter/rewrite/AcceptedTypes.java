@@ -6,12 +6,16 @@ import dev.gateway.message.RequestHead;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What a client accepts: the media types of its {@code Accept}, with their weights (RFC 9110, section 12.5.1). */
 final class AcceptedTypes {
     private static final int MOST = 32; // browsers send fewer than ten
+    private static final int MOST_PARAMETERS = 8; // of a type; the weight comes after few others
     private static final int FULL = 1_000; // thousandths
+    private static final Pattern WEIGHT = Pattern.compile("\\s{0,8}[qQ]=([01](?:\\.[0-9]{0,3})?)\\s{0,8}");
     private static final String ALL = "*/*";
 
     private final List<Range> ranges; // empty for a client that says nothing
@@ -52,11 +56,15 @@ final class AcceptedTypes {
 
     /** Returns the weight among the parameters of a media type; the others do not matter. */
     private static int weight(String parameters) {
-        for (String parameter : parameters.split(";", -1)) {
-            String pair = parameter.strip().toLowerCase(Locale.ROOT);
-            if (pair.matches("q=[01](\\.[0-9]{0,3})?")) {
-                return Math.min(FULL, (int) Math.round(Double.parseDouble(pair.substring(2)) * FULL));
+        int start = 0;
+        for (int i = 0; i < MOST_PARAMETERS && start <= parameters.length(); i++) {
+            int semicolon = parameters.indexOf(';', start);
+            int end = semicolon < 0 ? parameters.length() : semicolon;
+            Matcher weight = WEIGHT.matcher(parameters).region(start, end);
+            if (weight.matches()) {
+                return Math.min(FULL, (int) Math.round(Double.parseDouble(weight.group(1)) * FULL));
             }
+            start = end + 1;
         }
         return FULL;
     }

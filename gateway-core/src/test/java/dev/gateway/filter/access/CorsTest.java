@@ -186,7 +186,7 @@ class CorsTest {
         Cors filter = filter(SHOP, false);
         FakeContext context = FakeContext.from("192.0.2.1");
         ask(filter, Method.GET, context, "Origin: https://shop.test");
-        Fields answer = fields("WWW-Authenticate: Basic");
+        Fields answer = fields("WWW-Authenticate: Basic", "Access-Control-Allow-Origin: *"); // of an auth server
         filter.onFailure(answer, context);
         assertThat(lines(answer))
                 .containsExactly(

@@ -271,7 +271,25 @@ class GrpcAuthTest {
         Fields response = Heads.fields("set-cookie: app=1", "server: theirs", "content-length: 4");
         filter().onResponse(new ResponseHead(200, null, response, 4), context);
         assertThat(response.toString().lines())
-                .containsExactly("set-cookie: app=1", "content-length: 4", "Set-Cookie: s=1", "Server: mine");
+                .containsExactly(
+                        "set-cookie: app=1",
+                        "content-length: 4",
+                        "Set-Cookie: s=1",
+                        "Server: mine",
+                        "Cache-Control: private");
+    }
+
+    @Test
+    void whatIsOverwrittenIfItExistsLeavesNoNameThatLooksAlike() {
+        RequestHead head = Heads.get("shop.test", "/", "x_role: admin", "x-other: 1");
+        answer(
+                ask(head),
+                ok(new ProtoWriter()
+                                .message(2, field("x-role", "guest", null, 3))
+                                .message(2, field("x-missing", "1", null, 3)))
+                        .framed());
+        assertThat(head.fields().toString().lines()).contains("x-other: 1", "x-role: guest");
+        assertThat(head.fields().toString()).doesNotContain("x_role", "missing");
     }
 
     @Test

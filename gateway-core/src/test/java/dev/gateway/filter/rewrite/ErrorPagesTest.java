@@ -151,6 +151,8 @@ class ErrorPagesTest {
                 "text/plain, text/html;q=0.9| own",
                 "image/png| own",
                 "*/*;q=0| own",
+                "text/html;a=1;b=2;Q=0.4 ;c=3, application/json;q=0.5| json",
+                "text/html;1;2;3;4;5;6;7;8;q=0.4, application/json;q=0.5| html",
                 ",, ,| html",
             })
     void theClientChoosesAmongFilesAndTheGatewaysOwnWords(@Nullable String accept, String chosen) {
