@@ -262,6 +262,7 @@ final class FloodGuard {
 
     /** We have reset a stream. */
     void onResetSent() {
+        beginsWindow(); // else the next stray frame might begin one, and forget this
         resetsSent++;
     }
 

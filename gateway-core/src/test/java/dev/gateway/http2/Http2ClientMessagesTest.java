@@ -453,6 +453,7 @@ class Http2ClientMessagesTest {
         Pair.Exchange other = request(Method.GET, true);
         Pair.Exchange left = request(Method.GET, true);
         send(frame(Frames.HEADERS, Frames.END_HEADERS, 5, block(":status", "200")));
+        advance(60_000); // the connection is no new one
         left.client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
         collect();
         for (int i = 0; i < 10 * FloodGuard.MAX_STRAYS; i++) {
