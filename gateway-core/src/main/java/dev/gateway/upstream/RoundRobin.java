@@ -33,8 +33,18 @@ public final class RoundRobin implements Balancer {
      * more requests than others, the more often the set of endpoints changes.
      */
     public static Policy policy() {
-        AtomicInteger next = new AtomicInteger();
-        return hosts -> new RoundRobin(hosts, next);
+        return new Continued();
+    }
+
+    /** Guarded by the health of its upstream. Balancers of two zones do not share a turn, or one would skip its endpoints. */
+    private static final class Continued implements Policy {
+        private AtomicInteger last = new AtomicInteger();
+
+        @Override
+        public Balancer over(List<Host> hosts) {
+            last = new AtomicInteger(last.get());
+            return new RoundRobin(hosts, last);
+        }
     }
 
     /** Returns the length of the sequence that has the weights exactly, or a maximum if that would be too long. */

@@ -99,6 +99,24 @@ class RoundRobinTest {
         assertThat(chosen).containsOnly(9);
     }
 
+    /** They would skip endpoints, because a request of one would take the other's turn. */
+    @Test
+    void balancersOfTwoZonesHaveTheirOwnTurns() {
+        List<Host> hosts = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            hosts.add(new Host(new Endpoint(i, "10.0.0." + i, 80, 1)));
+        }
+        Balancer.Policy policy = RoundRobin.policy();
+        Balancer near = policy.over(hosts.subList(0, 3));
+        Balancer far = policy.over(hosts.subList(3, 6));
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(index(near.choose(BalancedRequest.after()))).isEqualTo(i);
+                assertThat(index(far.choose(BalancedRequest.after()))).isEqualTo(3 + i);
+            }
+        }
+    }
+
     private static RoundRobin over(List<Endpoint> endpoints) {
         return new RoundRobin(endpoints.stream().map(Host::new).toList());
     }
