@@ -148,15 +148,21 @@ final class Siblings implements EndpointPool.Others {
         return null;
     }
 
-    /** Returns the least loaded of some pools that have room, null if none has. Zones do not count for what waits. */
+    /**
+     * Returns the least loaded of some pools that have room, null if none has; one that cannot be reached only if it is the
+     * last one. Zones do not count for what waits.
+     */
     private @Nullable EndpointPool leastLoaded(Predicate<EndpointPool> hasRoom) {
         int start = pools.isEmpty() ? 0 : (int) random.applyAsLong(pools.size());
         EndpointPool best = null;
+        EndpointPool unreached = null;
         double least = 0;
         int compared = 0;
         for (int i = 0; i < pools.size() && compared < MOST_COMPARED; i++) {
             EndpointPool pool = pools.get((start + i) % pools.size());
-            if (pool.takesFromOthers() && hasRoom.test(pool)) {
+            if (pool.endpoint.host.isUnreached()) { // it has few requests because they fail
+                unreached = unreached == null && pool.takesFromOthers() && hasRoom.test(pool) ? pool : unreached;
+            } else if (pool.takesFromOthers() && hasRoom.test(pool)) {
                 compared++;
                 double load = load(pool.endpoint.host);
                 if (best == null || load < least) {
@@ -165,7 +171,7 @@ final class Siblings implements EndpointPool.Others {
                 }
             }
         }
-        return best;
+        return best == null ? unreached : best;
     }
 
     /**
@@ -173,9 +179,6 @@ final class Siblings implements EndpointPool.Others {
      * them: so equally loaded endpoints are drawn by their weights.
      */
     private double load(Host host) {
-        if (host.isUnreached()) {
-            return Double.MAX_VALUE; // it has few requests because they fail
-        }
         double uniform = (random.applyAsLong(RANDOM_STEPS) + 1.0) / RANDOM_STEPS;
         return (host.requests().taken() - Math.log(uniform)) / host.weight();
     }
