@@ -22,7 +22,7 @@ public interface EndpointSource {
          *
          * @param endpoints all of them; weights are relative to each other. Empty if there are none, or if the first query
          *     fails
-         * @param provisional whether the source does not know its endpoints yet, and these are used until it does
+         * @param provisional whether the source had no answer yet, not even a failure, and these are used until then
          */
         void onEndpoints(List<EndpointSpec> endpoints, boolean provisional);
     }

@@ -36,7 +36,7 @@ final class DnsSource implements EndpointSource {
     private final Freshness freshness = new Freshness(System::nanoTime);
     private Listener listener = (endpoints, provisional) -> {};
     private @Nullable List<EndpointSpec> told;
-    private boolean provisional; // what was told is not an answer
+    private boolean provisional; // there was no answer yet, not even a failure
     private List<InetAddress> lastIpv6 = List.of();
     private List<InetAddress> lastIpv4 = List.of();
     private @Nullable Future<?> next;
@@ -120,11 +120,8 @@ final class DnsSource implements EndpointSource {
         } else {
             onGood();
         }
-        if (!hosts.isEmpty()) {
-            tell(endpoints(hosts), false);
-        } else if (told == null) {
-            tell(List.of(), true);
-        }
+        List<EndpointSpec> before = told;
+        tell(!hosts.isEmpty() ? endpoints(hosts) : before == null ? List.of() : before);
         failing = fails;
         long holds = dns.holdsMillis(name);
         next = loop.schedule(
@@ -154,11 +151,11 @@ final class DnsSource implements EndpointSource {
         }
     }
 
-    private void tell(List<EndpointSpec> endpoints, boolean isProvisional) {
-        if (!endpoints.equals(told) || provisional != isProvisional) {
+    private void tell(List<EndpointSpec> endpoints) {
+        if (provisional || !endpoints.equals(told)) {
             told = endpoints;
-            provisional = isProvisional;
-            listener.onEndpoints(endpoints, isProvisional);
+            provisional = false;
+            listener.onEndpoints(endpoints, false);
         }
     }
 

@@ -43,7 +43,7 @@ final class FileSource implements EndpointSource {
     private Listener listener = (endpoints, provisional) -> {};
     private List<EndpointConfig> entries;
     private @Nullable List<EndpointSpec> told;
-    private boolean provisional; // of a name in the file, what was told is not an answer
+    private boolean provisional; // for a name in the file, there was no answer yet
     private @Nullable Future<?> looking;
     private volatile Map<String, SourceGroup.Member> parts = Map.of();
 

@@ -45,7 +45,7 @@ final class SourceGroup<K> {
             return told.endpoints;
         }
 
-        /** Whether the source does not know its endpoints yet. */
+        /** Whether the source had no answer yet. */
         boolean isProvisional() {
             return told.provisional;
         }

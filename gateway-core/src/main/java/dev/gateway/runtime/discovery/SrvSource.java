@@ -204,7 +204,7 @@ final class SrvSource implements EndpointSource {
         boolean news = told == null ? known || !problem.isEmpty() : known && !endpoints.equals(told);
         if (news) {
             told = endpoints;
-            listener.onEndpoints(endpoints, !known);
+            listener.onEndpoints(endpoints, false);
         }
     }
 
