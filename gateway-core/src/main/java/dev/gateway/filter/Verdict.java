@@ -28,7 +28,7 @@ public sealed interface Verdict {
     }
 
     /**
-     * The request is refused, and the failure says why and with which status.
+     * The request is refused, and the failure says why and with which status from 400 to 599.
      *
      * @param fields what the answer has besides the usual, such as a challenge; may be empty
      */

@@ -4,6 +4,7 @@ import dev.gateway.config.LoadResult;
 import dev.gateway.files.FileWatch;
 import dev.gateway.filter.FilterPlugin;
 import dev.gateway.runtime.plugins.PluginSource;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ public final class ConfigFile {
     private final FileWatch watch;
     private final boolean ofProcess;
     private final PluginSource plugins;
+    private boolean unreadable; // when it was last loaded
 
     /** Names the file, which is not read yet. */
     public ConfigFile(Path path) {
@@ -52,6 +54,7 @@ public final class ConfigFile {
     /** Reads the file, and first the plugins. */
     public LoadResult load() {
         watch.reading();
+        unreadable = Files.exists(path) && !Files.isReadable(path);
         LoadResult result = plugins.load(path);
         return ofProcess && result instanceof LoadResult.Valid valid
                 ? new LoadResult.Valid(valid.config().withAdmin(), valid.problems())
@@ -60,11 +63,17 @@ public final class ConfigFile {
 
     /**
      * Looks at the file, and returns whether it has changed since it was loaded and not since the last look. After a load that
-     * failed because of a plugin, also looks at the jars.
+     * failed because of a plugin, also looks at the jars; after one that was not permitted, whether it is now.
      */
     boolean hasSettled() {
         boolean plugin = plugins.hasSettledSinceFailure();
-        return watch.hasSettled() || plugin;
+        boolean permitted = unreadable && Files.isReadable(path); // nothing else of the file has changed then
+        return watch.hasSettled() || plugin || permitted;
+    }
+
+    /** Waits until plugins are closed that nobody uses any more, but not longer than this; returns whether they are. */
+    boolean awaitClosed(long millis) throws InterruptedException {
+        return PluginSource.awaitClosed(millis);
     }
 
     /** Frees the plugins that no generation uses; a second call has no effect. */

@@ -4,9 +4,7 @@ import dev.gateway.config.DrainConfig;
 import dev.gateway.observe.metrics.Metrics;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,7 +16,7 @@ import org.slf4j.LoggerFactory;
 public final class Lifecycle {
     private static final Logger log = LoggerFactory.getLogger(Lifecycle.class);
 
-    private static final int PLUGIN_PATIENCE_SECONDS = 5;
+    private static final long PLUGIN_PATIENCE_MILLIS = 5_000;
 
     private final Loops loops;
     private final Listeners listeners;
@@ -140,22 +138,21 @@ public final class Lifecycle {
 
     /** Frees plugins, now that no event loop runs any more. A plugin that does not end must not keep the process. */
     private void freePlugins() {
-        CompletableFuture<Void> freed = CompletableFuture.runAsync(
-                () -> {
-                    generations.freePlugins();
-                    if (file != null) {
-                        file.close();
-                    }
-                },
-                thread.executor());
+        CompletableFuture.runAsync(
+                        () -> {
+                            generations.freePlugins();
+                            if (file != null) {
+                                file.close();
+                            }
+                        },
+                        thread.executor())
+                .join();
         try {
-            freed.get(PLUGIN_PATIENCE_SECONDS, TimeUnit.SECONDS);
-        } catch (TimeoutException e) {
-            log.warn("A plugin takes longer than {} s to close; stopping without it", PLUGIN_PATIENCE_SECONDS);
+            if (file != null && !file.awaitClosed(PLUGIN_PATIENCE_MILLIS)) {
+                log.warn("A plugin takes longer than {} ms to close; stopping without it", PLUGIN_PATIENCE_MILLIS);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // the interrupting thread wants an end
-        } catch (ExecutionException e) {
-            log.error("Closing plugins", e.getCause());
         }
     }
 

@@ -98,8 +98,9 @@ final class PluginDirectory {
 
     /** Uses the jars no more. */
     void close() {
-        jars.values().forEach(each -> each.jar.release());
+        Map<Path, Opened> used = jars;
         jars = Map.of();
+        used.values().forEach(each -> each.jar.release());
     }
 
     private List<Path> files(boolean named, List<Problem> problems) {

@@ -13,6 +13,9 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.jar.JarFile;
 import java.util.zip.ZipException;
 import org.slf4j.Logger;
@@ -21,10 +24,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Loaded jar with plugins. Its own class loader shares a few packages with the gateway ({@link SharedClasses}), and reads a
  * private copy. Somebody who overwrites a jar in place would take the code away from a JVM that has it open. When the last
- * user has released the jar, it closes the class loader and deletes the copy. Any thread may call it.
+ * user has released the jar, a thread of its own closes the plugins and the class loader, and deletes the copy. Any thread
+ * may call it.
  */
 final class PluginJar implements PluginType.Code {
     private static final Logger log = LoggerFactory.getLogger(PluginJar.class);
+
+    private static final Set<Thread> CLOSING = ConcurrentHashMap.newKeySet();
 
     private final String name;
     private final byte[] hash;
@@ -110,9 +116,36 @@ final class PluginJar implements PluginType.Code {
 
     @Override
     public synchronized void release() {
-        if (--users > 0) {
-            return;
+        if (--users == 0) {
+            Thread thread = new Thread(this::closeHere, "close " + name);
+            thread.setDaemon(true);
+            CLOSING.add(thread);
+            thread.start();
         }
+    }
+
+    /** Waits until all that nobody uses are closed, but not longer than this; returns whether they are. */
+    static boolean awaitClosed(long millis) throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        for (Thread each : CLOSING) {
+            each.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
+            if (each.isAlive()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Closes plugins, on a thread that nobody waits for long: a plugin may not return. */
+    private void closeHere() {
+        try {
+            closeAll();
+        } finally {
+            CLOSING.remove(Thread.currentThread());
+        }
+    }
+
+    private void closeAll() {
         made.forEach(this::close);
         try {
             loader.close();

@@ -86,7 +86,16 @@ public final class PluginSource implements AutoCloseable {
         return opened != null && opened.hasSettledSinceFailure();
     }
 
-    /** Frees the plugins that no generation uses. */
+    /**
+     * Waits until plugins that nobody uses are closed, but not longer than this.
+     *
+     * @return whether they are
+     */
+    public static boolean awaitClosed(long millis) throws InterruptedException {
+        return PluginJar.awaitClosed(millis);
+    }
+
+    /** Frees the plugins that no generation uses; others close when the last generation ends that does. */
     @Override
     public void close() {
         if (opened != null) {

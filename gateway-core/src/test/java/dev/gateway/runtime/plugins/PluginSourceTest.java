@@ -121,6 +121,7 @@ class PluginSourceTest {
         Path copy = copy(former);
         assertThat(copy).exists();
         generation.forEach(PluginType.Code::release);
+        assertThat(PluginSource.awaitClosed(10_000)).isTrue();
         assertThatThrownBy(() -> former.loadClass("Greet$1")).isInstanceOf(ClassNotFoundException.class);
         assertThat(copy).doesNotExist();
         assertThat(classes(second).loadClass("Greet$1")).isNotNull();
@@ -260,6 +261,7 @@ class PluginSourceTest {
         loaded();
         assertThat(System.getProperty("greet.closed")).isNull();
         source.close();
+        assertThat(PluginSource.awaitClosed(10_000)).isTrue();
         assertThat(System.getProperty("greet.closed")).isEqualTo("Greet$Late");
         System.clearProperty("greet.closed");
     }
@@ -269,7 +271,24 @@ class PluginSourceTest {
         jar("greet.jar", "Greet", "public void close() { throw new NoClassDefFoundError(); }");
         Path copy = copy(classes(loaded()));
         source.close();
+        assertThat(PluginSource.awaitClosed(10_000)).isTrue();
         assertThat(copy).doesNotExist();
+    }
+
+    @Test
+    void aPluginThatDoesNotReturnKeepsNobodyWaiting() throws Exception {
+        jar(
+                "greet.jar",
+                "Greet",
+                "public void close() { synchronized (Greet.class) {"
+                        + " while (!Boolean.getBoolean(\"greet.released\")) { Thread.onSpinWait(); } } }");
+        Path copy = copy(classes(loaded()));
+        source.close();
+        assertThat(PluginSource.awaitClosed(10)).isFalse();
+        System.setProperty("greet.released", "true");
+        assertThat(PluginSource.awaitClosed(10_000)).isTrue();
+        assertThat(copy).doesNotExist();
+        System.clearProperty("greet.released");
     }
 
     @Test
