@@ -102,8 +102,14 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
             read();
             log.info("Loaded the new {} of {} from {}", use.what, use.user, path);
         } catch (IOException e) {
-            problem = use.at + ": " + use.user + ": keeping the previous " + use.what + ": " + FileFault.message(e);
-            log.warn(problem);
+            if (e instanceof FileFault) {
+                watch.unread();
+            }
+            String now = use.at + ": " + use.user + ": keeping the previous " + use.what + ": " + FileFault.message(e);
+            if (!now.equals(problem)) {
+                log.warn(now);
+            }
+            problem = now;
         }
     }
 

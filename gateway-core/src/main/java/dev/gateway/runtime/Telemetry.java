@@ -196,8 +196,14 @@ public final class Telemetry {
                 change.finish();
                 log.info("Loaded new headers or certificates for the receiver of otlp");
             } catch (StartException e) {
-                problem = e.getMessage() + ": the gateway keeps what it read before";
-                log.warn(problem);
+                if (e.getCause() instanceof IOException) {
+                    exports.files.unread();
+                }
+                String now = e.getMessage() + ": the gateway keeps what it read before";
+                if (!now.equals(problem)) {
+                    log.warn(now);
+                }
+                problem = now;
             }
         }
     }
