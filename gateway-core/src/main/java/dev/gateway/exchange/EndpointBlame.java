@@ -14,7 +14,9 @@ final class EndpointBlame {
         UNANSWERED,
         /** It took a request and reset it, or its connection, before it answered. */
         RESET,
-        /** Its response broke off, or was not HTTP. */
+        /** Its response broke off. */
+        BROKEN_OFF,
+        /** Its response was not HTTP. */
         ANSWERED_BADLY
     }
 
@@ -35,7 +37,8 @@ final class EndpointBlame {
             // A reset that forbids a retry, such as PROTOCOL_ERROR in HTTP/2, is about the request.
             case UPSTREAM_RESET_BEFORE_HEADERS ->
                 failure.retry() == RetrySafety.NEVER ? Finding.NOTHING : Finding.RESET;
-            case UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> Finding.ANSWERED_BADLY;
+            case UPSTREAM_RESET_IN_BODY -> Finding.BROKEN_OFF;
+            case UPSTREAM_PROTOCOL_ERROR -> Finding.ANSWERED_BADLY;
             case UPSTREAM_TIMEOUT -> silent ? Finding.UNANSWERED : Finding.NOTHING;
             default -> Finding.NOTHING;
         };
@@ -51,6 +54,7 @@ final class EndpointBlame {
         switch (finding) {
             case UNANSWERED -> health.onUnanswered(endpoint);
             case RESET -> health.onReset(endpoint, sentNanos, nanos);
+            case BROKEN_OFF -> health.onBrokenOff(endpoint, sentNanos, nanos);
             case ANSWERED_BADLY -> health.onAnsweredBadly(endpoint);
             case NOTHING -> {}
         }

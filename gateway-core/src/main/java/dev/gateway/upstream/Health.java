@@ -221,11 +221,19 @@ public final class Health {
         }
     }
 
-    /** An endpoint answered a request with a failure other than {@link #onAnswered} counts, such as a broken response. */
+    /** An endpoint answered a request with a failure other than {@link #onAnswered} counts, such as one that is not HTTP. */
     public void onAnsweredBadly(Endpoint endpoint) {
         Host host = host(endpoint);
         if (host != null && outliers != null && outliers.counts() == OutlierDetection.Counts.ANY_FAILURE) {
             onFailed(host);
+        }
+    }
+
+    /** A response of an endpoint broke off; counted as {@link #onReset} counts, if such failures count at all. */
+    public void onBrokenOff(Endpoint endpoint, long sentNanos, long nanos) {
+        Host host = host(endpoint);
+        if (host != null && outliers != null && outliers.counts() == OutlierDetection.Counts.ANY_FAILURE) {
+            onFailed(host, host.isNewReset(sentNanos, nanos));
         }
     }
 

@@ -59,7 +59,7 @@ public final class Host {
     /** Whether it has answered at all. */
     private volatile boolean heard;
 
-    private final AtomicLong resetNanos = new AtomicLong(); // when it reset a request last
+    private final AtomicLong resetNanos = new AtomicLong(); // when it reset a request that counted
     private volatile boolean hasReset; // whether it has reset any
 
     // Guarded by the Health of its upstream.
@@ -236,7 +236,7 @@ public final class Host {
         return heard && heardNanos - nanos > 0;
     }
 
-    /** Whether a request that it has reset was sent after the last one that it reset. */
+    /** Whether a request that it has reset was sent after the last reset that counted; then this one counts. */
     boolean isNewReset(long sentNanos, long nanos) {
         long before = resetNanos.get();
         boolean sentLater = !hasReset || sentNanos - before >= 0;
