@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 class Attempts extends EndpointUse implements Attempt.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
+    private static final long MOST_DUE_MILLIS = TimeUnit.DAYS.toMillis(1); // longer than any request waits
 
     final Owner owner;
     final Route route;
@@ -46,8 +47,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     @Nullable
     Failure lastFailure; // of the previous attempt
 
-    private long dueNanos; // no endpoint that was tried asks for a longer wait than until then
-    private boolean hasDue;
+    private @Nullable DueTimes due; // null if no endpoint has asked for a wait
 
     /** The exchange that makes the attempts. */
     interface Owner {
@@ -97,6 +97,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     void open() {
         RequestHead head = exchange.head;
         ExchangeRecord record = exchange.record;
+        beginAnotherRound();
         Endpoint chosen = choose();
         if (chosen == null) {
             owner.fail(
@@ -242,25 +243,42 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     }
 
     /**
-     * Returns how long to wait. Retry-After holds for its endpoint only, but for all if it is about the client (429). If every
-     * endpoint has been tried, the longest wait counts that any of them has asked for.
+     * Returns how long to wait: until an endpoint may be asked. Retry-After holds for its endpoint only, but for all if it is
+     * about the client (429).
      */
     private long retryAfterMillis(ResponseHead head) {
-        long asked = Math.min(
-                RetryAfter.millis(head.fields(), exchange.loop.wheel.wallMillis()),
-                2 * Retries.MAX_RETRY_AFTER_MILLIS); // too long in any case
-        long now = exchange.loop.wheel.nanoTime();
-        long due = now + TimeUnit.MILLISECONDS.toNanos(asked);
-        if (!hasDue || due - dueNanos > 0) {
-            hasDue = true;
-            dueNanos = due;
+        Endpoint by = previous();
+        if (by != null) {
+            onRetryAfter(by, head);
         }
-        if (head.status() == TOO_MANY_REQUESTS) {
-            return asked;
-        }
-        return EndpointChoice.hasUntried(upstream, this)
+        DueTimes asked = due;
+        long wait = asked == null || EndpointChoice.hasUntried(upstream, this)
                 ? 0
-                : Math.max(0, TimeUnit.NANOSECONDS.toMillis(dueNanos - now));
+                : asked.waitMillis(upstream.hosts(), exchange.loop.wheel.nanoTime());
+        return head.status() == TOO_MANY_REQUESTS ? Math.max(wait, askedMillis(head)) : wait;
+    }
+
+    /** An endpoint has answered with a status that is a failure, and may have said when to ask it again. */
+    public final void onRetryAfter(Endpoint by, ResponseHead head) {
+        long millis = policy.waiting().retryAfter() ? askedMillis(head) : 0;
+        if (millis > 0) {
+            DueTimes times = due == null ? new DueTimes() : due;
+            due = times;
+            times.put(by, exchange.loop.wheel.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis));
+        }
+    }
+
+    private long askedMillis(ResponseHead head) {
+        return Math.min(MOST_DUE_MILLIS, RetryAfter.millis(head.fields(), exchange.loop.wheel.wallMillis()));
+    }
+
+    /** Once every endpoint was tried, all count as untried but those that ask to be left alone. */
+    private void beginAnotherRound() {
+        DueTimes asked = due;
+        if (asked != null && !EndpointChoice.hasUntried(upstream, this)) {
+            long now = exchange.loop.wheel.nanoTime();
+            forgetTried(endpoint -> !asked.isDue(endpoint, now));
+        }
     }
 
     @Override

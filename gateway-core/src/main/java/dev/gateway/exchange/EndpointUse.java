@@ -9,8 +9,10 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.BalancerContext;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import java.util.BitSet;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,6 +93,17 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
             triedBeyond.set(index);
         } else if (index >= 0) {
             tried |= 1L << index;
+        }
+    }
+
+    /** Only these endpoints count as tried from now on. */
+    final void forgetTried(Predicate<Endpoint> but) {
+        tried = 0;
+        triedBeyond = null;
+        for (Host host : upstream.hosts()) {
+            if (but.test(host.endpoint())) {
+                setTried(host.endpoint());
+            }
         }
     }
 
@@ -234,7 +247,7 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
             return;
         }
         EndpointBlame.Finding finding = EndpointBlame.of(failure, silent && !exchange.state.isResponded());
-        answeredWell &= finding != EndpointBlame.Finding.ANSWERED_BADLY;
+        answeredWell &= finding != EndpointBlame.Finding.ANSWERED_BADLY && finding != EndpointBlame.Finding.BROKEN_OFF;
         EndpointBlame.tell(
                 upstream.health(), endpoint, finding, exchange.record.requestedNanos, exchange.loop.wheel.nanoTime());
     }

@@ -77,6 +77,9 @@ final class Hedge extends Timer implements Attempt.Owner {
         /** Whether the retry policy repeats a request after this status. */
         boolean isRetriable(int status);
 
+        /** An endpoint has answered with a failure, and may have said when to ask it again. */
+        void onRetryAfter(Endpoint by, ResponseHead head);
+
         /** Returns the response, for the attempt that gets one. */
         Response response();
 
@@ -279,15 +282,17 @@ final class Hedge extends Timer implements Attempt.Owner {
             end(HedgeResult.FAILED, 0, failure);
             running.abandon(failure);
         } else if (!head.isInterim() && (head.status() >= SERVER_ERROR || owner.isRetriable(head.status()))) {
-            onError(head.status());
+            onError(head);
             running.abandon(Attempt.ABANDONED);
         } else if (!head.isInterim()) {
             owner.onHedgeAnswered(running, from, head, last);
         }
     }
 
-    private void onError(int status) {
+    private void onError(ResponseHead head) {
+        int status = head.status();
         if (endpoint != null) {
+            owner.onRetryAfter(endpoint, head);
             upstream.health().onAnswered(endpoint, status);
             upstream.host(endpoint).onHeard(exchange.loop.wheel.nanoTime());
         }

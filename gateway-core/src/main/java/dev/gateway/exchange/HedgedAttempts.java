@@ -124,6 +124,10 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
             return false;
         }
         onHeard(exchange.loop.wheel.nanoTime());
+        Endpoint by = previous();
+        if (by != null) {
+            onRetryAfter(by, head);
+        }
         return goOnWithOther(head.status(), null);
     }
 

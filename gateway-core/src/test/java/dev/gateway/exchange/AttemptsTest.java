@@ -345,13 +345,8 @@ class AttemptsTest extends ExchangeRig {
     }
 
     @Test
-    void ifAllEndpointsAskToBeLeftAloneTheLongestTimeCounts() {
-        retry = new Route.Retry(
-                2,
-                new Route.Retry(1, Set.of(503), 0).when(),
-                new Route.Retry.Waiting(0, true, 0),
-                1024,
-                Route.Retry.Budget.UNLIMITED);
+    void ifAllEndpointsAskToBeLeftAloneTheOneIsAskedThatIsDueFirst() {
+        retry = patient();
         get();
         opener.last().succeed();
         opener.last().events.onHead(busy("3"), true);
@@ -359,13 +354,40 @@ class AttemptsTest extends ExchangeRig {
         opener.last().succeed();
         pass(1000);
         opener.last().events.onHead(busy("1"), true);
-        pass(1900);
+        pass(900);
         assertThat(opener.openings).hasSize(2);
         pass(150);
         assertThat(opener.openings).hasSize(3);
+        assertThat(opener.last().endpoint)
+                .as("the other one asks for more time")
+                .isEqualTo(SECOND);
         opener.last().succeed();
         opener.last().events.onHead(response(200), true);
         assertThat(record().attempts).isEqualTo(3);
+    }
+
+    @Test
+    void anEndpointThatAskedForNothingIsAskedAgainAtOnce() {
+        retry = patient();
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(busy("3600"), true);
+        opener.last().succeed();
+        opener.last().events.onHead(response(503), true);
+        assertThat(opener.openings).hasSize(3);
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+
+    private static Route.Retry patient() {
+        return new Route.Retry(
+                2,
+                new Route.Retry(1, Set.of(503), 0).when(),
+                new Route.Retry.Waiting(0, true, 0),
+                1024,
+                Route.Retry.Budget.UNLIMITED);
     }
 
     private static ResponseHead busy(String retryAfter) {

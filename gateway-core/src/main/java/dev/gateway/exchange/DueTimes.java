@@ -1,0 +1,36 @@
+package dev.gateway.exchange;
+
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Due times: when endpoints may be asked again that have answered one request with {@code Retry-After}. */
+final class DueTimes {
+    private final Map<Endpoint, Long> nanos = new HashMap<>();
+
+    /** An endpoint is to get no further attempt before this time. */
+    void put(Endpoint endpoint, long dueNanos) {
+        nanos.put(endpoint, dueNanos);
+    }
+
+    /** Whether an endpoint may get another attempt now. */
+    boolean isDue(Endpoint endpoint, long now) {
+        Long due = nanos.get(endpoint);
+        return due == null || due - now <= 0;
+    }
+
+    /** Returns milliseconds until one of the endpoints that may be chosen is due; 0 if one is, or if there are none. */
+    long waitMillis(List<Host> hosts, long now) {
+        long least = Long.MAX_VALUE;
+        for (Host host : hosts) {
+            if (host.isChosen()) {
+                Long due = nanos.get(host.endpoint());
+                least = Math.min(least, due == null ? 0 : Math.max(0, due - now));
+            }
+        }
+        return least == Long.MAX_VALUE ? 0 : TimeUnit.NANOSECONDS.toMillis(least);
+    }
+}
