@@ -197,10 +197,14 @@ final class RequestRouting implements FilterChain.Owner {
     public void onFilterReplied(Verdict.Reply reply) {
         if (exchange.head.isConnect() && reply.head().status() < FIRST_WITHOUT_TUNNEL && !forgetUpgrade()) {
             reply.body().release();
-            owner.fail(Failure.of(
-                    Cause.NO_ROUTE,
-                    501,
-                    "a filter answers with " + reply.head().status() + " where a tunnel is wanted"));
+            Failure refusal = reply.refusal();
+            owner.fail(
+                    refusal != null
+                            ? Failure.of(refusal.cause(), refusal.detail())
+                            : Failure.of(
+                                    Cause.NO_ROUTE,
+                                    501,
+                                    "a filter answers " + reply.head().status() + " itself"));
             return;
         }
         if (exchange.state.on(Event.REPLIED) == Action.NOTHING) {
