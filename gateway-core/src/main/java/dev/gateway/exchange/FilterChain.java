@@ -9,7 +9,6 @@ import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
-import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Router;
@@ -29,10 +28,6 @@ import org.slf4j.LoggerFactory;
 /** Runs a route's filters over one request and its response. Keeps its position while a filter answers later. */
 final class FilterChain implements InspectionContext {
     private static final Logger log = LoggerFactory.getLogger(FilterChain.class);
-
-    /** What the gateway itself says in the answer to a failure. */
-    private static final List<FieldName> GATEWAYS_OWN =
-            List.of(FieldName.CACHE_CONTROL, FieldName.CONTENT_LENGTH, FieldName.CONTENT_TYPE, FieldName.PROXY_STATUS);
 
     private final Router.Match match;
     private final List<Filter> filters;
@@ -446,7 +441,6 @@ final class FilterChain implements InspectionContext {
                 log.error("A filter failed at the answer to a failure", e);
             }
         }
-        GATEWAYS_OWN.forEach(fields::remove);
         return fields;
     }
 

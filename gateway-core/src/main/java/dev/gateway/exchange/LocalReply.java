@@ -10,6 +10,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.ReasonPhrase;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.SharedCaches;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
@@ -56,7 +57,6 @@ final class LocalReply {
             FieldName.TRAILER,
             FieldName.of("Accept-Ranges"),
             FieldName.of("Age"),
-            FieldName.of("CDN-Cache-Control"),
             FieldName.of("Content-Digest"),
             FieldName.of("Content-Disposition"),
             FieldName.of("Content-Language"),
@@ -66,8 +66,16 @@ final class LocalReply {
             FieldName.of("Expires"),
             FieldName.of("Pragma"),
             FieldName.of("Repr-Digest"),
-            FieldName.of("Surrogate-Control"),
             FieldName.of("Surrogate-Key"));
+
+    /** What the gateway itself says in the answer to a failure. */
+    private static final List<FieldName> OWN = List.of(
+            FieldName.CACHE_CONTROL,
+            FieldName.CONTENT_LENGTH,
+            FieldName.CONTENT_TYPE,
+            FieldName.PROXY_STATUS,
+            FieldName.of("grpc-status"),
+            FieldName.of("grpc-message"));
 
     /** Has its own names of days and months: those of the JDK load its locale data, which takes 30 ms. */
     private static final DateTimeFormatter HTTP_DATE = new DateTimeFormatterBuilder()
@@ -130,9 +138,7 @@ final class LocalReply {
         if ((status == 503 || status == 429) && !about.fields.contains(FieldName.RETRY_AFTER)) {
             fields.add(FieldName.RETRY_AFTER, failure.cause() == Cause.RATE_LIMITED ? MINUTE : SECOND);
         }
-        for (int i = 0; i < about.fields.size(); i++) {
-            fields.add(about.fields.name(i), about.fields.value(i));
-        }
+        addOthers(fields, about.fields);
         return send(stream, request, new ResponseHead(status, null, fields, 0), body, settings);
     }
 
@@ -153,13 +159,26 @@ final class LocalReply {
         ResponseHead head = GrpcStatus.failed(failure, about.requestId);
         Fields fields = head.fields();
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
-        for (int i = 0; i < about.fields.size(); i++) {
-            fields.add(about.fields.name(i), about.fields.value(i));
-        }
+        addOthers(fields, about.fields);
         sign(fields, settings);
         stream.head(head, true);
         stream.flush();
         return 0;
+    }
+
+    /** Adds fields of filters, but none that the gateway writes itself. */
+    private static void addOthers(Fields answer, Fields given) {
+        if (given.size() == 0) {
+            return;
+        }
+        Fields others = new Fields();
+        for (int i = 0; i < given.size(); i++) {
+            others.add(given.name(i), given.value(i));
+        }
+        OWN.forEach(others::remove);
+        for (int i = 0; i < others.size(); i++) {
+            answer.add(others.name(i), others.value(i));
+        }
     }
 
     private static AsciiString allow(ServerStream stream, ExchangeSettings settings) {
@@ -189,6 +208,7 @@ final class LocalReply {
         for (FieldName name : OF_A_BODY) {
             fields.remove(name);
         }
+        SharedCaches.removeTargeted(fields);
         if (answer.cause() != null) {
             fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), answer.cause(), null));
         }

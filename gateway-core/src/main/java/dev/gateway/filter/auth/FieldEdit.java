@@ -112,22 +112,20 @@ record FieldEdit(FieldName name, AsciiString value, Action action) {
         }
     }
 
-    /** Applies it to a response. */
-    void apply(Fields fields) {
+    /** Applies it to a response; returns whether that has changed anything. */
+    boolean apply(Fields fields) {
         boolean exists = fields.contains(name);
-        switch (action) {
-            case APPEND_IF_EXISTS_OR_ADD -> fields.add(name, value);
-            case ADD_IF_ABSENT -> {
-                if (!exists) {
-                    fields.add(name, value);
-                }
-            }
-            case OVERWRITE_IF_EXISTS_OR_ADD -> fields.set(name, value);
-            case OVERWRITE_IF_EXISTS -> {
-                if (exists) {
-                    fields.set(name, value);
-                }
-            }
+        boolean applies =
+                switch (action) {
+                    case APPEND_IF_EXISTS_OR_ADD, OVERWRITE_IF_EXISTS_OR_ADD -> true;
+                    case ADD_IF_ABSENT -> !exists;
+                    case OVERWRITE_IF_EXISTS -> exists;
+                };
+        if (applies && exists && action != Action.APPEND_IF_EXISTS_OR_ADD) {
+            fields.set(name, value);
+        } else if (applies) {
+            fields.add(name, value);
         }
+        return applies;
     }
 }

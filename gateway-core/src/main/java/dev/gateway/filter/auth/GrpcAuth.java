@@ -187,8 +187,7 @@ public final class GrpcAuth implements AuthProtocol {
         public void give(Fields to) {
             boolean cookie = false;
             for (FieldEdit edit : response) {
-                edit.apply(to);
-                cookie |= edit.name().equals(FieldName.SET_COOKIE);
+                cookie |= edit.apply(to) && edit.name().equals(FieldName.SET_COOKIE);
             }
             if (cookie) {
                 SharedCaches.refuse(to); // they would give the login of one client to others

@@ -5,7 +5,7 @@ import io.netty.handler.codec.dns.DnsRecordType;
 import io.netty.handler.codec.dns.DnsResponseCode;
 import io.netty.resolver.dns.DnsErrorCauseException;
 import io.netty.resolver.dns.DnsNameResolverException;
-import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
@@ -28,10 +28,11 @@ final class DnsFailures {
     /** A name server has answered with SERVFAIL. */
     static UnknownHostException serverFailure() {
         try {
-            Constructor<DnsErrorCauseException> constructor = DnsErrorCauseException.class.getDeclaredConstructor(
-                    String.class, DnsResponseCode.class, boolean.class);
-            constructor.setAccessible(true); // Netty makes none for others
-            return because(constructor.newInstance("query failed with SERVFAIL", DnsResponseCode.SERVFAIL, false));
+            Method maker = DnsErrorCauseException.class.getDeclaredMethod(
+                    "newStatic", String.class, DnsResponseCode.class, Class.class, String.class);
+            maker.setAccessible(true); // Netty makes none for others
+            return because((Throwable)
+                    maker.invoke(null, "SERVFAIL", DnsResponseCode.SERVFAIL, DnsFailures.class, "serverFailure"));
         } catch (ReflectiveOperationException e) {
             throw new LinkageError(e.getMessage(), e);
         }
