@@ -85,9 +85,8 @@ public final class ContainedFilter implements Filter {
     }
 
     private static BodyInspector.Result checked(BodyInspector.Result result) {
-        String fault = result instanceof BodyInspector.Refuse refusal ? Containment.fault(refusal.failure()) : null;
-        if (fault != null) {
-            throw new IllegalStateException("returned " + fault);
+        if (result instanceof BodyInspector.Refuse refusal) {
+            Containment.requireUsable(refusal.failure());
         }
         return result;
     }

@@ -18,9 +18,8 @@ final class ContainedTransform implements BodyTransform {
     public Result transform(ByteBuf in, Input input) {
         try {
             Result result = Objects.requireNonNull(transform.transform(in, input), "transform returned null");
-            String fault = result instanceof Fail fail ? Containment.fault(fail.failure()) : null;
-            if (fault != null) {
-                throw new IllegalStateException("returned " + fault);
+            if (result instanceof Fail fail) {
+                Containment.requireUsable(fail.failure());
             }
             return result;
         } catch (Throwable e) {

@@ -103,6 +103,14 @@ record Containment(String type, String source) {
         return status < 400 || status > 599 ? "a failure with the status " + status : null;
     }
 
+    /** Throws if an exchange cannot fail with this failure, which the filter has returned. */
+    static void requireUsable(@Nullable Failure failure) {
+        String fault = fault(failure);
+        if (fault != null) {
+            throw new IllegalStateException("returned " + fault);
+        }
+    }
+
     private static boolean isWhole(Failure failure) {
         return !isNull(failure.cause()) && !isNull(failure.retry()) && !isNull(failure.detail());
     }
@@ -114,7 +122,7 @@ record Containment(String type, String source) {
     /** Frees what a verdict of the filter has that nobody acts on. */
     void discard(@Nullable Verdict verdict) {
         if (verdict instanceof Verdict.Reply reply) {
-            run(() -> ReferenceCountUtil.release(reply.body())); // does nothing if there is none
+            run(() -> ReferenceCountUtil.release(reply.body())); // a plugin may have given null
         } else if (verdict instanceof Verdict.Wait wait) {
             run(wait.cancel());
         }
