@@ -247,10 +247,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
      * about the client (429).
      */
     private long retryAfterMillis(ResponseHead head) {
-        Endpoint by = previous();
-        if (by != null) {
-            onRetryAfter(by, head);
-        }
+        onRetryAfter(previous(), head);
         DueTimes asked = due;
         long wait = asked == null || EndpointChoice.hasUntried(upstream, this)
                 ? 0
@@ -259,9 +256,9 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     }
 
     /** An endpoint has answered with a status that is a failure, and may have said when to ask it again. */
-    public final void onRetryAfter(Endpoint by, ResponseHead head) {
+    public final void onRetryAfter(@Nullable Endpoint by, ResponseHead head) {
         long millis = policy.waiting().retryAfter() ? askedMillis(head) : 0;
-        if (millis > 0) {
+        if (by != null && millis > 0) {
             DueTimes times = due == null ? new DueTimes() : due;
             due = times;
             times.put(by, exchange.loop.wheel.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis));

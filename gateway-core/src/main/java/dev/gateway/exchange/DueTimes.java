@@ -18,17 +18,23 @@ final class DueTimes {
 
     /** Whether an endpoint may get another attempt now. */
     boolean isDue(Endpoint endpoint, long now) {
-        Long due = nanos.get(endpoint);
-        return due == null || due - now <= 0;
+        return leftNanos(endpoint, now) == 0;
     }
 
-    /** Returns milliseconds until one of the endpoints that may be chosen is due; 0 if one is, or if there are none. */
+    private long leftNanos(Endpoint endpoint, long now) {
+        Long due = nanos.get(endpoint);
+        return due == null ? 0 : Math.max(0, due - now);
+    }
+
+    /**
+     * Returns how many milliseconds a request waits for the endpoint that is due first, of those that the balancer may
+     * choose. It is 0 if one of them is due already, or if the balancer may choose none.
+     */
     long waitMillis(List<Host> hosts, long now) {
         long least = Long.MAX_VALUE;
         for (Host host : hosts) {
             if (host.isChosen()) {
-                Long due = nanos.get(host.endpoint());
-                least = Math.min(least, due == null ? 0 : Math.max(0, due - now));
+                least = Math.min(least, leftNanos(host.endpoint(), now));
             }
         }
         return least == Long.MAX_VALUE ? 0 : TimeUnit.NANOSECONDS.toMillis(least);

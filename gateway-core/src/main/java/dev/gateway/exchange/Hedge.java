@@ -78,7 +78,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         boolean isRetriable(int status);
 
         /** An endpoint has answered with a failure, and may have said when to ask it again. */
-        void onRetryAfter(Endpoint by, ResponseHead head);
+        void onRetryAfter(@Nullable Endpoint by, ResponseHead head);
 
         /** Returns the response, for the attempt that gets one. */
         Response response();

@@ -124,10 +124,7 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
             return false;
         }
         onHeard(exchange.loop.wheel.nanoTime());
-        Endpoint by = previous();
-        if (by != null) {
-            onRetryAfter(by, head);
-        }
+        onRetryAfter(previous(), head);
         return goOnWithOther(head.status(), null);
     }
 

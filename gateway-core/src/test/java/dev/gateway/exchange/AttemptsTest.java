@@ -326,12 +326,7 @@ class AttemptsTest extends ExchangeRig {
 
     @Test
     void anEndpointMayAskToBeLeftAloneForAWhile() {
-        retry = new Route.Retry(
-                1,
-                new Route.Retry(1, Set.of(503), 0).when(),
-                new Route.Retry.Waiting(0, true, 0),
-                1024,
-                Route.Retry.Budget.UNLIMITED);
+        retry = patient(1);
         endpoints = List.of(FIRST);
         get();
         opener.last().succeed();
@@ -346,7 +341,7 @@ class AttemptsTest extends ExchangeRig {
 
     @Test
     void ifAllEndpointsAskToBeLeftAloneTheOneIsAskedThatIsDueFirst() {
-        retry = patient();
+        retry = patient(2);
         get();
         opener.last().succeed();
         opener.last().events.onHead(busy("3"), true);
@@ -368,7 +363,7 @@ class AttemptsTest extends ExchangeRig {
 
     @Test
     void anEndpointThatAskedForNothingIsAskedAgainAtOnce() {
-        retry = patient();
+        retry = patient(2);
         get();
         opener.last().succeed();
         opener.last().events.onHead(busy("3600"), true);
@@ -381,9 +376,10 @@ class AttemptsTest extends ExchangeRig {
         assertThat(record().status).isEqualTo(200);
     }
 
-    private static Route.Retry patient() {
+    /** Returns a policy that waits as long as endpoints ask for. */
+    private static Route.Retry patient(int attempts) {
         return new Route.Retry(
-                2,
+                attempts,
                 new Route.Retry(1, Set.of(503), 0).when(),
                 new Route.Retry.Waiting(0, true, 0),
                 1024,
@@ -401,12 +397,7 @@ class AttemptsTest extends ExchangeRig {
     void aResponseIsForwardedIfTheRequestCannotWaitAsLongAsTheEndpointAsks(
             String retryAfter, long requestMillis, long idleMillis) {
         timeouts = new Route.Timeouts(requestMillis, 0, idleMillis, Route.TunnelTimeouts.NONE);
-        retry = new Route.Retry(
-                1,
-                new Route.Retry(1, Set.of(503), 0).when(),
-                new Route.Retry.Waiting(0, true, 0),
-                1024,
-                Route.Retry.Budget.UNLIMITED);
+        retry = patient(1);
         endpoints = List.of(FIRST);
         get();
         opener.last().succeed();
