@@ -168,16 +168,11 @@ final class LocalReply {
 
     /** Adds fields of filters, but none that the gateway writes itself. */
     private static void addOthers(Fields answer, Fields given) {
-        if (given.size() == 0) {
-            return;
-        }
-        Fields others = new Fields();
         for (int i = 0; i < given.size(); i++) {
-            others.add(given.name(i), given.value(i));
-        }
-        OWN.forEach(others::remove);
-        for (int i = 0; i < others.size(); i++) {
-            answer.add(others.name(i), others.value(i));
+            AsciiString name = given.name(i);
+            if (OWN.stream().noneMatch(own -> own.lower().contentEqualsIgnoreCase(name))) {
+                answer.add(name, given.value(i));
+            }
         }
     }
 
