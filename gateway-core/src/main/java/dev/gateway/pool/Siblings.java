@@ -160,9 +160,12 @@ final class Siblings implements EndpointPool.Others {
         int compared = 0;
         for (int i = 0; i < pools.size() && compared < MOST_COMPARED; i++) {
             EndpointPool pool = pools.get((start + i) % pools.size());
+            if (!pool.takesFromOthers() || !hasRoom.test(pool)) {
+                continue;
+            }
             if (pool.endpoint.host.isUnreached()) { // it has few requests because they fail
-                unreached = unreached == null && pool.takesFromOthers() && hasRoom.test(pool) ? pool : unreached;
-            } else if (pool.takesFromOthers() && hasRoom.test(pool)) {
+                unreached = pool;
+            } else {
                 compared++;
                 double load = load(pool.endpoint.host);
                 if (best == null || load < least) {
