@@ -71,11 +71,6 @@ public final class ConfigFile {
         return watch.hasSettled() || plugin || permitted;
     }
 
-    /** Waits until plugins are closed that nobody uses any more, but not longer than this; returns whether they are. */
-    boolean awaitClosed(long millis) throws InterruptedException {
-        return PluginSource.awaitClosed(millis);
-    }
-
     /** Frees the plugins that no generation uses; a second call has no effect. */
     public void close() {
         plugins.close();

@@ -2,6 +2,7 @@ package dev.gateway.runtime;
 
 import dev.gateway.config.DrainConfig;
 import dev.gateway.observe.metrics.Metrics;
+import dev.gateway.runtime.plugins.PluginSource;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +44,7 @@ public final class Lifecycle {
     /**
      * Makes it, before anything is started.
      *
-     * @param file the configuration's, to be closed at the end; null if there is none
+     * @param file the configuration file, which {@link #stop} closes; null if there is none
      */
     public Lifecycle(
             Loops loops,
@@ -148,7 +149,7 @@ public final class Lifecycle {
                         thread.executor())
                 .join();
         try {
-            if (file != null && !file.awaitClosed(PLUGIN_PATIENCE_MILLIS)) {
+            if (file != null && !PluginSource.awaitClosed(PLUGIN_PATIENCE_MILLIS)) {
                 log.warn("A plugin takes longer than {} ms to close; stopping without it", PLUGIN_PATIENCE_MILLIS);
             }
         } catch (InterruptedException e) {
