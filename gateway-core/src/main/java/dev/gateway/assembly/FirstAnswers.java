@@ -15,7 +15,7 @@ public final class FirstAnswers {
     /**
      * Waits until all have come, but not for long. Blocks.
      *
-     * @param answers completed normally in any case, sooner or later
+     * @param answers none of them fails
      * @param sinceNanos when they were asked for
      */
     public static void await(List<? extends CompletableFuture<?>> answers, long sinceNanos) {

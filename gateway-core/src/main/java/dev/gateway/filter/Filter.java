@@ -70,8 +70,8 @@ public interface Filter {
 
     /**
      * The exchange has failed, and the gateway answers so. The filters that the request has passed may add fields to the
-     * answer; its others are none of theirs. What they say of {@code Content-Type}, {@code Content-Length}, {@code
-     * Cache-Control} and {@code Proxy-Status} does not count.
+     * answer; its others are none of theirs. The gateway writes {@code Content-Type}, {@code Content-Length}, {@code
+     * Cache-Control} and {@code Proxy-Status} itself, and drops what filters add to these.
      */
     default void onFailure(Fields answer, FilterContext context) {}
 

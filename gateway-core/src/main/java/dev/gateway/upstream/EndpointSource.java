@@ -20,8 +20,8 @@ public interface EndpointSource {
         /**
          * The source has other endpoints than before, or knows them now.
          *
-         * @param endpoints all of them; weights are relative to each other. Empty if there are none, or if the first query
-         *     fails
+         * @param endpoints all endpoints, with weights relative to each other. The list is empty if the source has no
+         *     endpoints, or if its first query fails
          * @param provisional whether the source had no answer yet, not even a failure, and these are used until then
          */
         void onEndpoints(List<EndpointSpec> endpoints, boolean provisional);

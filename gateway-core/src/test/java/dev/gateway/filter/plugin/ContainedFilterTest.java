@@ -174,7 +174,7 @@ class ContainedFilterTest {
 
     @Test
     void aTransformOrAnInspectorFailsOnlyWithAFailure() {
-        Failure none = Failure.of(Cause.AUTHZ_DENIED, 200, "it is none");
+        Failure successful = Failure.of(Cause.AUTHZ_DENIED, 200, "with the status of a success");
         Filter faulty = new ContainedFilter(
                 new Filter() {
                     @Override
@@ -182,7 +182,7 @@ class ContainedFilterTest {
                         return new BodyTransform() {
                             @Override
                             public Result transform(ByteBuf in, Input input) {
-                                return new Fail(none);
+                                return new Fail(successful);
                             }
 
                             @Override
@@ -192,7 +192,7 @@ class ContainedFilterTest {
 
                     @Override
                     public BodyInspector inspector(RequestHead head, InspectionContext own) {
-                        return (soFar, last) -> new BodyInspector.Refuse(none);
+                        return (soFar, last) -> new BodyInspector.Refuse(successful);
                     }
                 },
                 "Faulty",
