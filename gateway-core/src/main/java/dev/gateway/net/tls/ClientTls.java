@@ -85,7 +85,7 @@ public final class ClientTls implements AutoCloseable {
         X509Certificate[] chain = Pem.certificates(certFile);
         PrivateKey key = Pem.privateKey(keyFile);
         Pem.requirePair(chain[0], key, keyFile);
-        builder.keyManager(key, chain);
+        builder.keyManager(key, chain).keyStoreType(TlsProvider.KEY_STORE);
         return chain[0];
     }
 

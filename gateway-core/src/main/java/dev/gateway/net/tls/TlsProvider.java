@@ -6,6 +6,8 @@ import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBeh
 import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslProvider;
+import java.security.KeyStore;
+import java.security.Security;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
@@ -29,6 +31,13 @@ final class TlsProvider {
 
     /** Reference counted, so that a generation that ended frees its memory at once and engines need no finalizer. */
     static final SslProvider CURRENT = choose();
+
+    /**
+     * The kind of key store in which Netty keeps a private key in memory. The default, PKCS #12, encrypts each key with
+     * thousands of rounds of hashing, and decrypts it at once: 130 ms of CPU time in a JVM that has just started. JKS takes 2.
+     */
+    static final String KEY_STORE =
+            Security.getAlgorithms("KeyStore").contains("JKS") ? "JKS" : KeyStore.getDefaultType();
 
     private TlsProvider() {}
 
