@@ -90,8 +90,8 @@ public final class Reloads {
             lines.add("an error in the gateway itself: " + e);
         }
         Outcome outcome = change != null ? succeeded(change, lines) : failed(lines);
-        metrics.onReload(change != null); // last: a reader of the metric may rely on the outcome
         history.add(time, reason, generations.number(), change, lines);
+        metrics.onReload(change != null); // last: a reader of the metric may rely on the outcome
         systemd.ready(status());
         return outcome;
     }
@@ -131,9 +131,10 @@ public final class Reloads {
     }
 
     private Outcome failed(List<String> lines) {
-        log.error("The reload failed: generation {} stays active", generations.number());
         failure = "the reload at " + Instant.now().truncatedTo(ChronoUnit.SECONDS) + " failed: "
                 + String.join("\n", lines);
+        // Last: whoever reads the line may ask for the status.
+        log.error("The reload failed: generation {} stays active", generations.number());
         return Outcome.failed(String.join("\n", lines));
     }
 }
