@@ -105,7 +105,7 @@ class FailureCauseIT {
                     end.await();
                 });
                 Rig rig = Rig.to(origin, pairing)
-                        .rule("timeouts: {streamIdle: 300ms}")
+                        .rule("timeouts: {streamIdle: 2s}")
                         .start();
                 Peer client = rig.connect(pairing)) {
             PeerStream stream = client.open();
