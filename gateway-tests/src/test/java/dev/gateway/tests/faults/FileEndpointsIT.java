@@ -10,6 +10,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.SteadyLoad;
@@ -147,8 +148,7 @@ class FileEndpointsIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void anEmptyListMeansThatThereAreNoEndpoints(Pairing pairing) throws Exception {
         try (Origin origin = Origin.startAt("0.0.0.0", 0).otherwise(Behaviors.text("ok"))) {
             writeInPlace("[]\n");

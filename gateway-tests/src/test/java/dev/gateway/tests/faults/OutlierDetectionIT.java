@@ -9,6 +9,7 @@ import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -87,8 +88,7 @@ class OutlierDetectionIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void anEndpointThatResetsRequestsIsEjectedToo(Pairing pairing) throws Exception {
         try (Origin bad = Origin.start().on("/", Behaviors.resetBeforeHead());
                 Origin good = Origin.start().on("/", status(200));

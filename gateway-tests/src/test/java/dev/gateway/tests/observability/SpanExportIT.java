@@ -12,6 +12,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.support.OtlpReceiver;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import io.opentelemetry.proto.trace.v1.Span;
@@ -81,8 +82,7 @@ class SpanExportIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void eachAttemptIsASpan(Pairing pairing) throws Exception {
         AtomicInteger count = new AtomicInteger();
         try (OtlpReceiver receiver = new OtlpReceiver();
@@ -110,8 +110,7 @@ class SpanExportIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aFailureHasItsCause(Pairing pairing) throws Exception {
         int port = ClosedPort.number();
         try (OtlpReceiver receiver = new OtlpReceiver();

@@ -8,6 +8,7 @@ import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -41,8 +42,7 @@ class BodyLimitIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aBodyThatTurnsOutTooLargeIsRefusedThen(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = rig(origin, pairing);
@@ -56,8 +56,7 @@ class BodyLimitIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aBodyAtTheLimitPassesAlsoAfterAReload(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviors.echo());
                 Rig rig = rig(origin, pairing);
@@ -82,8 +81,7 @@ class BodyLimitIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aResponseThatHasBegunIsCut(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviors.echo());
                 Rig rig = rig(origin, pairing);

@@ -9,6 +9,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
@@ -196,8 +197,7 @@ class ClientCertificateFilterIT {
     }
 
     /** Upstreams believe these fields, whatever the route. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void nobodyElseSaysWhatTheCertificateIs(Pairing pairing) throws Exception {
         Issued cart = clients.issueFor("cart", "URI:" + CART);
         try (Origin origin = origin();
@@ -213,8 +213,7 @@ class ClientCertificateFilterIT {
     }
 
     /** A proxy that ends TLS itself may tell of its clients' certificates, but not where the gateway does. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aTrustedProxySaysItWhereTheGatewayDoesNot(Pairing pairing) throws Exception {
         try (Origin origin = origin();
                 Rig rig = Rig.start(yaml(origin, pairing, "trustedProxies: [127.0.0.1]", "required: false"));
@@ -224,8 +223,7 @@ class ClientCertificateFilterIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aReloadDecidesAnewOfOpenConnections(Pairing pairing) throws Exception {
         Issued cart = clients.issueFor("cart", "URI:" + CART, "DNS:cart.internal");
         try (Origin origin = origin();
@@ -276,8 +274,7 @@ class ClientCertificateFilterIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aCertificateThatIsTooLargeIsNotLeftOut(Pairing pairing) throws Exception {
         String[] names = new String[90];
         Arrays.setAll(names, i -> "DNS:a-name-of-some-length-" + i + ".internal");

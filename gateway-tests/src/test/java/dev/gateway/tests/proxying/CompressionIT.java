@@ -11,6 +11,7 @@ import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.support.Browser;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
@@ -292,8 +293,7 @@ class CompressionIT {
     }
 
     /** RFC 9110, section 12.5.3: weights first, then the order of the list, which is [zstd, br, gzip] by default. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void theClientsWeightsAndThenTheListDecide(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start().on("/", page("text/html"));
                 Rig rig = Rig.to(origin, pairing)

@@ -8,6 +8,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
@@ -220,8 +221,7 @@ class ErrorPagesIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void nothingThatAClientSendsBecomesPartOfAPage(Pairing pairing) throws Exception {
         String evil = "\"'><script>alert(1)</script>";
         write("any.html", "<p title=\"{{requestId}}\">{{cause}} {{status}} {{reason}}</p>");
@@ -261,8 +261,7 @@ class ErrorPagesIT {
         return stream.receiveBody();
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void errorsOfUpstreamsHavePagesIfWantedAndTheirConnectionsAreKept(Pairing pairing) throws Exception {
         try (Origin origin = origin();
                 Rig rig = Rig.start(yaml(origin, pairing));
@@ -298,8 +297,7 @@ class ErrorPagesIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void bodiesOfUpstreamsThatAreLongOrNeverEndAreNotWaitedFor(Pairing pairing) throws Exception {
         try (Origin origin = origin();
                 Rig rig = Rig.start(yaml(origin, pairing));
@@ -315,8 +313,7 @@ class ErrorPagesIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void callsOfGrpcKeepTheirErrors(Pairing pairing) throws Exception {
         try (Origin origin = origin();
                 Rig rig = Rig.start(yaml(origin, pairing));

@@ -10,6 +10,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.WebSocket;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -175,8 +176,7 @@ class ExternalAuthIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void whoIsRefusedGetsTheAnswerOfTheServer(Pairing pairing) throws Exception {
         try (Origin app = app();
                 Origin auth = auth();
@@ -220,8 +220,7 @@ class ExternalAuthIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aRequestBodyWaitsForTheDecision(Pairing pairing) throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch decide = new CountDownLatch(1);
@@ -295,8 +294,7 @@ class ExternalAuthIT {
     }
 
     /** Neither the client nor the upstream learns anything before the decision. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void whoIsRefusedIsNotAskedForTheBody(Pairing pairing) throws Exception {
         try (Origin app = app();
                 Origin auth = auth();
@@ -311,8 +309,7 @@ class ExternalAuthIT {
     }
 
     /** The server has said no, so nothing that happens to the rest of its answer lets the request continue. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aRefusalThatDoesNotArriveWholeIsNoConsent(Pairing pairing) throws Exception {
         String settings = "path: /auth\nmaxResponseBytes: 1KiB\nonError: allow";
         try (Origin app = app();
@@ -349,8 +346,7 @@ class ExternalAuthIT {
     }
 
     /** The gateway may send the next question before it sees that. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void theServerMayCloseConnectionsBetweenQuestions(Pairing pairing) throws Exception {
         try (Origin app = app();
                 Origin auth = auth();
@@ -369,8 +365,7 @@ class ExternalAuthIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aClientThatLeavesIsNotDecidedAbout(Pairing pairing) throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch givenUp = new CountDownLatch(1);
@@ -398,8 +393,7 @@ class ExternalAuthIT {
     }
 
     /** What has begun is decided about as it began, also if the next configuration has no such server. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aReloadLeavesQuestionsAlone(Pairing pairing) throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch decide = new CountDownLatch(1);
@@ -431,8 +425,7 @@ class ExternalAuthIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aWebSocketIsDecidedAbout(Pairing pairing) throws Exception {
         try (Origin app = app();
                 Origin auth = auth();
@@ -461,8 +454,7 @@ class ExternalAuthIT {
     }
 
     /** As Envoy asks by HTTP. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void belowAPrefixTheServerGetsTheRequestWithoutItsBody(Pairing pairing) throws Exception {
         try (Origin app = app();
                 Origin auth = Origin.start().on("/check/a", ExternalAuthIT::allow);

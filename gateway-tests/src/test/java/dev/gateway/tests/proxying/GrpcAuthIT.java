@@ -7,6 +7,7 @@ import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
@@ -185,8 +186,7 @@ class GrpcAuthIT {
     }
 
     /** What has begun is decided about as it began, also if the next configuration has no such server. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aReloadLeavesQuestionsAlone(Pairing pairing) throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch decide = new CountDownLatch(1);

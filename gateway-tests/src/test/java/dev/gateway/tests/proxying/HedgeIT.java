@@ -9,6 +9,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -138,8 +139,7 @@ class HedgeIT {
     }
 
     /** Whoever is asked first answers when another one has been asked, too. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void theSecondAttemptIsCancelledIfTheFirstIsAnsweredSooner(Pairing pairing) throws Exception {
         AtomicInteger asked = new AtomicInteger();
         Behavior first = late();
@@ -162,8 +162,7 @@ class HedgeIT {
     }
 
     /** Both attempts go on, and neither endpoint gets later requests. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void bothEndpointsMayLeaveTheConfigurationMeanwhile(Pairing pairing) throws Exception {
         AtomicInteger asked = new AtomicInteger();
         Behavior first = silent();
@@ -192,8 +191,7 @@ class HedgeIT {
     }
 
     /** When a later request goes to the second endpoint, the time of those before is over. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void whatMayActTwiceIsSentOnce(Pairing pairing) throws Exception {
         try (Origin one = Origin.start().on("/", late());
                 Origin two = Origin.start().on("/", late());
@@ -222,8 +220,7 @@ class HedgeIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void theBudgetHolds(Pairing pairing) throws Exception {
         int many = 6;
         try (Origin one = quick().on("/late", late());
@@ -253,8 +250,7 @@ class HedgeIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void thePercentileOutlivesAReload(Pairing pairing) throws Exception {
         AtomicInteger slow = new AtomicInteger();
         Behavior behavior = (stream, head) ->

@@ -7,6 +7,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -119,8 +120,7 @@ class IpAccessIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aChangedFileHoldsWithoutAReloadAndAReloadChangesTheLists(Pairing pairing) throws Exception {
         Path list = Files.writeString(files.resolve("blocked"), "192.0.2.1 # yesterday\n");
         String fromFile = "denyFiles: [\"" + list + "\"]";

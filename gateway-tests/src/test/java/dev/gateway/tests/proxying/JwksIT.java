@@ -8,6 +8,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -159,8 +160,7 @@ class JwksIT {
     }
 
     /** A client that leaves while its request waits for keys leaves nothing behind. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aRequestThatWaitsForKeysMayBeAborted(Pairing pairing) throws Exception {
         CountDownLatch answer = new CountDownLatch(1);
         keys = (stream, head) -> {
@@ -187,8 +187,7 @@ class JwksIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void keysAreRotatedUnderLoadWithoutARefusal(Pairing pairing) throws Exception {
         try (Origin issuer = issuer();
                 Origin origin = origin();
@@ -335,8 +334,7 @@ class JwksIT {
     }
 
     /** The limit counts by what the issuer has signed. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void claimsAreCountedApart(Pairing pairing) throws Exception {
         String limits =
                 """

@@ -8,6 +8,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
@@ -175,8 +176,7 @@ class JwtIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void keysAreExchangedWithoutAReload(Pairing pairing) throws Exception {
         write(FIRST);
         String old = FIRST.token(claims("ann", ""));
@@ -204,8 +204,7 @@ class JwtIT {
     }
 
     /** The limit sees what the token says, and not what the client says. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void holdersAndTheirClaimsAreCountedApart(Pairing pairing) throws Exception {
         write(FIRST);
         String limits =
@@ -230,8 +229,7 @@ class JwtIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void curlShowsItsToken(Pairing pairing) throws Exception {
         write(FIRST);
         try (Origin origin = origin();

@@ -6,6 +6,7 @@ import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -81,8 +82,7 @@ class LoadBalancerIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void requestsOfTheSameKeyGoToTheSameEndpoint(Pairing pairing) throws Exception {
         try (Origin one = origin("one");
                 Origin two = origin("two");
@@ -103,8 +103,7 @@ class LoadBalancerIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void anEndpointThatDoesNotAnswerGetsNoMoreRequests(Pairing pairing) throws Exception {
         CountDownLatch arrived = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);

@@ -11,6 +11,7 @@ import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.WebSocket;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -141,8 +142,7 @@ class MirrorIT {
     }
 
     /** As in a gRPC call: each message gets an answer before the next one is sent. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void eachPartOfAStreamIsCopiedWhenItIsSent(Pairing pairing) throws Exception {
         BlockingQueue<Integer> arrived = new LinkedBlockingQueue<>();
         CRC32 copied = new CRC32();
@@ -195,8 +195,7 @@ class MirrorIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void anUploadIsCopiedAtTheSpeedOfTheNetwork(Pairing pairing) throws Exception {
         String body = "0123456789abcdef".repeat(1 << 16); // 1 MiB
         try (Origin app = Origin.start().otherwise(recorder(atApp, "of app"));
@@ -214,8 +213,7 @@ class MirrorIT {
     }
 
     /** Unlike a larger one, it fits into what may wait, so no delay of the machine makes the copy slow. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aModerateBodyIsCopiedWhole(Pairing pairing) throws Exception {
         String body = "0123456789abcdef".repeat(1 << 14); // 256 KiB
         try (Origin app = Origin.start().otherwise(recorder(atApp, "of app"));
@@ -232,8 +230,7 @@ class MirrorIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aRequestThatIsSentAgainIsCopiedOnce(Pairing pairing) throws Exception {
         try (Origin broken = Origin.start().otherwise((stream, head) -> {
                     stream.receiveBody();
@@ -262,8 +259,7 @@ class MirrorIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aWebSocketIsNotCopied(Pairing pairing) throws Exception {
         try (Origin app = Origin.start(Handshake.ENABLE_CONNECT_PROTOCOL, 1).on("/echo", WebSocket::echo);
                 Origin next = Origin.start().otherwise(recorder(atNext, "of next"));
@@ -318,8 +314,7 @@ class MirrorIT {
     }
 
     /** What the kernel answers for a process that is stopped: it accepts connections and some bytes. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void anUpstreamThatTakesNothingCostsTheCopyOnly(Pairing pairing) throws Exception {
         try (Origin app = Origin.start().on("/echo", Behaviors.echo());
                 ServerSocket stopped = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
@@ -331,8 +326,7 @@ class MirrorIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void anUpstreamThatReadsNoBodyCostsTheCopyOnly(Pairing pairing) throws Exception {
         CountDownLatch done = new CountDownLatch(1);
         try (Origin app = Origin.start().on("/echo", Behaviors.echo());
@@ -346,8 +340,7 @@ class MirrorIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void anUpstreamThatDoesNotAnswerIsGivenUp(Pairing pairing) throws Exception {
         try (Origin app = Origin.start().on("/echo", Behaviors.echo());
                 Origin next = Origin.start().on("/echo", Behaviors.silence());
@@ -361,8 +354,7 @@ class MirrorIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void anUpstreamThatRefusesConnectionsCostsTheCopyOnly(Pairing pairing) throws Exception {
         try (Origin app = Origin.start().on("/echo", Behaviors.echo());
                 Rig rig = Rig.start(yaml(app.port(), ClosedPort.number(), pairing, "", ""));
@@ -376,8 +368,7 @@ class MirrorIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void anUpstreamThatBreaksOffCostsTheCopyOnly(Pairing pairing) throws Exception {
         try (Origin app = Origin.start().on("/echo", Behaviors.echo());
                 Origin next = Origin.start().on("/echo", (stream, head) -> {
@@ -397,8 +388,7 @@ class MirrorIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void longAnswersAreCutOff(Pairing pairing) throws Exception {
         CountDownLatch cut = new CountDownLatch(1);
         try (Origin app = Origin.start().on("/echo", Behaviors.echo());
@@ -423,8 +413,7 @@ class MirrorIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void limitsOfTheUpstreamHoldForCopies(Pairing pairing) throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
@@ -457,8 +446,7 @@ class MirrorIT {
 
     // ---- how long a copy lasts
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aClientThatLeavesEndsTheCopy(Pairing pairing) throws Exception {
         BlockingQueue<String> ends = new LinkedBlockingQueue<>();
         Behavior reader = (stream, head) -> {
@@ -494,8 +482,7 @@ class MirrorIT {
     }
 
     /** A copy that began with a configuration ends with it. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aReloadLeavesCopiesAlone(Pairing pairing) throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
@@ -524,8 +511,7 @@ class MirrorIT {
     }
 
     /** The timeouts of copy and drain are hours, so waiting for the copy would fail the test. */
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aDrainDoesNotWaitForCopies(Pairing pairing) throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch ended = new CountDownLatch(1);

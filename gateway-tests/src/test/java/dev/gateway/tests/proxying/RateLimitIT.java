@@ -10,6 +10,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.WebSocket;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -76,8 +77,7 @@ class RateLimitIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aReloadKeepsWhatWasCountedAlsoIfTheLimitChanges(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviors.text("hello"));
                 Rig rig = rig(origin, pairing, "{requests: 3, interval: 1h, key: [{client: true}]}");
@@ -99,8 +99,7 @@ class RateLimitIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void bytesCountWhenARequestEndsHoweverItEnds(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start()
                         .on("/", Behaviors.text("hello"))
@@ -151,8 +150,7 @@ class RateLimitIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void requestsInFlightCountUntilTheyEndHoweverTheyEnd(Pairing pairing) throws Exception {
         Semaphore asked = new Semaphore(0);
         Semaphore answers = new Semaphore(0);

@@ -9,6 +9,7 @@ import dev.gateway.tests.peer.NameServer;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.RedisServer;
 import dev.gateway.tests.support.Rig;
@@ -94,8 +95,7 @@ class SharedRateLimitIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void eachGatewayDecidesByItselfUntilAStoreThatWasKilledIsBack(Pairing pairing) throws Exception {
         String limit = "requests: 2, interval: 1h";
         try (RedisServer redis = RedisServer.start();
@@ -121,8 +121,7 @@ class SharedRateLimitIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aStoreThatHangsDelaysNobodyTwice(Pairing pairing) throws Exception {
         try (RedisServer redis = RedisServer.start();
                 Origin origin = origin();
@@ -264,8 +263,7 @@ class SharedRateLimitIT {
                 .buildSelfSigned();
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aReloadKeepsTheConnectionsOfAStoreUntilItsUrlChanges(Pairing pairing) throws Exception {
         try (RedisServer redis = RedisServer.start();
                 RedisServer next = RedisServer.start();
@@ -428,8 +426,7 @@ class SharedRateLimitIT {
                 .reduce("", (all, each) -> all + each + "\n");
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aRequestThatAnotherLimitRefusesCountsForNone(Pairing pairing) throws Exception {
         try (RedisServer redis = RedisServer.start();
                 Origin origin = origin();

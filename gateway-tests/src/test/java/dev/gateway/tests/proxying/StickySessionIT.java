@@ -10,6 +10,7 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.peer.WebSocket;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -132,8 +133,7 @@ class StickySessionIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aResponseThatAFilterMakesPublicGetsNoCookie(Pairing pairing) throws Exception {
         keys(KEY);
         String edits = "filters: [{type: ResponseHeaderModifier, responseHeaderModifier: "
@@ -149,8 +149,7 @@ class StickySessionIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void theSessionMovesWhenItsEndpointGoesAndStaysThere(Pairing pairing) throws Exception {
         keys(KEY);
         try (Origin one = origin("one");
@@ -173,8 +172,7 @@ class StickySessionIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void keysChangeWithoutAnEndOfSessions(Pairing pairing) throws Exception {
         keys(KEY);
         try (Origin one = origin("one");
@@ -208,8 +206,7 @@ class StickySessionIT {
         return answer;
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void webSocketsBelongToSessionsToo(Pairing pairing) throws Exception {
         keys(KEY);
         try (Origin one = origin("one");

@@ -6,6 +6,7 @@ import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -103,8 +104,7 @@ class ZonesIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void whatTheZoneCannotTakeGoesToOthers(Pairing pairing) throws Exception {
         String policy = "loadBalancer: RoundRobin";
         try (Origin a = origin("a");
@@ -125,8 +125,7 @@ class ZonesIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void noRequestFailsIfTheZoneDoes(Pairing pairing) throws Exception {
         Origin gone = origin("gone");
         try (Origin b = origin("b");
@@ -141,8 +140,7 @@ class ZonesIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aSessionStaysWhereItIsWhateverTheZone(Pairing pairing) throws Exception {
         Path keys = Files.writeString(directory.resolve("keys"), "0123456789abcdef0123456789abcdef\n");
         String sessions = "sessionPersistence: {keyFile: " + keys + "}";

@@ -8,6 +8,7 @@ import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
@@ -96,8 +97,7 @@ class PluginsIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @CrossPairingTest
     void aChangedJarIsUsedAfterTheReloadAndWhatHasBegunEndsWithTheFormer(Pairing pairing) throws Exception {
         greet("1");
         try (Origin origin = Origin.start().on("/", Behaviors.echo());
