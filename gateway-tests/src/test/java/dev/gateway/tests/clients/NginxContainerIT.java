@@ -1,45 +1,30 @@
 package dev.gateway.tests.clients;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.gateway.tests.deployment.EngineIT;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.Images;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
-import java.util.List;
+import java.io.IOException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.utility.DockerImageName;
 
-/** nginx in a container as the upstream. Its image is made by {@code gateway-tests/containers/nginx-image}. */
+/** nginx in a container as the upstream. */
 class NginxContainerIT {
-    private static final String IMAGE = "gateway-test/nginx:local";
     private static GenericContainer<?> nginx;
 
     @BeforeAll
-    static void start() {
-        DockerClientFactory docker = DockerClientFactory.instance();
-        if (!EngineIT.isRequired()) {
-            assumeTrue(System.getenv("DOCKER_HOST") != null || docker.isDockerAvailable(), skip("no container engine"));
-            assumeTrue(docker.isDockerAvailable(), skip("no container engine answers"));
-            assumeTrue(
-                    !docker.client()
-                            .listImagesCmd()
-                            .withFilter("reference", List.of(IMAGE))
-                            .exec()
-                            .isEmpty(),
-                    skip("no image " + IMAGE + ": run gateway-tests/containers/nginx-image"));
-        }
-        nginx = new GenericContainer<>(DockerImageName.parse(IMAGE))
+    static void start() throws IOException, InterruptedException {
+        nginx = new GenericContainer<>(DockerImageName.parse(Images.nginx()))
                 .withImagePullPolicy(image -> false) // there is no registry it could come from
                 .withExposedPorts(80)
                 .waitingFor(Wait.forHttp("/healthz"));
@@ -95,10 +80,5 @@ class NginxContainerIT {
         int status = stream.receiveFinal().status();
         stream.receiveBody();
         return status;
-    }
-
-    private static String skip(String reason) {
-        System.err.println("skipping: " + reason);
-        return reason;
     }
 }

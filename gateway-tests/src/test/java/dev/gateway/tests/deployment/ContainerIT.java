@@ -1,7 +1,6 @@
 package dev.gateway.tests.deployment;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse;
@@ -10,6 +9,7 @@ import com.github.dockerjava.api.model.Capability;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.Images;
 import dev.gateway.tests.support.Pairing;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,7 +32,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 import org.testcontainers.containers.wait.strategy.Wait;
@@ -40,27 +39,28 @@ import org.testcontainers.utility.DockerImageName;
 
 /**
  * The image as it is deployed, with nginx behind it on a network of their own: no root, nothing writable but /tmp, 128
- * MiB. Made by {@code deploy/image/build --local} and {@code gateway-tests/containers/nginx-image}.
+ * MiB.
  */
 @Tag("alone")
+@Tag("jar")
 @Timeout(180)
 class ContainerIT {
-    private static final String GATEWAY = "gateway:local";
-    private static final String NGINX = "gateway-test/nginx:local";
     private static final long MEMORY = 128L << 20;
 
     @TempDir
     private Path etc;
 
+    private String gatewayImage;
     private Network network;
     private GenericContainer<?> nginx;
     private GenericContainer<?> gateway;
 
     @BeforeEach
-    void start() throws IOException {
-        requireImages();
+    void start() throws IOException, InterruptedException {
+        String nginxImage = Images.nginx();
+        gatewayImage = Images.gateway();
         network = Network.newNetwork();
-        nginx = new GenericContainer<>(DockerImageName.parse(NGINX))
+        nginx = new GenericContainer<>(DockerImageName.parse(nginxImage))
                 .withImagePullPolicy(image -> false) // there is no registry it could come from
                 .withNetwork(network)
                 .withNetworkAliases("app")
@@ -74,7 +74,7 @@ class ContainerIT {
     }
 
     private GenericContainer<?> newGateway(String user) {
-        return new GenericContainer<>(DockerImageName.parse(GATEWAY))
+        return new GenericContainer<>(DockerImageName.parse(gatewayImage))
                 .withImagePullPolicy(image -> false)
                 .withNetwork(network)
                 .withExposedPorts(8080)
@@ -122,31 +122,6 @@ class ContainerIT {
         if (network != null) {
             network.close();
         }
-    }
-
-    private static void requireImages() {
-        DockerClientFactory docker = DockerClientFactory.instance();
-        if (EngineIT.isRequired()) {
-            return; // what is missing shall be an error
-        }
-        assumeTrue(
-                System.getenv("DOCKER_HOST") != null || docker.isDockerAvailable(), () -> skip("no container engine"));
-        assumeTrue(docker.isDockerAvailable(), () -> skip("no container engine answers"));
-        for (String image : List.of(GATEWAY, NGINX)) {
-            assumeTrue(
-                    !docker.client()
-                            .listImagesCmd()
-                            .withFilter("reference", List.of(image))
-                            .exec()
-                            .isEmpty(),
-                    () -> skip(
-                            "no image " + image + ": see deploy/image/build and gateway-tests/containers/nginx-image"));
-        }
-    }
-
-    private static String skip(String reason) {
-        System.err.println("skipping: " + reason);
-        return reason;
     }
 
     private Peer connect(Pairing pairing) throws IOException {
