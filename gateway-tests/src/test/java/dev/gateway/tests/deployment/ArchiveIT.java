@@ -13,11 +13,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The archive that users unpack contains what its documents lead to and what their commands copy. */
+@Tag("jar")
 @Timeout(60)
 class ArchiveIT {
     private static final Path BUILT = Path.of("../gateway-core/target");
@@ -67,6 +69,10 @@ class ArchiveIT {
     @Test
     void theLauncherRunsAndTheUnitIsThere() throws Exception {
         Path root = unpack();
+        try (Stream<Path> programs = Files.list(root.resolve("bin"))) {
+            // bin/test needs a clone
+            assertThat(programs).containsExactly(root.resolve("bin/gateway"));
+        }
         assertThat(root.resolve("bin/gateway")).isExecutable();
         assertThat(root.resolve("lib/gateway.jar")).isRegularFile();
         assertThat(root.resolve("deploy/systemd/gateway.service")).isRegularFile();

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** {@code bench/run} and {@code bench/budget} still run and report; what they measure in two seconds is of no interest. */
 @Tag("alone")
+@Tag("jar")
 @Timeout(600)
 class BenchmarkHarnessIT {
     private static final Path BENCH = Path.of("bench");

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** {@code bin/gateway} on the JVM that runs the tests, as an operator starts it. */
 @Timeout(120)
+@Tag("jar")
 @Tag("platform")
 class LauncherIT {
     private static final Path LAUNCHER = Path.of(System.getProperty("gateway.launcher", "../bin/gateway"));

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A gateway that inherits its listening sockets, as from systemd. */
 @Timeout(180)
+@Tag("jar")
 @Tag("platform")
 class SocketActivationIT {
     private static final String ROUTES =
