@@ -13,6 +13,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.testing.Seeds;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
@@ -24,7 +25,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Both attempts of hedged requests, whose events come in any order: the client gets one response, and each stream and each
@@ -47,7 +47,7 @@ class HedgeModelTest extends ExchangeRig {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3})
+    @Seeds(3)
     void whateverTheOrderEveryAttemptEndsOnce(long seed) {
         endpoints =
                 List.of(FIRST, SECOND, new Endpoint(2, "app3.test", 9000, 1), new Endpoint(3, "app4.test", 9000, 1));

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.testing.Seeds;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
@@ -10,7 +11,6 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class WebSocketFramesTest {
     private static final int[] LENGTHS = {0, 1, 5, 125, 126, 127, 300, 65_535, 65_536, 70_000};
@@ -40,7 +40,7 @@ class WebSocketFramesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5})
+    @Seeds(5)
     void theEndsOfFramesAreFoundHoweverTheBytesAreCut(long seed) {
         Random random = new Random(seed);
         for (int i = 0; i < 30; i++) {

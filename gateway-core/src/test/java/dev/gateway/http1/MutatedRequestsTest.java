@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gateway.http1.Downstream.Received;
 import dev.gateway.message.RequestHead;
+import dev.gateway.testing.Seeds;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Requests of the corpus with bytes changed, added, removed and repeated at random. Nothing makes the parsers fail or leak,
@@ -21,7 +21,7 @@ class MutatedRequestsTest {
     private static final String TELLING = "\r\n\t :;,/?#%=\"0123456789abcdefxXHTTP\0\u007f\u0080\u00ff";
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+    @Seeds(16)
     void whatComesOfOneDoesNotDependOnHowItIsCut(long seed) {
         Random random = new Random(seed);
         List<RawRequests.Case> corpus = RawRequests.read();

@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.testing.Seeds;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,7 +12,6 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** An upstream whose endpoints come and go. */
 class UpstreamUpdateTest {
@@ -177,7 +177,7 @@ class UpstreamUpdateTest {
 
     /** Against a model: who is chosen, what is taken of the limit, and that all is given back in the end. */
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    @Seeds(8)
     void whateverComesAndGoesNoPermitIsLost(long seed) {
         for (long run = 0; run < 100; run++) {
             new Schedule(new Random(seed * 1000 + run)).run();

@@ -29,11 +29,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A configuration that changes under load cuts nothing. */
+/** A configuration that changes under load cuts nothing. {@code -Dreloads=1000} reloads it ten times as often. */
 @Timeout(180)
 @Tag("platform")
 class ReloadIT {
-    private static final int RELOADS = 100;
+    private static final int RELOADS = Integer.getInteger("reloads", 100);
     private static final int STREAMS = 40;
     private static final int ROUTES = 400;
     private static final long HEAP_SLACK = 8L << 20; // one generation has some 400 KiB: a tenth of them would show

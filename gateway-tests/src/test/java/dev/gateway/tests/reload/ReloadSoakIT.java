@@ -27,11 +27,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Reloads under thousands of open tunnels and constant load cut none, fail no request, and leave nothing behind. */
+/**
+ * Reloads under thousands of open tunnels and constant load cut none, fail no request, and leave nothing behind.
+ * {@code -Dreloads=1000} reloads ten times as often.
+ */
 @Tag("alone")
 @Timeout(300)
 class ReloadSoakIT {
-    private static final int RELOADS = 100;
+    private static final int RELOADS = Integer.getInteger("reloads", 100);
     private static final int WEB_SOCKETS = 1000;
     private static final int TUNNELS = 1000;
     private static final long SLACK = 8L << 20; // of memory; a hundredth of it for each reload would show
