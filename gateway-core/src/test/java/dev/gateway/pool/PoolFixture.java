@@ -98,11 +98,11 @@ abstract class PoolFixture {
     @AfterEach
     void nothingIsLeftBehind() throws Exception {
         if (upstream != null) {
-            int connections = counted().idle() + counted().active(); // and what ran on the loops has ended
+            int connections = connections(); // and what ran on the loops has ended
             assertThat(upstream.requests().taken()).isZero();
             assertThat(upstream.pendingRequests().taken()).isZero();
             while (upstream.connections().taken() < connections) { // the test has closed its end of one meanwhile
-                connections = counted().idle() + counted().active();
+                connections = connections();
             }
             assertThat(upstream.connections().taken()).isEqualTo(connections);
             pools.remove(upstream);
@@ -271,6 +271,12 @@ abstract class PoolFixture {
 
     PoolCounts counted() throws Exception {
         return pools.counts(upstream).get(10, TimeUnit.SECONDS);
+    }
+
+    /** Counts established connections by one answer of the pools: between two, a connection may become idle. */
+    int connections() throws Exception {
+        PoolCounts counts = counted();
+        return counts.idle() + counts.active();
     }
 
     void awaitEvent(String wanted) throws InterruptedException {
