@@ -96,6 +96,11 @@ public final class Http1Peer implements Peer {
     }
 
     @Override
+    public void awaitDelivery() throws IOException {
+        Sockets.awaitDelivery(transport);
+    }
+
+    @Override
     public void awaitClosed() throws IOException {
         try {
             byte[] buffer = new byte[8192];

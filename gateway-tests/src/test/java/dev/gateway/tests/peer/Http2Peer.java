@@ -207,6 +207,11 @@ public final class Http2Peer implements Peer {
     }
 
     @Override
+    public void awaitDelivery() throws IOException {
+        Sockets.awaitDelivery(socket);
+    }
+
+    @Override
     public void awaitClosed() throws IOException {
         await(closed, "the connection was not closed");
     }

@@ -15,8 +15,11 @@ public interface Peer extends Closeable {
     @Override
     void close() throws IOException;
 
-    /** Closes the connection by a TCP reset. */
+    /** Closes the connection by a TCP reset. What the kernel has not sent yet is lost, see {@link #awaitDelivery}. */
     void abort() throws IOException;
+
+    /** Waits until the other side's kernel has received all that was sent. */
+    void awaitDelivery() throws IOException;
 
     /** Waits until the other side has closed the connection, dropping what it sends until then. */
     void awaitClosed() throws IOException;

@@ -32,6 +32,20 @@ public abstract class PeerStream {
     /** Returns the connection. */
     public abstract Peer peer();
 
+    /**
+     * Sends a whole message and aborts the connection at once; the other side receives both. Nothing else is on its way by
+     * then: behind many small segments, the kernel would delay the message, and lose it by the reset.
+     */
+    public final void sendAndAbort(Head head, String body) throws IOException {
+        Peer peer = peer();
+        synchronized (peer) { // so that HTTP/2 gives no credit meanwhile
+            peer.awaitDelivery();
+            send(head, false);
+            send(body, true);
+            peer.abort();
+        }
+    }
+
     /** Sends a part of the body. */
     public final void send(byte[] data, boolean last) throws IOException {
         send(data, 0, data.length, last);

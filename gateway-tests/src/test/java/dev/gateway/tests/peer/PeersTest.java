@@ -4,8 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -59,6 +64,30 @@ class PeersTest {
             second.send(Head.request("GET", "/body"), true);
             assertThat(second.receiveHead().status()).isEqualTo(200);
             assertThatThrownBy(second::receiveBody).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void whatIsSentBeforeAnAbortArrivesBehindManySegments() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket client = Sockets.connect(server.getLocalPort());
+                Socket accepted = server.accept()) {
+            Sockets.configure(accepted);
+            Http1Peer peer = new Http1Peer(accepted, accepted.getInputStream(), false);
+            for (int i = 0; i < 200; i++) {
+                peer.raw("."); // more than are sent before the other side acknowledges any
+            }
+            peer.open().sendAndAbort(Head.response(413, "content-length", "8"), "too much");
+            StringBuilder received = new StringBuilder();
+            assertThatThrownBy(() -> {
+                        for (int b = client.getInputStream().read();
+                                b >= 0;
+                                b = client.getInputStream().read()) {
+                            received.append((char) b);
+                        }
+                    })
+                    .isInstanceOf(SocketException.class);
+            assertThat(received).startsWith(".".repeat(200) + "HTTP/1.1 413").endsWith("too much");
         }
     }
 

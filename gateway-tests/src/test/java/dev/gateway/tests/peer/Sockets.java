@@ -6,11 +6,15 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -52,6 +56,32 @@ final class Sockets {
             socket.setSoLinger(true, 0);
         }
         socket.close();
+    }
+
+    /** Waits until the other side's kernel has acknowledged all that was sent, or the connection has ended. */
+    static void awaitDelivery(Socket socket) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        while (isUnacknowledged(socket)) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException("the other side does not receive what was sent");
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    private static boolean isUnacknowledged(Socket socket) throws IOException {
+        String local = String.format(":%04X", socket.getLocalPort());
+        String remote = String.format(":%04X", socket.getPort());
+        for (String table : new String[] {"tcp", "tcp6"}) {
+            for (String line : Files.readAllLines(Path.of("/proc/self/net", table))) {
+                // number, local end, remote end, state, unacknowledged and unread bytes
+                String[] words = line.strip().split("\\s+");
+                if (words[1].endsWith(local) && words[2].endsWith(remote) && !words[4].startsWith("00000000:")) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** Makes a self-signed certificate for localhost. */

@@ -62,9 +62,7 @@ class AnswerThenResetIT {
 
     private static Origin origin() throws IOException {
         return Origin.start().on("/", (stream, head) -> {
-            stream.send(Head.response(413, "content-length", "8"), false);
-            stream.send("too much", true);
-            stream.peer().abort();
+            stream.sendAndAbort(Head.response(413, "content-length", "8"), "too much");
         });
     }
 
