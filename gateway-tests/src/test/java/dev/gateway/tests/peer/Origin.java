@@ -117,6 +117,11 @@ public final class Origin implements AutoCloseable {
         return connections.get();
     }
 
+    /** Returns how many connections were accepted and not closed since, by this side or as it has heard of the other's end. */
+    public int openConnections() {
+        return (int) sockets.stream().filter(socket -> !socket.isClosed()).count();
+    }
+
     /** Returns the connections accepted on which something was received, the oldest first. */
     public List<Peer> peers() {
         return peers;

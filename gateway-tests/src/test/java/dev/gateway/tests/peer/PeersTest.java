@@ -10,6 +10,9 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -88,6 +91,32 @@ class PeersTest {
                     })
                     .isInstanceOf(SocketException.class);
             assertThat(received).startsWith(".".repeat(200) + "HTTP/1.1 413").endsWith("too much");
+        }
+    }
+
+    @Test
+    void openConnectionsAreThoseThatNobodyHasEnded() throws Exception {
+        try (Origin origin = Origin.start()
+                .on("/", (stream, head) -> stream.sendAndAbort(Head.response(200, "content-length", "2"), "ok"))) {
+            try (Http1Peer unused = Http1Peer.connect(origin.port());
+                    Http1Peer aborted = Http1Peer.connect(origin.port())) {
+                PeerStream stream = aborted.open();
+                stream.send(Head.request("GET", "/"), true);
+                assertThat(stream.receiveHead().status()).isEqualTo(200);
+                assertThat(stream.receiveBody()).isEqualTo("ok");
+                aborted.awaitClosed();
+                unused.awaitDelivery();
+                await(() -> origin.connections() == 2 && origin.openConnections() == 1);
+            }
+            await(() -> origin.openConnections() == 0);
+        }
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).isLessThan(deadline);
+            LockSupport.parkNanos(1_000_000);
         }
     }
 
