@@ -410,7 +410,10 @@ public final class Http2Peer implements Peer {
                 int start = (flags & 8) != 0 ? 1 : 0;
                 dataReceived.addAndGet(payload.length - start - padding);
                 if (payload.length > 0) {
-                    windowUpdate(0, payload.length);
+                    answer(
+                            WINDOW_UPDATE,
+                            0,
+                            ByteBuffer.allocate(4).putInt(payload.length).array());
                 }
                 if (stream != null) {
                     stream.onData(payload, start, payload.length - start - padding, (flags & END_STREAM) != 0);
@@ -428,14 +431,14 @@ public final class Http2Peer implements Peer {
             case SETTINGS -> {
                 if ((flags & ACK) == 0) {
                     onSettings(buffer);
-                    frame(SETTINGS, ACK, 0, new byte[0]);
+                    answer(SETTINGS, ACK, new byte[0]);
                 } else {
                     onAcknowledged();
                 }
             }
             case PING -> {
                 if ((flags & ACK) == 0) {
-                    frame(PING, ACK, 0, payload);
+                    answer(PING, ACK, payload);
                 }
             }
             case GOAWAY -> {
@@ -461,6 +464,15 @@ public final class Http2Peer implements Peer {
             default -> {
                 // PRIORITY and extensions mean nothing here
             }
+        }
+    }
+
+    /** Answers a frame. If that fails, what the other side sent before it went is still read. */
+    private void answer(int type, int flags, byte[] payload) {
+        try {
+            frame(type, flags, 0, payload);
+        } catch (IOException e) {
+            // The next read that finds nothing says so.
         }
     }
 

@@ -112,6 +112,33 @@ class PeersTest {
         }
     }
 
+    @Test
+    void whatCameBeforeAnAbortIsReadThoughNothingCanBeAnswered() throws Exception {
+        try (Origin origin = Origin.start()
+                        .on(
+                                "/",
+                                (stream, head) ->
+                                        stream.sendAndAbort(Head.response(200, "content-length", "2"), "ok"));
+                Http2Peer client = Http2Peer.connect(origin.port())) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            synchronized (client) { // so that it answers no frame before the abort has come
+                await(() -> !sendsPing(client));
+            }
+            assertThat(stream.receiveHead().status()).isEqualTo(200);
+            assertThat(stream.receiveBody()).isEqualTo("ok");
+        }
+    }
+
+    private static boolean sendsPing(Http2Peer peer) {
+        try {
+            peer.frame(Http2Peer.PING, 0, 0, new byte[8]);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     private static void await(BooleanSupplier condition) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
         while (!condition.getAsBoolean()) {
