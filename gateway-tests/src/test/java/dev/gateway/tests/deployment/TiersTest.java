@@ -134,7 +134,7 @@ class TiersTest {
         assertThat(ROOT.resolve(".github/workflows/full.yaml"))
                 .content()
                 .containsPattern("(?m)^    - cron: \"\\d+ \\d+ \\* \\* \\*\"$")
-                .contains("- run: .ci/run --full\n");
+                .contains(" .ci/run --full\n");
     }
 
     private static List<String> problems(String module, String name, String body) throws IOException {

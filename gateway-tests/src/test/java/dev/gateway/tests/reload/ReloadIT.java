@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(180)
 @Tag("platform")
 class ReloadIT {
-    private static final int RELOADS = Integer.getInteger("reloads", 100);
+    private static final int RELOADS = Integer.getInteger("reloads", 40);
     private static final int STREAMS = 40;
     private static final int ROUTES = 400;
     private static final long HEAP_SLACK = 8L << 20; // one generation has some 400 KiB: a tenth of them would show
@@ -111,7 +111,7 @@ class ReloadIT {
     }
 
     @Test
-    void aHundredReloadsUnderLoadCutNothingAndLeaveNothing() throws Exception {
+    void manyReloadsUnderLoadCutNothingAndLeaveNothing() throws Exception {
         CountDownLatch goOn = new CountDownLatch(1);
         try (Origin origin = Origin.start().on("/events", events(goOn)).otherwise(Behaviors.text("ok"));
                 Rig rig = Rig.start(yaml(origin, 0));
