@@ -133,7 +133,7 @@ public final class Reloads {
     private Outcome failed(List<String> lines) {
         failure = "the reload at " + Instant.now().truncatedTo(ChronoUnit.SECONDS) + " failed: "
                 + String.join("\n", lines);
-        // Last: whoever reads the line may ask for the status.
+        // Logged last: a reader of the line may ask for the status at once.
         log.error("The reload failed: generation {} stays active", generations.number());
         return Outcome.failed(String.join("\n", lines));
     }
