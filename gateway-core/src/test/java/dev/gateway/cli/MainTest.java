@@ -102,7 +102,9 @@ class MainTest {
                     .contains(
                             ":2:5: listener one cannot be bound to 127.0.0.1:" + first.getLocalPort(),
                             ":3:5: listener two cannot be bound to 127.0.0.1:" + second.getLocalPort(),
-                            "127.0.0.1:" + admin.getLocalPort());
+                            "127.0.0.1:" + admin.getLocalPort(),
+                            "Address already in use")
+                    .doesNotContain("failed with error");
         }
     }
 
@@ -181,6 +183,7 @@ class MainTest {
                 "rn|Unmatched argument at index 0: 'rn'|run",
                 "serve|Unmatched argument at index 0: 'serve'|",
                 "hepl|Unmatched argument at index 0: 'hepl'|help",
+                "nonsense --help|Unmatched argument at index 0: 'nonsense'|",
                 "run --confg x|Unknown option: '--confg'|--config",
                 "top --onse|Unknown option: '--onse'|--once"
             })

@@ -2,19 +2,14 @@ package dev.gateway.tests.deployment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.support.GatewayJar;
 import dev.gateway.tests.support.Tools;
 import java.io.File;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,11 +60,7 @@ class CommandLineIT {
             delimiter = '|',
             value = {
                 "run --confg x | 2 | Unknown option: '--confg'",
-                "rn | 2 | Did you mean 'run'?",
-                "nonsense --help | 2 | Unmatched argument",
-                "help run | 0 | Usage: gateway run",
-                "demo --upstream-port 99999 | 2 | 99999",
-                "run /nowhere.yaml | 1 | there is no file",
+                "run /nowhere.yaml | 1 | there is no file", // without the command line parser
             })
     void aMistakeIsExplainedInFewWords(String arguments, int exit, String message) throws Exception {
         Tools.Result result = gateway(arguments.split(" "));
@@ -103,73 +94,5 @@ class CommandLineIT {
                 .asString()
                 .contains("ClassFormatError", damaged.replace('.', '/'));
         assertThat(result.output()).doesNotContain("\tat ");
-    }
-
-    @Test
-    void aFileThatDecidesWhoMayDoWhatMustNotBeWritableForAll() throws Exception {
-        Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef0123456789abcdef\n");
-        Path file = config(
-                """
-                listeners: [{name: web, port: 8080, protocol: HTTP}]
-                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
-                admin: {tokenFile: token}
-                """);
-        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
-        assertThat(gateway("validate", file.toString()).output()).doesNotContain("warning");
-        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-rw-rw-"));
-        Tools.Result result = gateway("validate", file.toString());
-        assertThat(result.exit()).isZero();
-        assertThat(result.output())
-                .contains(":3:20: warning: tokenFile: every user of this machine may write " + token)
-                .doesNotContain("0123456789abcdef");
-    }
-
-    @Test
-    void whereNothingAnswersItIsSaidWhatToLookAt() throws Exception {
-        String address = "127.0.0.1:" + ClosedPort.number();
-        assertThat(gateway("stats", "--admin", address).output())
-                .contains("nothing answers at " + address + ": is the gateway running");
-    }
-
-    @Test
-    void allPortsThatAreTakenAreNamedAtOnce() throws Exception {
-        try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                ServerSocket second = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            Path file = config(
-                    """
-                    listeners:
-                      - {name: one, address: 127.0.0.1, port: %d, protocol: HTTP}
-                      - {name: two, address: 127.0.0.1, port: %d, protocol: HTTP}
-                    routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
-                    """
-                            .formatted(first.getLocalPort(), second.getLocalPort()));
-            Tools.Result result = gateway("run", "--config", file.toString());
-            assertThat(result.exit()).isEqualTo(3);
-            assertThat(result.output())
-                    .contains("127.0.0.1:" + first.getLocalPort(), "127.0.0.1:" + second.getLocalPort())
-                    .contains("Address already in use")
-                    .doesNotContain("failed with error");
-        }
-    }
-
-    @Test
-    void aRuleMayHaveANameAndTheCauseOfAMistakeComesFirst() throws Exception {
-        Path good = config(
-                """
-                listeners: [{name: web, port: 8080, protocol: HTTP}]
-                routes: [{rules: [{name: everything, backendRefs: [{name: app}]}]}]
-                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]
-                """);
-        assertThat(gateway("validate", good.toString()).exit()).isZero();
-        Path misspelt = config(
-                """
-                listeners: [{name: web, port: 8080, protocol: HTTP}]
-                routes: [{rules: [{backendRefs: [{name: app}, {name: other}]}]}]
-                upstream: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]
-                """);
-        assertThat(gateway("validate", misspelt.toString()).output().lines())
-                .singleElement()
-                .asString()
-                .contains("unknown key 'upstream' in a configuration: did you mean 'upstreams'?");
     }
 }

@@ -10,17 +10,13 @@ import dev.gateway.tests.support.GatewayProcess;
 import dev.gateway.tests.support.OutputLines;
 import dev.gateway.tests.support.Tools;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -96,21 +92,6 @@ class DemoIT {
             stream.send(Head.request("GET", path, "host", "localhost:" + port), true);
             assertThat(stream.receiveFinal().status()).as(path).isEqualTo(200);
             return stream.receiveBody();
-        }
-    }
-
-    @Test
-    void aTakenPortOfTheUpstreamIsExplained() throws Exception {
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            Process process = demo(taken.getLocalPort());
-            try {
-                String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-                assertThat(process.exitValue()).isEqualTo(3);
-                assertThat(output).contains("port " + taken.getLocalPort(), "--upstream-port");
-            } finally {
-                process.destroyForcibly().waitFor();
-            }
         }
     }
 }
