@@ -1,0 +1,118 @@
+package dev.gateway.status;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.admin.AdminPages;
+import dev.gateway.assembly.ActiveConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.observe.meters.ConfiguredNames;
+import dev.gateway.observe.metrics.Metrics;
+import dev.gateway.process.ProcessEnvironment;
+import dev.gateway.process.StartException;
+import dev.gateway.runtime.ApplicationMeters;
+import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.EndpointDrain;
+import dev.gateway.runtime.Generations;
+import dev.gateway.runtime.Lifecycle;
+import dev.gateway.runtime.Listeners;
+import dev.gateway.runtime.Loops;
+import dev.gateway.runtime.ReloadThread;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+
+/** The parts of a gateway that status pages look at, without periodic tasks: nothing changes but by the test. */
+final class StatusRig implements AutoCloseable {
+    final Metrics metrics = new Metrics("1.2.3");
+    final Loops loops;
+    final Listeners listeners;
+    final Certificates certificates;
+    final Generations generations;
+    final EndpointDrain endpointDrain;
+    final AdminPages pages;
+    private final ReloadThread thread = new ReloadThread();
+    private final Lifecycle lifecycle;
+    private final Path directory;
+
+    private StatusRig(GatewayConfig config, Path directory) {
+        this.directory = directory;
+        loops = new Loops(config, metrics, ProcessEnvironment.shared());
+        pages = new AdminPages(
+                new Well(),
+                metrics,
+                new TunnelPages(this::active, name -> listeners().port(name)),
+                loops.adminWork());
+        listeners = new Listeners(loops, pages, thread.executor());
+        certificates = new Certificates(listeners, loops);
+        generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
+        endpointDrain = new EndpointDrain(generations, loops, thread.executor());
+        ApplicationMeters meters =
+                new ApplicationMeters(metrics, () -> new ConfiguredNames(Set.of(), Set.of(), Set.of()), false, loops);
+        lifecycle = new Lifecycle(loops, listeners, generations, thread, meters, metrics, null);
+    }
+
+    private Listeners listeners() {
+        return listeners;
+    }
+
+    /** Starts the parts; files of the configuration are in a directory. */
+    static StatusRig start(String yaml, Path directory) throws StartException {
+        GatewayConfig config = config(yaml, directory);
+        StatusRig rig = new StatusRig(config, directory);
+        rig.loops.openDoors();
+        rig.thread.run(() -> rig.generations.advance(config));
+        rig.lifecycle.onStarted();
+        return rig;
+    }
+
+    /** Lets another configuration take over, and looks at the gateway before anything else happens to it. */
+    void reload(String yaml, Runnable look) throws StartException {
+        GatewayConfig config = config(yaml, directory);
+        thread.run(() -> {
+            generations.advance(config);
+            look.run();
+        });
+    }
+
+    ActiveConfig active() {
+        return generations.required();
+    }
+
+    private static GatewayConfig config(String yaml, Path directory) {
+        LoadResult result = ConfigLoader.parse(
+                "gateway.yaml", yaml.getBytes(StandardCharsets.UTF_8), directory, Map.of("TOKEN", "open-sesame"));
+        assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);
+        return ((LoadResult.Valid) result).config();
+    }
+
+    private static final class Well implements AdminPages.Health {
+        @Override
+        public boolean isStarted() {
+            return true;
+        }
+
+        @Override
+        public boolean isReady() {
+            return true;
+        }
+
+        @Override
+        public String word() {
+            return "ready";
+        }
+
+        @Override
+        public String detail() {
+            return "ready";
+        }
+    }
+
+    @Override
+    public void close() {
+        lifecycle.close();
+        lifecycle.stop();
+    }
+}
