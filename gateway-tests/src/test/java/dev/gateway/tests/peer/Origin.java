@@ -18,9 +18,11 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLServerSocket;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +55,7 @@ public final class Origin implements AutoCloseable {
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final List<Peer> peers = new CopyOnWriteArrayList<>();
     private final AtomicInteger connections = new AtomicInteger();
+    private final AtomicReference<@Nullable CountDownLatch> beforeFirst = new AtomicReference<>();
 
     private Origin(ServerSocket server, @Nullable X509Bundle certificate, long... settings) {
         this.server = server;
@@ -100,6 +103,12 @@ public final class Origin implements AutoCloseable {
     /** Sets what is done for all other paths, instead of answering 404. */
     public Origin otherwise(Behavior behavior) {
         otherwise = behavior;
+        return this;
+    }
+
+    /** Lets the first connection of HTTP/2 wait for this before it gets SETTINGS. */
+    public Origin delayFirst(CountDownLatch until) {
+        beforeFirst.set(until);
         return this;
     }
 
@@ -168,6 +177,10 @@ public final class Origin implements AutoCloseable {
             socket.setSoTimeout(0);
             BufferedInputStream in = new BufferedInputStream(socket.getInputStream(), 65536);
             if (beginsWithPreface(in)) {
+                CountDownLatch until = beforeFirst.getAndSet(null);
+                if (until != null) {
+                    Http2Peer.await(until, "the first connection still waits");
+                }
                 peers.add(Http2Peer.server(socket, in, stream -> threads.execute(() -> serveStream(stream)), settings));
                 return; // its reader has its own thread
             }
@@ -180,11 +193,19 @@ public final class Origin implements AutoCloseable {
             }
             socket.close();
         } catch (IOException e) {
-            // The other side has gone; whoever waits for its response knows.
+            close(socket); // the other side has gone; whoever waits for its response knows
         } finally {
             if (socket.isClosed()) {
                 sockets.remove(socket);
             }
+        }
+    }
+
+    private static void close(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // closed it is
         }
     }
 

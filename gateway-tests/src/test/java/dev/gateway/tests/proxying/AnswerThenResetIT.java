@@ -12,6 +12,7 @@ import dev.gateway.tests.support.Pairing;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +33,8 @@ class AnswerThenResetIT {
     @ParameterizedTest
     @EnumSource
     void theAnswerReachesTheClientAndNobodyIsBlamed(Pairing pairing) throws Exception {
-        try (Origin one = origin();
+        CountDownLatch answered = new CountDownLatch(1);
+        try (Origin one = origin().delayFirst(answered);
                 Origin other = origin();
                 GatewayJar gateway = GatewayJar.of(
                                 """
@@ -53,6 +55,9 @@ class AnswerThenResetIT {
                 for (int i = 0; i < UPLOADS; i++) {
                     try (Peer client = pairing.client.connect(gateway.port("web"))) {
                         statuses.add(upload(client, size));
+                    }
+                    if (one.connections() > 0) {
+                        answered.countDown(); // with HTTP/2, the other origin has answered what this one was to get
                     }
                     // The next upload must not share a connection of HTTP/2 that is about to be reset.
                     gateway.await(
@@ -78,8 +83,8 @@ class AnswerThenResetIT {
     }
 
     /**
-     * Returns how many connections the origins have and have not reset. Such a one may have taken so long to open that its
-     * upload went to the other origin; the gateway keeps it for later.
+     * Returns how many connections the origins have and have not reset. One takes so long to open that its upload goes to
+     * the other origin; the gateway keeps it for later.
      */
     private static int open(Origin... origins) {
         return Stream.of(origins).mapToInt(Origin::openConnections).sum();
