@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.NamedEndpoint;
@@ -254,10 +255,12 @@ class StatisticsDocumentTest {
         metrics.watchOverload(new Overload(), new MemoryBudget(1_000, 1), new MemoryBudget(2_000, 1));
         first.listener("web").onConnectionShed();
         second.listener("web").onConnectionShed();
-        assertThat(document().at("/overload").toString())
+        ObjectNode overload = (ObjectNode) document().at("/overload");
+        assertThat(overload.remove("actions")).isNotNull(); // of the whole process, so also of other tests
+        assertThat(overload.toString())
                 .isEqualTo("{\"refusing\":\"nothing\",\"connectionsShed\":2,\"clientHeapUsedBytes\":0,"
                         + "\"clientHeapMaxBytes\":1000,\"waitingBodiesUsedBytes\":0,\"waitingBodiesMaxBytes\":2000,"
-                        + "\"pressure\":{},\"endsKeepAlive\":false,\"actions\":{}}");
+                        + "\"pressure\":{},\"endsKeepAlive\":false}");
     }
 
     @Test
