@@ -110,8 +110,7 @@ public final class ServerTls implements AutoCloseable {
         try {
             PrivateKey key = Pem.privateKey(files.keyFile());
             Pem.requirePair(chain[0], key, files.keyFile());
-            SslContextBuilder builder = 
-                    SslContextBuilder.forServer(key, chain).keyStoreType(TlsProvider.KEY_STORE);
+            SslContextBuilder builder = SslContextBuilder.forServer(key, chain).keyStoreType(TlsProvider.KEY_STORE);
             if (trusted != null) {
                 builder.trustManager(trusted);
             }

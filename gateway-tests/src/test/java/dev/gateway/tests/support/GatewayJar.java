@@ -277,7 +277,8 @@ public final class GatewayJar implements AutoCloseable {
     /** What a gateway is started with. */
     public static final class Builder {
         private final String yaml;
-        private final List<String> jvm = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError"));
+        private final List<String> jvm =
+                new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError"));
         private final List<String> wrapper = new ArrayList<>();
         private @Nullable String heap = "256m";
         private @Nullable String started;
