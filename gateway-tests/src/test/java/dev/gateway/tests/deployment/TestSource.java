@@ -32,8 +32,8 @@ record TestSource(
 
     static final List<String> MODULES = List.of("gateway-config", "gateway-core", "gateway-tests");
 
-    private static final Pattern TEST =
-            Pattern.compile("( *)@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|ArchTest)\\b.*");
+    private static final Pattern TEST = Pattern.compile(
+            "( *)@(?:Test|ParameterizedTest|CrossPairingTest|RepeatedTest|TestFactory|TestTemplate|ArchTest)\\b.*");
     private static final Pattern TAG = Pattern.compile("( *)@Tags?\\b(?:\\(\"([^\"]*)\"\\))?.*");
     private static final Pattern CONDITION = Pattern.compile(" *@((?:Disabled|Enabled)\\w*).*");
     private static final Pattern TYPE = Pattern.compile(
@@ -86,6 +86,10 @@ record TestSource(
                 remarks.add("@" + condition.group(1) + " leaves out tests");
             } else if (!typeSeen && type.matches()) {
                 typeSeen = true;
+                if (type.group(1)
+                        .equals("@interface")) { // such as CrossPairingTest, which has the annotations of a test
+                    return new TestSource(module, name, true, "", List.of(), List.of());
+                }
                 isAbstract = line.contains("abstract class") || !type.group(1).equals("class");
                 superclass = type.group(2) == null ? "" : type.group(2);
             } else if (member.matches()) {
