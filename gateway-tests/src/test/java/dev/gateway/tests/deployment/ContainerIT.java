@@ -6,6 +6,7 @@ import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse;
 import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.Capability;
+import com.github.dockerjava.api.model.HealthCheck;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
@@ -47,6 +48,10 @@ import org.testcontainers.utility.DockerImageName;
 class ContainerIT {
     private static final long MEMORY = 128L << 20;
 
+    /** The image's own check, of which only the interval of 10 s changes: each start waits for the first one. */
+    private static final HealthCheck CHECKED_OFTEN =
+            new HealthCheck().withInterval(Duration.ofMillis(500).toNanos());
+
     @TempDir
     private Path etc;
 
@@ -79,7 +84,9 @@ class ContainerIT {
                 .withNetwork(network)
                 .withExposedPorts(8080)
                 .withCreateContainerCmdModifier(
-                        command -> Objects.requireNonNull(command.withUser(user).getHostConfig())
+                        command -> Objects.requireNonNull(command.withUser(user)
+                                        .withHealthcheck(CHECKED_OFTEN)
+                                        .getHostConfig())
                                 .withBinds(Bind.parse(etc + ":/etc/gateway:ro"))
                                 .withReadonlyRootfs(true)
                                 .withCapDrop(Capability.ALL)
