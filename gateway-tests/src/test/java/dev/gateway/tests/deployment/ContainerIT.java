@@ -83,17 +83,16 @@ class ContainerIT {
                 .withImagePullPolicy(image -> false)
                 .withNetwork(network)
                 .withExposedPorts(8080)
-                .withCreateContainerCmdModifier(
-                        command -> Objects.requireNonNull(command.withUser(user)
-                                        .withHealthcheck(CHECKED_OFTEN)
-                                        .getHostConfig())
-                                .withBinds(Bind.parse(etc + ":/etc/gateway:ro"))
-                                .withReadonlyRootfs(true)
-                                .withCapDrop(Capability.ALL)
-                                .withSecurityOpts(List.of("no-new-privileges"))
-                                .withTmpFs(Map.of("/tmp", "size=8m"))
-                                .withMemory(MEMORY)
-                                .withMemorySwap(MEMORY))
+                .withCreateContainerCmdModifier(command -> Objects.requireNonNull(command.withUser(user)
+                                .withHealthcheck(CHECKED_OFTEN)
+                                .getHostConfig())
+                        .withBinds(Bind.parse(etc + ":/etc/gateway:ro"))
+                        .withReadonlyRootfs(true)
+                        .withCapDrop(Capability.ALL)
+                        .withSecurityOpts(List.of("no-new-privileges"))
+                        .withTmpFs(Map.of("/tmp", "size=8m"))
+                        .withMemory(MEMORY)
+                        .withMemorySwap(MEMORY))
                 .waitingFor(Wait.forHealthcheck().withStartupTimeout(Duration.ofSeconds(60)));
     }
 

@@ -15,6 +15,7 @@ import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.SteadyLoad;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -136,7 +137,7 @@ class SrvEndpointsIT {
             load.goOnFor(50);
             assertThat(UpstreamPage.endpoints(rig)).containsExactlyInAnyOrder(later);
             while (!UpstreamPage.read(rig).at("/sources/0/problem").asText().contains("SRV")) {
-                Thread.onSpinWait(); // the address of a target may be asked for first
+                LockSupport.parkNanos(5_000_000); // the address of a target may be asked for first
             }
             assertThat(UpstreamPage.read(rig).at("/sources/0/staleSeconds").asDouble())
                     .isNotNegative();

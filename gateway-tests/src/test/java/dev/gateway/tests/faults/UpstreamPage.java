@@ -6,6 +6,7 @@ import dev.gateway.tests.support.Rig;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
 
 /** The first upstream of a gateway's page {@code /upstreams}. */
 final class UpstreamPage {
@@ -27,14 +28,14 @@ final class UpstreamPage {
     /** Waits until the upstream has these endpoints and no others. */
     static void await(Rig rig, Collection<String> wanted) throws Exception {
         while (!endpoints(rig).equals(new TreeSet<>(wanted))) {
-            Thread.onSpinWait(); // the test's timeout ends this
+            LockSupport.parkNanos(20_000_000); // the test's timeout ends this
         }
     }
 
     /** Waits until the first source of the endpoints has this state. */
     static void awaitSource(Rig rig, String state) throws Exception {
         while (!read(rig).at("/sources/0/state").asText().equals(state)) {
-            Thread.onSpinWait(); // the test's timeout ends this
+            LockSupport.parkNanos(20_000_000); // the test's timeout ends this
         }
     }
 }

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -283,7 +284,7 @@ class SharedRateLimitIT {
             rig.awaitMetric(3, "gateway_ratelimit_store_decisions_total", "result=\"allowed\"");
             while (!connections(redis)
                     .isEmpty()) { // until the former generation has ended; the test's time limit ends this
-                Thread.onSpinWait();
+                LockSupport.parkNanos(5_000_000);
             }
         }
     }
@@ -304,7 +305,7 @@ class SharedRateLimitIT {
             rig.reload(Files.readString(rig.file()).replace(":" + redis.port(), ":" + next.port()));
             awaitUp(rig);
             while (!connections(redis).isEmpty()) { // the test's time limit ends this
-                Thread.onSpinWait();
+                LockSupport.parkNanos(5_000_000);
             }
             stream.send("two", true);
             assertThat(stream.receiveBody()).isEqualTo("one two");

@@ -18,6 +18,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Clients that ask and ask: a connection each, in every protocol, made anew only when the gateway says so. */
 public final class SteadyLoad implements AutoCloseable {
+    /** Hundreds of requests a second from each client; as many as it can would take the machine from other tests. */
+    private static final int PACE_NANOS = 1_000_000;
+
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicInteger served = new AtomicInteger();
     private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
@@ -46,6 +49,7 @@ public final class SteadyLoad implements AutoCloseable {
                     throw new IOException("the connection is to be closed: " + response);
                 }
                 served.incrementAndGet();
+                LockSupport.parkNanos(PACE_NANOS);
             }
         } catch (Exception e) {
             failures.add(e);
