@@ -32,7 +32,7 @@ class AdminHandlerTest {
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
     private final Metrics metrics = new Metrics("1.2.3");
     private final AdminWork work = new AdminWork();
-    private final AdminPages pages = new AdminPages(new Well(), metrics, new NoTunnels(), work);
+    private final AdminPages pages = new AdminPages(new ReadyHealth(), metrics, new NoTunnels(), work);
     private final AdminDoor door = new AdminDoor(new AdminAccess(null, AdminAccess.Reach.NETWORK));
     private final AdminHandler handler = new AdminHandler(pages, door, loop::add);
 
@@ -123,28 +123,6 @@ class AdminHandlerTest {
         @Override
         public ConnectionInfo connection() {
             return new ConnectionInfo(0, "admin", HttpVersion.HTTP_1_1, null, null, null);
-        }
-    }
-
-    private static final class Well implements AdminPages.Health {
-        @Override
-        public boolean isStarted() {
-            return true;
-        }
-
-        @Override
-        public boolean isReady() {
-            return true;
-        }
-
-        @Override
-        public String word() {
-            return "ready";
-        }
-
-        @Override
-        public String detail() {
-            return "ready";
         }
     }
 

@@ -6,7 +6,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 
-/** What a user is told of an error in the gateway itself. */
+/** What the command line prints for an error in the gateway itself. */
 class InternalErrorsTest {
     private static String told(Throwable failure) {
         StringWriter err = new StringWriter();

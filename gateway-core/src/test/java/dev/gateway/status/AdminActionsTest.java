@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What operators can have done, and what they are told of it. */
+/** Actions of operators, and the answers that they get. */
 @Timeout(60)
 @SuppressWarnings("NullAway.Init") // what each test's start sets
 class AdminActionsTest {

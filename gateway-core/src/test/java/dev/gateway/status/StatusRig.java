@@ -3,6 +3,7 @@ package dev.gateway.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.admin.AdminPages;
+import dev.gateway.admin.ReadyHealth;
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
@@ -41,7 +42,7 @@ final class StatusRig implements AutoCloseable {
         this.directory = directory;
         loops = new Loops(config, metrics, ProcessEnvironment.shared());
         pages = new AdminPages(
-                new Well(),
+                new ReadyHealth(),
                 metrics,
                 new TunnelPages(this::active, name -> listeners().port(name)),
                 loops.adminWork());
@@ -86,28 +87,6 @@ final class StatusRig implements AutoCloseable {
                 "gateway.yaml", yaml.getBytes(StandardCharsets.UTF_8), directory, Map.of("TOKEN", "open-sesame"));
         assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);
         return ((LoadResult.Valid) result).config();
-    }
-
-    private static final class Well implements AdminPages.Health {
-        @Override
-        public boolean isStarted() {
-            return true;
-        }
-
-        @Override
-        public boolean isReady() {
-            return true;
-        }
-
-        @Override
-        public String word() {
-            return "ready";
-        }
-
-        @Override
-        public String detail() {
-            return "ready";
-        }
     }
 
     @Override
