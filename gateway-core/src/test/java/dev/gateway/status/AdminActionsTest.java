@@ -68,7 +68,7 @@ class AdminActionsTest {
         }
     }
 
-    /** Knows one level that is none. */
+    /** Notes the levels that are set, and refuses the level "loud". */
     private final class NotedLevels implements LogLevels {
         @Override
         public Map<String, String> levels() {

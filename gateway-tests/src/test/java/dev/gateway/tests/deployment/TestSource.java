@@ -86,8 +86,8 @@ record TestSource(
                 remarks.add("@" + condition.group(1) + " leaves out tests");
             } else if (!typeSeen && type.matches()) {
                 typeSeen = true;
-                if (type.group(1)
-                        .equals("@interface")) { // such as CrossPairingTest, which has the annotations of a test
+                // Such as CrossPairingTest, which has the annotations of a test.
+                if (type.group(1).equals("@interface")) {
                     return new TestSource(module, name, true, "", List.of(), List.of());
                 }
                 isAbstract = line.contains("abstract class") || !type.group(1).equals("class");

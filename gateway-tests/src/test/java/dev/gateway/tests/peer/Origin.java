@@ -193,7 +193,7 @@ public final class Origin implements AutoCloseable {
             }
             socket.close();
         } catch (IOException e) {
-            close(socket); // the other side has gone; whoever waits for its response knows
+            close(socket); // the other side has gone; the client that waits for its response notices it
         } finally {
             if (socket.isClosed()) {
                 sockets.remove(socket);

@@ -20,11 +20,11 @@ public final class Images {
 
     private Images() {}
 
-    /** Returns the image of the jar under test, which the first call in this JVM builds. */
+    /** Returns the image of the jar that the build made. The first call in this JVM makes the image. */
     public static synchronized String gateway() throws IOException, InterruptedException {
         requireEngine();
         if (!built) {
-            GatewayJar.file();
+            GatewayJar.file(); // skips the test if there is none
             run("../deploy/image/build", "--local", GATEWAY);
             built = true;
         }
