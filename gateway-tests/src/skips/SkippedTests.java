@@ -14,7 +14,8 @@ import org.xml.sax.SAXException;
 
 /**
  * Says how many tests of a build were skipped, and why: {@code java SkippedTests.java ROOT BEGIN}. It reads the reports of
- * Surefire and Failsafe of all modules. Those from before the build began are of another build.
+ * Surefire and Failsafe of all modules. Those from before the build began are of another build. Without {@code BEGIN} it
+ * reads all reports, and writes a line {@code CLASS: TEST: REASON} for each skipped test.
  */
 final class SkippedTests {
     private static final String ASSUMPTION = "Assumption failed: ";
@@ -22,41 +23,64 @@ final class SkippedTests {
     private SkippedTests() {}
 
     public static void main(String[] args) throws Exception {
-        Instant begin = Instant.parse(args[1]);
-        Map<String, Integer> reasons = new TreeMap<>();
-        try (DirectoryStream<Path> modules = Files.newDirectoryStream(Path.of(args[0]), "gateway-*")) {
-            for (Path module : modules) {
-                for (String kind : new String[] {"surefire", "failsafe"}) {
-                    read(module.resolve("target").resolve(kind + "-reports"), begin, reasons);
+        boolean each = args.length == 1;
+        Instant begin = each ? Instant.EPOCH : Instant.parse(args[1]);
+        Map<String, Integer> found = new TreeMap<>();
+        for (String kind : new String[] {"surefire", "failsafe"}) {
+            int reports = 0;
+            try (DirectoryStream<Path> modules = Files.newDirectoryStream(Path.of(args[0]), "gateway-*")) {
+                for (Path module : modules) {
+                    reports += read(module.resolve("target").resolve(kind + "-reports"), begin, each, found);
                 }
             }
+            if (each && reports == 0) {
+                found.put(kind + ": there are no reports", 1);
+            }
         }
-        System.out.println(summary(reasons));
+        if (each) {
+            found.keySet().forEach(System.out::println);
+        } else {
+            System.out.println(summary(found));
+        }
     }
 
-    private static void read(Path directory, Instant begin, Map<String, Integer> reasons)
+    /** Returns how many reports there are. */
+    private static int read(Path directory, Instant begin, boolean each, Map<String, Integer> found)
             throws IOException, ParserConfigurationException, SAXException {
+        int read = 0;
         if (!Files.isDirectory(directory)) {
-            return;
+            return read;
         }
         try (DirectoryStream<Path> reports = Files.newDirectoryStream(directory, "TEST-*.xml")) {
             for (Path report : reports) {
                 if (Files.getLastModifiedTime(report).toInstant().isBefore(begin)) {
                     continue;
                 }
+                read++;
                 NodeList skipped = DocumentBuilderFactory.newInstance()
                         .newDocumentBuilder()
                         .parse(report.toFile())
                         .getElementsByTagName("skipped");
                 for (int i = 0; i < skipped.getLength(); i++) {
-                    reasons.merge(reason((Element) skipped.item(i)), 1, Integer::sum);
+                    Element one = (Element) skipped.item(i);
+                    String reason = reason(one);
+                    found.merge(each ? name((Element) one.getParentNode()) + ": " + reason : reason, 1, Integer::sum);
                 }
             }
         }
+        return read;
+    }
+
+    private static String name(Element test) {
+        return test.getAttribute("classname") + ": " + test.getAttribute("name");
     }
 
     private static String reason(Element skipped) {
-        String message = skipped.getAttribute("message").lines().findFirst().orElse("");
+        // An annotation gives a message; an assumption throws, and the text begins with the name of the exception.
+        String thrown = skipped.getAttribute("type") + ": ";
+        String text = skipped.hasAttribute("message") ? skipped.getAttribute("message") : skipped.getTextContent();
+        String line = text.lines().findFirst().orElse("");
+        String message = line.startsWith(thrown) ? line.substring(thrown.length()) : line;
         String reason = message.startsWith(ASSUMPTION) ? message.substring(ASSUMPTION.length()) : message;
         return reason.isBlank() ? "no reason is given" : reason;
     }

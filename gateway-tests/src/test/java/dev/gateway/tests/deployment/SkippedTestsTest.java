@@ -10,6 +10,8 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,15 +31,20 @@ class SkippedTestsTest {
     }
 
     private static String skipped(String message) {
-        return "<testcase><skipped message=\"" + message + "\"/></testcase>";
+        return "<testcase classname='A' name='b(int)'><skipped message=\"" + message + "\"/></testcase>";
     }
 
-    private String said() throws IOException, InterruptedException {
-        Tools.Result result = Tools.run(
-                System.getProperty("java.home") + "/bin/java",
-                "src/skips/SkippedTests.java",
-                directory.toString(),
-                begin.toString());
+    private static String aborted(String message) {
+        String type = "org.opentest4j.TestAbortedException";
+        return "<testcase classname='A' name='b(int)'><skipped type='" + type + "'><![CDATA[" + type + ": " + message
+                + "\n\tat org.junit.jupiter.api.Assumptions.abort(Assumptions.java:316)]]></skipped></testcase>";
+    }
+
+    private String said(String... more) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                System.getProperty("java.home") + "/bin/java", "src/skips/SkippedTests.java", directory.toString()));
+        command.addAll(List.of(more));
+        Tools.Result result = Tools.run(60, command);
         assertThat(result.exit()).as(result.output()).isZero();
         return result.output();
     }
@@ -46,8 +53,8 @@ class SkippedTestsTest {
     void reasonsAreCounted() throws Exception {
         report("failsafe", "A", skipped("h2spec is not installed"), "<testcase/>", skipped("nginx is not installed"));
         report("surefire", "B", skipped("Assumption failed: nginx is not installed"), skipped("no epoll&#10;here"));
-        report("failsafe", "C", skipped("nginx is not installed"), skipped(""));
-        assertThat(said())
+        report("failsafe", "C", aborted("nginx is not installed"), skipped(""));
+        assertThat(said(begin.toString()))
                 .isEqualTo(
                         """
                         6 tests were skipped:
@@ -62,6 +69,20 @@ class SkippedTestsTest {
     void reportsOfAnEarlierBuildAreLeftOut() throws Exception {
         Path former = report("failsafe", "A", skipped("nginx is not installed"));
         Files.setLastModifiedTime(former, FileTime.from(begin.minus(Duration.ofHours(1))));
-        assertThat(said()).isEqualTo("no test was skipped\n");
+        assertThat(said(begin.toString())).isEqualTo("no test was skipped\n");
+    }
+
+    /** This is how {@code .ci/run} asks, which wants none. */
+    @Test
+    void withoutABeginEachTestIsNamed() throws Exception {
+        report("failsafe", "A", skipped("nginx is not installed"), "<testcase/>");
+        assertThat(said())
+                .isEqualTo(
+                        """
+                        A: b(int): nginx is not installed
+                        surefire: there are no reports
+                        """);
+        report("surefire", "B", "<testcase/>");
+        assertThat(said()).isEqualTo("A: b(int): nginx is not installed\n");
     }
 }
