@@ -21,6 +21,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The sockets bound to one address; another listener may take them over. Either one socket accepts and distributes
@@ -28,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * loops.
  */
 final class Acceptor {
+    private static final Logger log = LoggerFactory.getLogger(Acceptor.class);
     private static final int BACKLOG = 4096; // the kernel cuts it to net.core.somaxconn
 
     private final Transport transport;
@@ -198,7 +201,15 @@ final class Acceptor {
     /** Refuses new clients, if the platform can do so without losing any. Call {@link #acceptRest} next. */
     synchronized void turnAway() {
         if (accepting && !closed && !inherited && (shared == null || shared.isAlone())) {
-            sockets.forEach(SynFilter::attach);
+            boolean able = true;
+            for (Channel socket : sockets) {
+                able &= SynFilter.attach(socket);
+            }
+            if (!able && file == null) {
+                log.info(
+                        "listener {}: connections that arrive while it closes may be reset, as the system permits no socket filter",
+                        settings.name());
+            }
         }
     }
 
