@@ -126,9 +126,10 @@ class FaultsIT {
     }
 
     private static CompletableFuture<JsonNode> start(String fault) {
+        String python = Tools.find("python3"); // here, as only the test's own thread can end it
         return CompletableFuture.supplyAsync(() -> {
             try {
-                return run(fault);
+                return run(python, fault);
             } catch (IOException | InterruptedException e) {
                 throw new CompletionException(e);
             }
@@ -149,10 +150,10 @@ class FaultsIT {
                 .isLessThan(WORST_SECONDS);
     }
 
-    private static JsonNode run(String fault) throws IOException, InterruptedException {
+    private static JsonNode run(String python, String fault) throws IOException, InterruptedException {
         String named = System.getProperty("gateway.jar");
         List<String> command = new ArrayList<>(List.of(
-                Tools.find("python3"),
+                python,
                 "faults/run",
                 fault,
                 "--json",

@@ -103,10 +103,7 @@ class NoLocalPortIT {
 
     private static GatewayJar start(String yaml) throws Exception {
         Tools.find("python3");
-        Tools.Result able = Tools.run("unshare", "-rn", "sh", "-c", NAMESPACE, "true");
-        if (able.exit() != 0) {
-            Tools.missing("no network namespace can be made here: " + able.output());
-        }
+        Tools.requireNamespace(NAMESPACE);
         return GatewayJar.of(yaml)
                 .under("unshare", "-rn", "sh", "-c", NAMESPACE)
                 .startedWith("Listener web at ")

@@ -3,6 +3,7 @@ package dev.gateway.tests.observability;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.support.GatewayJar;
+import dev.gateway.tests.support.Tools;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -231,6 +232,7 @@ class AdminAccessIT {
     void byDefaultTheAdminListenerIsOnLoopbackAndMayBeMissing() throws Exception {
         String yaml = yaml("").replace("admin: \n", "");
         String loopback = "ip link set lo up && exec \"$0\" \"$@\"";
+        Tools.requireNamespace(loopback);
         try (GatewayJar first = GatewayJar.of(yaml)
                 .under("unshare", "-rn", "sh", "-c", loopback)
                 .start()) {

@@ -82,6 +82,14 @@ public final class Tools {
         return abort(reason);
     }
 
+    /** Ends the test if a shell command cannot be run in a network namespace of its own. */
+    public static void requireNamespace(String command) throws IOException, InterruptedException {
+        Result able = run("unshare", "-rn", "sh", "-c", command, "true");
+        if (able.exit() != 0) {
+            missing("no network namespace can be made here: " + able.output());
+        }
+    }
+
     /** Runs a program to its end; its output is standard output and standard error together. */
     public static Result run(String... command) throws IOException, InterruptedException {
         return run(60, List.of(command));
