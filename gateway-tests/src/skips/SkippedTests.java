@@ -79,8 +79,8 @@ final class SkippedTests {
         // An annotation gives a message; an assumption throws, and the text begins with the name of the exception.
         String thrown = skipped.getAttribute("type") + ": ";
         String text = skipped.hasAttribute("message") ? skipped.getAttribute("message") : skipped.getTextContent();
-        String line = text.lines().findFirst().orElse("");
-        String message = line.startsWith(thrown) ? line.substring(thrown.length()) : line;
+        String whole = text.startsWith(thrown) ? text.substring(thrown.length()) : text;
+        String message = whole.strip().lines().findFirst().orElse("");
         String reason = message.startsWith(ASSUMPTION) ? message.substring(ASSUMPTION.length()) : message;
         return reason.isBlank() ? "no reason is given" : reason;
     }

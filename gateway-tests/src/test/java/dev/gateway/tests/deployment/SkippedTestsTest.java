@@ -53,7 +53,7 @@ class SkippedTestsTest {
     void reasonsAreCounted() throws Exception {
         report("failsafe", "A", skipped("h2spec is not installed"), "<testcase/>", skipped("nginx is not installed"));
         report("surefire", "B", skipped("Assumption failed: nginx is not installed"), skipped("no epoll&#10;here"));
-        report("failsafe", "C", aborted("nginx is not installed"), skipped(""));
+        report("failsafe", "C", aborted("\nnginx is not installed\n"), skipped(""));
         assertThat(said(begin.toString()))
                 .isEqualTo(
                         """
