@@ -343,6 +343,7 @@ public final class GatewayJar implements AutoCloseable {
                 command.add("-Xmx" + heap);
             }
             command.addAll(List.of("-jar", file.toString(), "run", "--config", "gateway.yaml", "--log-level", "info"));
+            long startedNanos = System.nanoTime();
             Process process = new ProcessBuilder(command)
                     .directory(directory.toFile())
                     .redirectErrorStream(true)
@@ -362,6 +363,7 @@ public final class GatewayJar implements AutoCloseable {
                 gateway.close();
                 throw e;
             }
+            StartTimes.add("gateway.jar", startedNanos);
             return gateway;
         }
     }

@@ -121,13 +121,17 @@ public final class Tools {
 
     /** Waits until something listens at a port of this host; returns false if the process ends, or takes too long. */
     public static boolean awaitListening(int port, Process process) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long called = System.nanoTime(); // just after the start
+        long deadline = called + TimeUnit.SECONDS.toNanos(20);
         while (!accepts(port)) {
             if (!process.isAlive() || System.nanoTime() > deadline) {
                 return false;
             }
             LockSupport.parkNanos(5_000_000);
         }
+        String program =
+                process.info().command().map(name -> name.replaceAll(".*/", "")).orElse("?");
+        StartTimes.add(program, called);
         return true;
     }
 
