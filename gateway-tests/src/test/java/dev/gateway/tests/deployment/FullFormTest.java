@@ -171,6 +171,15 @@ class FullFormTest {
     }
 
     @Test
+    void aPartWhoseTagNoTestHasPasses() throws Exception {
+        Path parts = clone.resolve(".ci/full/parts");
+        Files.writeString(parts, Files.readString(parts).replaceAll("run tests \\w+", "run tagged"));
+        Tools.Result result = full("two");
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(clone.resolve("target/full/two.log")).content().contains("no test has the tag two");
+    }
+
+    @Test
     void aPartWithASkippedTestFails() throws Exception {
         table("Skipped");
         Tools.Result result = full("two");
