@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * Authority (Host and :authority). Host and optional port of a request (RFC 9110, section 7.2): checked and taken apart
  * without a URI object. A host is a name of letters, digits, {@code - . _ ~}, or an IPv4 address, or an IPv6 address in
  * brackets. That is stricter than RFC 3986, which also lets sub-delimiters and escapes stand in a name: DNS and
- * certificates know none of them, and two recipients might read them differently. User information is refused.
+ * certificates know none of them, and two recipients might read them differently. For the same reason no label of a name
+ * is empty, other than that of the root at its end. User information is refused.
  *
  * @param host as written, IPv6 in its brackets
  * @param port 1 to 65535, or -1 if none is named
@@ -45,10 +46,16 @@ public record Authority(AsciiString host, int port) {
             hostEnd++;
         } else {
             hostEnd = start;
+            boolean labelEmpty = true;
             while (hostEnd < limit && isNameByte(bytes[hostEnd])) {
+                boolean dot = bytes[hostEnd] == '.';
+                if (dot && labelEmpty) {
+                    return false;
+                }
+                labelEmpty = dot;
                 hostEnd++;
             }
-            if (hostEnd == start || hostEnd - start > MAX_HOST || bytes[start] == '.') {
+            if (hostEnd == start || hostEnd - start > MAX_HOST) {
                 return false;
             }
         }

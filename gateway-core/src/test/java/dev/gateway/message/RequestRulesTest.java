@@ -16,13 +16,16 @@ class RequestRulesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"user@a", "a/b", "a:x", "a:80:80", "a,b", "(a)", "a%2eb", "[", "[]", ":80", "a b"})
+    @ValueSource(
+            strings = {
+                "user@a", "a/b", "a:x", "a:80:80", "a,b", "(a)", "a%2eb", "[", "[]", ":80", "a b", ".a", "a..", "a..b"
+            })
     void hostsThatAreNone(String authority) {
         assertThat(RequestRules.problem(Heads.request("GET", authority, "/"))).contains("host");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "a", "a:", "a:x", "a:0", "a:65536", "user@a:1"})
+    @ValueSource(strings = {"", "a", "a:", "a:x", "a:0", "a:65536", "user@a:1", "a..:1", "a..b:1"})
     void aConnectNeedsHostAndPort(String authority) {
         assertThat(RequestRules.problem(Heads.request("CONNECT", authority, "")))
                 .contains("CONNECT");

@@ -58,6 +58,9 @@ public final class ClientHello {
     private static final Reading TOO_LONG = new NotTls("a ClientHello that is too long");
     private static final Reading MALFORMED = new NotTls("a malformed ClientHello");
 
+    /** The name that the client asks for is not one. As if it had named none, it would get past rules for names. */
+    static final Reading BAD_NAME = new NotTls("a ClientHello for a server name that is not valid");
+
     private ClientHello() {}
 
     /**
@@ -166,7 +169,7 @@ public final class ClientHello {
                 if (type == SERVER_NAME) {
                     String found = serverName(extensionEnd);
                     if (found == null || name != null) {
-                        return MALFORMED;
+                        return BAD_NAME;
                     }
                     name = found;
                 } else if (type == ALPN) {
@@ -238,14 +241,19 @@ public final class ClientHello {
                 return null;
             }
             byte[] name = new byte[length];
+            byte last = '.';
             for (int i = 0; i < length; i++) {
                 byte b = message[at + i];
                 if (b >= 'A' && b <= 'Z') {
                     b = (byte) (b + 32);
-                } else if (b <= ' ' || b == 0x7f) {
-                    return null;
+                } else if (b <= ' ' || b == 0x7f || (b == '.' && last == '.')) {
+                    return null; // not printable ASCII, or an empty label
                 }
                 name[i] = b;
+                last = b;
+            }
+            if (last == '.') {
+                return null; // two dots at the end: the root's was taken off
             }
             return new String(name, StandardCharsets.US_ASCII);
         }

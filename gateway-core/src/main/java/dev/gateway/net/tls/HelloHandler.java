@@ -116,9 +116,12 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
 
     @Override
     protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable ByteBuf body) {
-        Hello hello = body != null && ClientHello.readBody(body) instanceof Hello read ? read : null;
+        ClientHello.Reading reading = body == null ? null : ClientHello.readBody(body);
+        if (ClientHello.BAD_NAME.equals(reading)) {
+            return refuse(ctx, UNRECOGNIZED_NAME, HandshakeFailure.SERVER_NAME);
+        }
         SslContext any = server.context(null);
-        if (hello == null) {
+        if (!(reading instanceof Hello hello)) {
             return ctx.executor().newSucceededFuture(any); // whose handler says what is wrong with it
         }
         serverName = hello.serverName();

@@ -220,6 +220,11 @@ class ClientHelloTest {
         assertNotTls(hello(sni("")));
         assertNotTls(hello(sni("a\u0000b")));
         assertNotTls(hello(sni("a b")));
+        assertNotTls(hello(sni(".")));
+        assertNotTls(hello(sni("..")));
+        assertNotTls(hello(sni(".a.example")));
+        assertNotTls(hello(sni("a..example")));
+        assertNotTls(hello(sni("a.example..")));
         assertNotTls(hello(sni("a".repeat(256))));
         assertNotTls(hello(extension(0, new byte[0])));
         assertNotTls(hello(extension(0, sized(2, bytes(1, sized(2, bytes("a")))))));

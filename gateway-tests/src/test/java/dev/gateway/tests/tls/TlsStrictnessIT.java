@@ -136,6 +136,17 @@ class TlsStrictnessIT {
         }
     }
 
+    /** Whoever asks for no name gets the first certificate, but this is a name, which others might read as a.test. */
+    @ParameterizedTest
+    @ValueSource(strings = {"a.test..", "a..test", ".a.test", "..", "a .test"})
+    void aNameThatIsNoneIsRefused(String name) {
+        for (String listener : List.of("one", "two")) {
+            assertThatThrownBy(() -> connect(gateway, listener, name).close())
+                    .isInstanceOf(SSLHandshakeException.class)
+                    .hasMessageContaining("unrecognized_name");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"a.test, true", "A.TEST., true", "x.w.test, true", ", true", "elsewhere.test, false", "w.test, false"})
     void aNameThatNoCertificateHasIsRefusedIfThatIsWanted(@Nullable String name, boolean served) throws Exception {

@@ -25,7 +25,8 @@ final class ClientCertificateSchema {
     private static final long DEFAULT_SIZE = 16 << 10;
     private static final long LEAST_SIZE = 1 << 10;
     private static final long MOST_SIZE = 64 << 10;
-    private static final String EMAIL_PATTERN = "[!-)+-?A-~]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?";
+    private static final String LABEL = "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?";
+    private static final String EMAIL_PATTERN = "[!-)+-?A-~]+@" + LABEL + "(\\." + LABEL + ")*";
 
     private static final ScalarType<String> URI = new ScalarType<>(
                     ScalarType.Form.TEXT,
