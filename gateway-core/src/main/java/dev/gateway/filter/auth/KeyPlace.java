@@ -2,13 +2,17 @@ package dev.gateway.filter.auth;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.NameReadings;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Where requests show a key. Immutable. */
+/**
+ * Where requests show a key. A key has to be written under its very name. One under a name that some recipient may read as
+ * the same counts too, so that no upstream takes another key than the one that was checked. Immutable.
+ */
 public sealed interface KeyPlace {
     /** Returns a header field of that name. */
     static KeyPlace header(String name) {
@@ -92,31 +96,67 @@ public sealed interface KeyPlace {
     /** The values of a name in lists of pairs, and all other pairs. */
     final class Pairs {
         private final AsciiString name;
+        private final byte[] nameBytes;
         private final List<AsciiString> rest = new ArrayList<>();
-        private @Nullable AsciiString first;
+        private @Nullable AsciiString first; // of those under their very name
         private int found;
 
         private Pairs(AsciiString name) {
             this.name = name;
+            this.nameBytes = name.toByteArray();
         }
 
         private void add(AsciiString list, char separator) {
+            char inner = separator == ';' ? ',' : ';'; // some recipients also separate there
             int start = 0;
             while (start <= list.length()) {
                 int end = list.indexOf(separator, start);
                 end = end < 0 ? list.length() : end;
                 AsciiString pair = list.subSequence(start, end, false);
-                AsciiString trimmed = separator == ';' ? pair.trim() : pair;
-                if (trimmed.length() > name.length()
-                        && trimmed.startsWith(name)
-                        && trimmed.byteAt(name.length()) == '=') {
-                    found++;
-                    first = trimmed.subSequence(name.length() + 1, trimmed.length(), false);
-                } else if (!trimmed.isEmpty()) {
-                    rest.add(trimmed);
+                AsciiString left = withoutKeys(separator == ';' ? pair.trim() : pair, inner);
+                if (!left.isEmpty()) {
+                    rest.add(left);
                 }
                 start = end + 1;
             }
+        }
+
+        /** Counts the keys of a pair, and returns what is left without them. */
+        private AsciiString withoutKeys(AsciiString pair, char inner) {
+            int before = found;
+            boolean whole = false;
+            StringBuilder others = null;
+            int start = 0;
+            while (start <= pair.length()) {
+                int end = pair.indexOf(inner, start);
+                end = end < 0 ? pair.length() : end;
+                if (isKey(pair, start, end)) {
+                    found++;
+                    whole |= start == 0;
+                    others = others == null ? new StringBuilder(pair.subSequence(0, Math.max(0, start - 1))) : others;
+                } else if (others != null) {
+                    others.append(others.isEmpty() ? "" : inner).append(pair, start, end);
+                }
+                start = end + 1;
+            }
+            if (whole && pair.length() > name.length() && pair.startsWith(name) && pair.byteAt(name.length()) == '=') {
+                first = pair.subSequence(name.length() + 1, pair.length(), false);
+            }
+            if (found == before) {
+                return pair;
+            }
+            return whole || others == null ? AsciiString.EMPTY_STRING : new AsciiString(others);
+        }
+
+        /** Whether a part of a pair may be read as a key. The first one needs no value, since it is the pair. */
+        private boolean isKey(AsciiString pair, int start, int end) {
+            int equals = pair.indexOf('=', start);
+            int nameEnd = equals < 0 || equals > end ? end : equals;
+            if (nameEnd == end && (start > 0 || start == end)) {
+                return false;
+            }
+            int offset = pair.arrayOffset();
+            return NameReadings.include(pair.array(), offset + start, offset + nameEnd, nameBytes);
         }
 
         private boolean isFound() {

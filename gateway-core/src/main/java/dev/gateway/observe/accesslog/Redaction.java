@@ -1,6 +1,7 @@
 package dev.gateway.observe.accesslog;
 
 import dev.gateway.message.FieldName;
+import dev.gateway.message.NameReadings;
 import io.netty.util.AsciiString;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
@@ -85,35 +86,10 @@ public final class Redaction {
 
     private boolean isHidden(byte[] bytes, int start, int end) {
         for (byte[] key : queryKeys) {
-            if (isSame(bytes, start, end, key)) {
+            if (NameReadings.include(bytes, start, end, key)) {
                 return true;
             }
         }
         return false;
-    }
-
-    /** Compares without case, and however the name is encoded. */
-    private static boolean isSame(byte[] bytes, int start, int end, byte[] key) {
-        int at = start;
-        for (byte wanted : key) {
-            if (at >= end) {
-                return false;
-            }
-            int c = bytes[at++];
-            if (c == '+') {
-                c = ' ';
-            } else if (c == '%' && at + 1 < end) {
-                int high = Character.digit(bytes[at], 16);
-                int low = Character.digit(bytes[at + 1], 16);
-                if (high >= 0 && low >= 0) {
-                    c = (byte) (high << 4 | low);
-                    at += 2;
-                }
-            }
-            if ((c >= 'A' && c <= 'Z' ? c | 0x20 : c) != wanted) {
-                return false;
-            }
-        }
-        return at == end;
     }
 }

@@ -129,6 +129,69 @@ class ApiKeyTest {
         assertThat(context.identity()).isNull();
     }
 
+    /** An upstream that gets the query as it is may take another key than the one that was checked. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "k%65y=FORGED&key=k-1",
+                "key=k-1&k%65y=FORGED",
+                "KEY=FORGED&key=k-1",
+                "+key=FORGED&key=k-1",
+                "key%20=FORGED&key=k-1",
+                "%0akey=FORGED&key=k-1",
+                "key[]=FORGED&key=k-1",
+                "key%5b0%5d=FORGED&key=k-1",
+                "key%00x=FORGED&key=k-1",
+                "a=b;key=FORGED&key=k-1",
+                "key=k-1;key=FORGED",
+                "key&key=k-1"
+            })
+    void aSecondKeyUnderAnotherSpellingIsASecondOne(String query) {
+        for (boolean forward : new boolean[] {true, false}) {
+            assertThat(filter(KeyPlace.queryParameter("key"), forward).onRequest(request("/a?" + query), context))
+                    .as(query)
+                    .isInstanceOf(Verdict.Refuse.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "key =FORGED; key=k-1",
+                "key=k-1; \tkey=FORGED",
+                "Key=FORGED; key=k-1",
+                "k%65y=FORGED; key=k-1",
+                "a=b, key=FORGED; key=k-1",
+                "key=k-1,key=FORGED",
+                "key=k-1; a=b,key =FORGED"
+            })
+    void aSecondCookieUnderAnotherSpellingIsASecondOne(String cookies) {
+        assertThat(filter(KeyPlace.cookie("key"), true).onRequest(request("/", "Cookie: " + cookies), context))
+                .isInstanceOf(Verdict.Refuse.class);
+        assertThat(filter(KeyPlace.cookie("api_key"), true)
+                        .onRequest(request("/", "Cookie: api.key=FORGED; api_key=k-1"), context))
+                .isInstanceOf(Verdict.Refuse.class);
+    }
+
+    /** Also of a request that goes on although it was refused, as where another filter is enough. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/a?k%65y=1&b=c|/a?b=c",
+                "/a?b=c;KEY=1;d=e&f|/a?b=c;d=e&f",
+                "/a?key=1;b=c&d|/a?d",
+                "/a?b=key;keys=1&monkey|/a?b=key;keys=1&monkey"
+            })
+    void whatMayBeReadAsAKeyIsTakenOut(String path, String left) {
+        RequestHead head = request(path);
+        assertThat(ask(KeyPlace.queryParameter("key"), head)).isInstanceOf(Verdict.Refuse.class);
+        assertThat(head.path().toString()).isEqualTo(left);
+        RequestHead cookies = request("/", "Cookie: a=b, key=1,c=d; e=f", "Cookie: KEY=2");
+        assertThat(ask(KeyPlace.cookie("key"), cookies)).isInstanceOf(Verdict.Refuse.class);
+        assertThat(String.valueOf(cookies.fields().first(FieldName.COOKIE))).isEqualTo("a=b,c=d; e=f");
+    }
+
     @Test
     void theDigestIsNoKeyAndSeveralOrLongKeysAreNone() throws Exception {
         KeyPlace place = KeyPlace.header("X-API-Key");
