@@ -4,7 +4,6 @@ import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.ForwardedHops;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.stream.SourceAddress;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the client of a request, once for all users of its address: the client of the connection or, if that is a trusted
@@ -24,18 +23,17 @@ final class ClientFinder {
         }
     }
 
-    /** Goes back hop by hop. Stops at a hop that is not an address, since nobody knows who wrote the hops before it. */
+    /** Goes back hop by hop. Stops at one without an address: it is the client, and nobody knows who wrote those before it. */
     private static SourceAddress client(SourceAddress nearest, ForwardedHops hops, ClientTrust trust) {
         SourceAddress client = nearest;
-        SourceAddress next = address(hops.next());
-        while (next != null) {
-            client = next;
-            next = trust.isProxy(client) ? address(hops.next()) : null;
+        while (trust.isProxy(client)) {
+            String hop = hops.next();
+            if (hop == null) {
+                return client; // the proxy asks for itself
+            }
+            SourceAddress address = SourceAddress.parse(hop);
+            client = address == null ? SourceAddress.UNKNOWN : address;
         }
         return client;
-    }
-
-    private static @Nullable SourceAddress address(@Nullable String hop) {
-        return hop == null ? null : SourceAddress.parse(hop);
     }
 }

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Rate limit key of a client. Whom connections, tunnels and wrong passwords are counted for: an IPv4 address, an IPv6
- * network of 64 bits, since a host has all of its addresses, or this machine, which has all of 127.0.0.0/8.
+ * network of 64 bits, since a host has all of its addresses, or this machine, which has all of 127.0.0.0/8. Clients whose
+ * address a proxy does not tell are counted as one.
  *
  * @param high the address, or the first half of it
  */
@@ -16,12 +17,16 @@ public record ClientNetwork(Kind kind, long high) {
     /** Nobody asks. */
     public static final ClientNetwork NONE = new ClientNetwork(Kind.NONE, 0);
 
+    /** All clients whose address a trusted proxy does not tell. */
+    static final ClientNetwork UNKNOWN = new ClientNetwork(Kind.UNKNOWN, 0);
+
     private static final ClientNetwork LOCAL = new ClientNetwork(Kind.LOCAL, 0);
 
     /** What a network is. */
     public enum Kind {
         NONE,
         LOCAL,
+        UNKNOWN,
         IPV4,
         IPV6
     }
@@ -45,6 +50,7 @@ public record ClientNetwork(Kind kind, long high) {
         return switch (kind) {
             case NONE -> "";
             case LOCAL -> "this machine";
+            case UNKNOWN -> "clients without an address";
             case IPV4 -> NetUtil.intToIpAddress((int) high);
             case IPV6 ->
                 NetUtil.bytesToIpAddress(ByteBuffer.allocate(16).putLong(high).array()) + "/64";

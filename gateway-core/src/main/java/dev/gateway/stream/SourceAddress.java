@@ -11,13 +11,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Client address: where a connection or a request comes from. Immutable.
  *
- * @param ip null for a Unix-domain socket
+ * @param ip null for a Unix-domain socket, and for an unknown client
  * @param port 0 if it is not known
- * @param text the address without port, as RFC 5952 writes it and without a zone; {@code unix} for a socket file
+ * @param text the address without port, as RFC 5952 writes it and without a zone; {@code unix} for a socket file, or
+ *     {@code unknown}
  */
 public record SourceAddress(@Nullable InetAddress ip, int port, AsciiString text) {
     /** A Unix-domain socket, whose other end has no address. */
     public static final SourceAddress UNIX = new SourceAddress(null, 0, new AsciiString("unix"));
+
+    /** A client behind a trusted proxy that names no address for it. */
+    public static final SourceAddress UNKNOWN = new SourceAddress(null, 0, new AsciiString("unknown"));
 
     private static final int MAX_TEXT = 64;
 
@@ -54,14 +58,14 @@ public record SourceAddress(@Nullable InetAddress ip, int port, AsciiString text
         return port <= 65535 ? port : 0;
     }
 
-    /** Returns the IP address and the port, null for a Unix-domain socket. */
+    /** Returns the IP address and the port, null if there is none. */
     public @Nullable InetSocketAddress socketAddress() {
         return ip == null ? null : new InetSocketAddress(ip, port);
     }
 
     /** Returns whom this counts for where there are limits for each client. */
     public ClientNetwork network() {
-        return ClientNetwork.of(ip);
+        return equals(UNKNOWN) ? ClientNetwork.UNKNOWN : ClientNetwork.of(ip);
     }
 
     /** Returns the address with its port, if that is known, for people. */

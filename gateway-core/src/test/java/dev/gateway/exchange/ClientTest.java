@@ -20,6 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who the client of a request is, and what it may say of itself. The peer is 192.0.2.7. */
 class ClientTest extends ExchangeRig {
@@ -61,10 +62,12 @@ class ClientTest extends ExchangeRig {
                 "203.0.113.9, 2001:db8:1::1, 192.0.2.8 | 203.0.113.9",
                 "203.0.113.9, 2001:db8:2::1, 192.0.2.8 | 2001:db8:2::1",
                 "192.0.2.9, 192.0.2.8 | 192.0.2.9",
-                "203.0.113.9, unknown | 192.0.2.7:5555",
-                "203.0.113.9, unknown, 192.0.2.8 | 192.0.2.8",
+                "203.0.113.9, unknown | unknown",
+                "203.0.113.9, unknown, 192.0.2.8 | unknown",
+                "203.0.113.9, unix: | unknown",
+                "203.0.113.9, \"203.0.113.9\" | unknown",
                 "203.0.113.9, 192.0.2.8, | 203.0.113.9",
-                "nonsense | 192.0.2.7:5555"
+                "nonsense | unknown"
             })
     void behindTrustedProxiesItIsTheLastHopBeforeThem(String hops, String address) {
         settings.trust = trust(OddNames.Policy.ALLOW);
@@ -77,6 +80,21 @@ class ClientTest extends ExchangeRig {
         assertThat(exchange("Forwarded", "for=198.51.100.1, for=\"[2001:db8::1]:80\";proto=https, for=192.0.2.8")
                         .client)
                 .hasToString("[2001:db8::1]:80");
+    }
+
+    /** A proxy may hide its client (RFC 7239, section 6); that does not make the client the proxy. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"for=unknown", "for=_hidden", "proto=https", "for=\"\"", "for=198.51.100.1, for=_a;by=192.0.2.8"
+            })
+    void aClientWhomAProxyHidesHasNoAddress(String forwarded) {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        SourceAddress found = exchange("Forwarded", forwarded).client;
+        assertThat(found).isEqualTo(SourceAddress.UNKNOWN);
+        assertThat(found.ip()).isNull();
+        assertThat(found.network())
+                .hasToString("clients without an address")
+                .isNotEqualTo(SourceAddress.UNIX.network());
     }
 
     @Test

@@ -37,6 +37,7 @@ public final class LimitKey {
                         case LOCAL -> 1;
                         case IPV4 -> 2;
                         case IPV6 -> 3;
+                        case UNKNOWN -> 4;
                     };
             return hash.of(before + kind, network.high());
         };
