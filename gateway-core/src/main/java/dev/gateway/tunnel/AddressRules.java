@@ -2,6 +2,7 @@ package dev.gateway.tunnel;
 
 import dev.gateway.format.CidrSet;
 import dev.gateway.upstream.AddressPolicy;
+import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -93,9 +94,29 @@ public final class AddressRules implements AddressPolicy {
         return null;
     }
 
+    @Override
+    public @Nullable String refuseName(String name, int port) {
+        if (SpecialNames.isLoopback(name)) {
+            return refuse(
+                    name, NetUtil.LOCALHOST4, port); // may be a listener of the parent's machine, which may be this one
+        }
+        String kind = settings.denyPrivate && !isNamed(name, port) ? SpecialNames.kind(name) : null;
+        if (kind == null || trusted.match(name, null) != null) {
+            return null;
+        }
+        if (settings.audit) {
+            tally.audit().notPublic(name);
+        }
+        return refused(name, kind);
+    }
+
     private String refused(InetAddress address, String reason) {
+        return refused(address.getHostAddress(), reason);
+    }
+
+    private String refused(String what, String reason) {
         tally.denied(settings.listener, "address");
-        return address.getHostAddress() + " is " + reason;
+        return what + " is " + reason;
     }
 
     private boolean isOwn(InetAddress address, int port, List<InetAddress> inside) {
@@ -119,6 +140,15 @@ public final class AddressRules implements AddressPolicy {
         return false;
     }
 
+    private boolean isNamed(String name, int port) {
+        for (int i = 0; i < named.size(); i++) {
+            if (named.get(i).port == port && named.get(i).host.match(name, null) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private boolean isTrusted(String host, InetAddress address, List<InetAddress> inside) {
         return matches(trusted, host, address, inside);
     }
@@ -128,10 +158,10 @@ public final class AddressRules implements AddressPolicy {
             return true;
         }
         for (InetAddress each : inside) {
-            if (rules.match("", each) != null) {
-                return true;
+            if (rules.match("", each) == null) {
+                return false; // the other one alone says nothing about where packets go
             }
         }
-        return false;
+        return !inside.isEmpty();
     }
 }

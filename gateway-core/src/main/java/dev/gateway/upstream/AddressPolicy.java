@@ -1,6 +1,7 @@
 package dev.gateway.upstream;
 
 import java.net.InetAddress;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,4 +16,18 @@ public interface AddressPolicy {
      */
     @Nullable
     String refuse(String host, InetAddress address, int port);
+
+    /**
+     * Returns why another proxy must not be asked to connect to this name, which that proxy will resolve; null if it may.
+     *
+     * @param name not an IP literal
+     */
+    default @Nullable String refuseName(String name, int port) {
+        return null;
+    }
+
+    /** Returns why the gateway must not connect to this Unix-domain socket, as text for people, or null if it may. */
+    default @Nullable String refuseFile(Path file) {
+        return null;
+    }
 }

@@ -12,14 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param proxyHeader the PROXY protocol header that tells the endpoint about the client of a tunnel
  */
 public record DialSettings(@Nullable AddressPolicy addresses, ParentProxies parents, ProxyHeader proxyHeader) {
-    private static final String LOCALHOST = "localhost";
-
     /** Straight to the endpoint, wherever it is. */
     public static final DialSettings DIRECT = new DialSettings(null, ParentProxies.NONE, ProxyHeader.NONE);
 
     /**
-     * Applies the address policy to a destination that a parent is to dial, as far as possible without resolving its name:
-     * to an IP address, and to names that every resolver maps to the local host (RFC 6761, section 6.3).
+     * Applies the address policy to a destination that a parent is to dial, as far as possible without resolving its name.
      *
      * @return why the gateway must not request it, or null
      */
@@ -27,10 +24,9 @@ public record DialSettings(@Nullable AddressPolicy addresses, ParentProxies pare
         if (addresses == null) {
             return null;
         }
-        boolean local = host.equals(LOCALHOST) || host.endsWith("." + LOCALHOST);
         // Netty accepts more forms of addresses than IpLiteral does: here that denies more.
-        InetAddress known = local ? NetUtil.LOCALHOST4 : NetUtil.createInetAddressFromIpAddressString(host);
-        return known == null ? null : addresses.refuse(host, known, port);
+        InetAddress known = NetUtil.createInetAddressFromIpAddressString(host);
+        return known == null ? addresses.refuseName(host, port) : addresses.refuse(host, known, port);
     }
 
     /** The versions of the PROXY protocol, and none. */

@@ -293,7 +293,73 @@ class AddressRulesTest {
         assertThat(dialed("rebinding.example:443", rules, rebinding)).isEmpty();
     }
 
+    // ---- names that another proxy would resolve
+
+    @ParameterizedTest
+    @CsvSource({
+        "localhost, loopback",
+        "a.localhost, loopback",
+        "localhost.localdomain, loopback",
+        "localhost4, loopback",
+        "localhost6.localdomain6, loopback",
+        "localhost.example.org, loopback",
+        "ip6-localhost, loopback",
+        "ip6-loopback, loopback",
+        "this.localdomain, loopback",
+        "metadata, without a dot",
+        "instance-data, without a dot",
+        "db, without a dot",
+        "metadata.google.internal, metadata",
+        "metadata.goog, metadata",
+        "metadata.azure.internal, metadata",
+        "instance-data.ec2.internal, metadata",
+        "host.docker.internal, containers",
+        "host.containers.internal, containers"
+    })
+    void noParentIsAskedForANameThatNoPublicHostHas(String name, String kind) {
+        assertThat(rules().refuseName(name, 443)).contains(kind);
+        assertThat(new AddressRules(settings(false, List.of(), List.of()), own, tally).refuseName(name, 443))
+                .as("without denyPrivate")
+                .isNull();
+        assertThat(rules(name).refuseName(name, 443)).as("trusted").isNull();
+        assertThat(naming(true, name, 443).refuseName(name, 443))
+                .as("trusted with its port")
+                .isNull();
+        assertThat(naming(true, name, 443).refuseName(name, 80)).isNotNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "notlocalhost.example",
+                "metadata.example.org",
+                "wiki.corp.internal",
+                "internal.example",
+                "xn--a.b"
+            })
+    void aParentIsAskedForOtherNames(String name) {
+        assertThat(rules().refuseName(name, 443)).isNull();
+    }
+
+    @Test
+    void noParentIsAskedForAListenerOfThisMachine() {
+        own.set(List.of(new InetSocketAddress("127.0.0.1", 9901)));
+        AddressRules open = new AddressRules(settings(false, List.of(), List.of()), own, tally);
+        assertThat(open.refuseName("localhost", 9901)).contains("this gateway itself");
+        assertThat(open.refuseName("localhost", 9902)).isNull();
+    }
+
     // ---- exemptions
+
+    /** Packets for a Teredo address go to its server, and come to its client. */
+    @Test
+    void anAddressWithTwoInsideIsTrustedIfBothAre() {
+        String both = "2001:0:a01:203::f5fe:fdfd"; // 10.1.2.3 and 10.1.2.2
+        String one = "2001:0:a01:203::5601:5601"; // 10.1.2.3 and 169.254.169.254
+        AddressRules rules = rules("10.1.2.0/24");
+        assertThat(mayDial(rules, "a.example", both, 443)).isTrue();
+        assertThat(mayDial(rules, "a.example", one, 443)).isFalse();
+    }
 
     @ParameterizedTest
     @CsvSource({
