@@ -56,7 +56,7 @@ public final class Assembly {
         for (UpstreamConfig upstream : config.upstreams()) {
             Upstream same = before == null ? null : before.same(upstream, config.localZone());
             if (same == null) {
-                same = UpstreamAssembly.upstream(upstream, config.localZone(), states);
+                same = UpstreamAssembly.upstream(upstream, config.localZone(), tunnels.adminKeptOut(), states);
             } else {
                 SessionAssembly.keep(same, upstream.sessionPersistence(), states);
             }

@@ -4,18 +4,22 @@ import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.jwks.KeyClient;
 import dev.gateway.observe.metrics.Denials;
 import dev.gateway.stream.ViaSignature;
+import dev.gateway.tunnel.AdminKeptOut;
 import dev.gateway.tunnel.ConnectTally;
 import dev.gateway.tunnel.LocalAddresses;
 import dev.gateway.tunnel.OwnListeners;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** What filters and connect sections of all generations share: threads, what is counted, and where this gateway listens. */
 public final class ConnectShared {
     private final AuthWork work = new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
     private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
+    private final AdminKeptOut adminKeptOut = new AdminKeptOut(own);
     private final KeyClient keys;
     private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();
     private final Map<String, ViaSignature> signatures = new ConcurrentHashMap<>();
@@ -37,14 +41,26 @@ public final class ConnectShared {
         return keys;
     }
 
+    /** Returns what keeps upstreams from leading to the admin listener. */
+    AdminKeptOut adminKeptOut() {
+        return adminKeptOut;
+    }
+
     /** Returns where this gateway itself listens. */
     public OwnListeners own() {
         return own;
     }
 
-    /** Says where the gateway listens now, so that no tunnel leads back to it. */
-    public void listensOn(Collection<InetSocketAddress> addresses) {
+    /**
+     * Says where the gateway listens now, so that no tunnel leads back to it, and no upstream to its admin pages.
+     *
+     * @param admin which of the addresses has the admin pages, null if none has
+     * @param adminFile the socket file that has them instead, or null
+     */
+    public void listensOn(
+            Collection<InetSocketAddress> addresses, @Nullable InetSocketAddress admin, @Nullable Path adminFile) {
         own.set(addresses);
+        own.setAdmin(admin, adminFile);
     }
 
     /** Returns what is counted of an entry: the same for all entries that ever had the name. */

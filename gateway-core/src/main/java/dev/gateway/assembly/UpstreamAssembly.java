@@ -3,6 +3,7 @@ package dev.gateway.assembly;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.process.StartException;
+import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.EndpointSpec;
@@ -24,9 +25,11 @@ final class UpstreamAssembly {
      * Makes an upstream with all its endpoints in service.
      *
      * @param localZone where the gateway is, null if nobody has said so
+     * @param addresses where its endpoints may be
      * @param states has the files that it reads and follows
      */
-    static Upstream upstream(UpstreamConfig config, @Nullable String localZone, FilterStates.Prepared states)
+    static Upstream upstream(
+            UpstreamConfig config, @Nullable String localZone, AddressPolicy addresses, FilterStates.Prepared states)
             throws StartException {
         UpstreamConfig.Protocols protocols = config.protocols();
         UpstreamConfig.Tls tls = protocols.tls();
@@ -43,7 +46,8 @@ final class UpstreamAssembly {
                 .responseHeadersMillis(Conversions.millis(timeouts.responseHeaders()))
                 .idleMillis(Conversions.millis(timeouts.idle()))
                 .maxLifetimeMillis(Conversions.millis(timeouts.maxLifetime()))
-                .dialSettings(dialSettings(protocols.sendProxyProtocol()))
+                .dialSettings(
+                        new DialSettings(addresses, ParentProxies.NONE, proxyHeader(protocols.sendProxyProtocol())))
                 .build();
         Balancer.Policy balancing = BalancerAssembly.policy(config.loadBalancer());
         Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing, localZone), settings);
@@ -78,11 +82,11 @@ final class UpstreamAssembly {
                 tls.verify(), tls.caFile(), tls.serverName(), tls.certFile(), tls.keyFile(), List.of());
     }
 
-    private static DialSettings dialSettings(UpstreamConfig.SendProxyProtocol wanted) {
+    private static DialSettings.ProxyHeader proxyHeader(UpstreamConfig.SendProxyProtocol wanted) {
         return switch (wanted) {
-            case NONE -> DialSettings.DIRECT;
-            case V1 -> new DialSettings(null, ParentProxies.NONE, DialSettings.ProxyHeader.V1);
-            case V2 -> new DialSettings(null, ParentProxies.NONE, DialSettings.ProxyHeader.V2);
+            case NONE -> DialSettings.ProxyHeader.NONE;
+            case V1 -> DialSettings.ProxyHeader.V1;
+            case V2 -> DialSettings.ProxyHeader.V2;
         };
     }
 }

@@ -163,6 +163,12 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     }
 
     private void connectToFile(Path socket) {
+        AddressPolicy policy = context.settings.dialSettings().addresses();
+        String refusal = policy == null ? null : policy.refuseFile(socket);
+        if (refusal != null) {
+            onFailed(Cause.POLICY_ADDRESS, refusal);
+            return;
+        }
         long startNanos = now();
         LoopResources resources = context.resources;
         ChannelHandler opening = new ChannelInboundHandlerAdapter() {
@@ -193,8 +199,8 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             claim(); // another event loop has taken the descriptor meanwhile
             return;
         }
-        // If the policy forbids the address of a parent, that is a mistake of the configuration, not of the client.
-        fail(target.parent() != null && cause == Cause.POLICY_ADDRESS ? Cause.CONNECT_FAILED : cause, detail);
+        // If the policy forbids what no client has asked for, that is a mistake of the configuration or of DNS.
+        fail(cause == Cause.POLICY_ADDRESS && !target.isRequested() ? Cause.CONNECT_FAILED : cause, detail);
     }
 
     @Override

@@ -209,8 +209,13 @@ final class HappyEyeballs {
 
     private void fail(Cause cause) {
         cancel();
-        String detail = cause == Cause.POLICY_ADDRESS && refusal != null ? refusal : String.join("; ", failures);
-        callback.onFailed(cause, detail);
+        if (refusal != null) {
+            if (cause == Cause.POLICY_ADDRESS) {
+                failures.clear();
+            }
+            failures.add(refusal);
+        }
+        callback.onFailed(cause, String.join("; ", failures));
     }
 
     /** An attempt to connect to one address. */

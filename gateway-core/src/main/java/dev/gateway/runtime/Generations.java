@@ -180,7 +180,7 @@ public final class Generations {
         activeConfig = after;
         loops.transport().descriptors().settle();
         change.commit(drainNanos);
-        tunnels.listensOn(listeners.addresses());
+        listeners.tell(tunnels);
         certificates.keepOnly(next.upstreams());
         filterStates.use(states);
         closeAllBut(stores.used());

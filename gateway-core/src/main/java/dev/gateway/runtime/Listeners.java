@@ -2,6 +2,7 @@ package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.admin.AdminPages;
+import dev.gateway.assembly.ConnectShared;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TlsConfig;
@@ -259,12 +260,19 @@ public final class Listeners {
                 .orElseThrow(() -> new IllegalArgumentException("no TCP listener " + name));
     }
 
-    /** Returns where those are bound that accept connections, that of the admin pages included; no socket files. */
-    List<InetSocketAddress> addresses() {
-        return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(adminListener()))
+    /** Says where the gateway listens now, so that nothing is sent in circles, or to the admin pages. */
+    void tell(ConnectShared tunnels) {
+        Listener admin = adminListener();
+        List<InetSocketAddress> all = Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(admin))
                 .filter(each -> each.address() instanceof InetSocketAddress)
                 .map(each -> (InetSocketAddress) each.address())
                 .toList();
+        tunnels.listensOn(
+                all,
+                admin != null && admin.address() instanceof InetSocketAddress tcp ? tcp : null,
+                admin != null && admin.settings().bound() instanceof ListenerSettings.Address.Unix unix
+                        ? unix.path()
+                        : null);
     }
 
     private List<Listener> all() {

@@ -16,6 +16,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
@@ -58,6 +59,65 @@ class AdminConfigTest {
                 .singleElement()
                 .asString()
                 .contains("warning: tokenFile: every user of this machine may write " + file);
+    }
+
+    private List<String> problems(String admin, String endpoint) {
+        String yaml =
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                upstreams: [{name: app, endpoints: [%s]}]
+                %s
+                """
+                        .formatted(endpoint, admin);
+        return ConfigLoader.parse("test.yaml", yaml.getBytes(StandardCharsets.UTF_8), directory, Map.of())
+                .problems()
+                .stream()
+                .map(Object::toString)
+                .toList();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{}|{host: 127.0.0.1, port: 9901}",
+                "{port: 9901}|{host: 127.0.0.1, port: 9901}",
+                "{}|{host: localhost, port: 9901}",
+                "{}|{dns: localhost, port: 9901}",
+                "{}|{host: 0.0.0.0, port: 9901}",
+                "{address: 0.0.0.0, port: 99, tokenFile: token}|{host: '::1', port: 99}",
+                "{address: admin.example, port: 99, tokenFile: token}|{host: admin.example, port: 99}",
+                "{unix: run/admin.sock}|{unix: run/../run/admin.sock}"
+            })
+    void theAdminListenerIsNoEndpoint(String admin, String endpoint) throws IOException {
+        Files.writeString(directory.resolve("token"), "0123456789abcdef\n");
+        assertThat(problems("admin: " + admin, endpoint))
+                .singleElement()
+                .asString()
+                .startsWith("test.yaml:3:")
+                .doesNotContain("warning")
+                .contains("is the admin listener of this gateway, which cannot be an endpoint");
+    }
+
+    @Test
+    void theAdminListenerOfNoSectionIsNoEndpointEither() {
+        assertThat(problems("", "{host: 127.0.0.1, port: 9901}"))
+                .singleElement()
+                .asString()
+                .contains("port 9901 of 127.0.0.1 is the admin listener", "write 'admin: {enabled: false}'");
+    }
+
+    @Test
+    void whereTheAdminListenerIsNotAnEndpointMayBe() {
+        assertThat(problems("admin: {}", "{host: 127.0.0.1, port: 8080}"))
+                .isEmpty(); // a listener that is none of these
+        assertThat(problems("admin: {port: 9902}", "{host: 127.0.0.1, port: 9901}"))
+                .isEmpty();
+        assertThat(problems("admin: {enabled: false}", "{host: 127.0.0.1, port: 9901}"))
+                .isEmpty();
+        assertThat(problems("admin: {address: 127.0.0.2}", "{host: 127.0.0.1, port: 9901}"))
+                .isEmpty();
     }
 
     @Test

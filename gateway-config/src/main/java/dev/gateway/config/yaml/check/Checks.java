@@ -55,6 +55,7 @@ public final class Checks {
         checks.stores();
         AddressChecks.run(config, scope);
         AdminChecks.run(config.admin(), scope);
+        AdminEndpointChecks.run(config, scope);
         CertificateChecks.run(config, scope);
         OtlpChecks.run(config, scope);
         RouteChecks.run(config, scope);

@@ -1,0 +1,77 @@
+package dev.gateway.config.yaml.check;
+
+import dev.gateway.config.AdminConfig;
+import dev.gateway.config.BindConfig;
+import dev.gateway.config.EndpointConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.format.IpLiteral;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** No upstream may lead to the admin listener, whose pages are for this machine: clients of the gateway may be anybody. */
+final class AdminEndpointChecks {
+    private static final String REASON = " is the admin listener of this gateway, which cannot be an endpoint";
+
+    private AdminEndpointChecks() {}
+
+    static void run(GatewayConfig config, Scope scope) {
+        AdminConfig admin = Objects.requireNonNull(config.withAdmin().admin());
+        if (!admin.enabled()) {
+            return;
+        }
+        for (UpstreamConfig upstream : config.upstreams()) {
+            for (EndpointConfig endpoint : upstream.endpoints()) {
+                check(endpoint, admin, scope);
+            }
+        }
+    }
+
+    private static void check(EndpointConfig endpoint, AdminConfig admin, Scope scope) {
+        BindConfig bind = admin.bind();
+        if (endpoint.place() instanceof EndpointConfig.Unix unix && isSame(unix.path(), bind.unix())) {
+            scope.problems.error(scope.at(endpoint, "unix"), unix.path() + REASON);
+        } else if (endpoint.place() instanceof EndpointConfig.Host host
+                && bind.hasPort(host.port())
+                && leadsTo(host.name(), bind.address())) {
+            report(endpoint, host.name(), host.port(), admin, scope);
+        } else if (endpoint.place() instanceof EndpointConfig.Dns dns
+                && bind.hasPort(dns.port())
+                && leadsTo(dns.name(), bind.address())) {
+            report(endpoint, dns.name(), dns.port(), admin, scope);
+        }
+    }
+
+    private static void report(EndpointConfig endpoint, String host, int port, AdminConfig admin, Scope scope) {
+        scope.problems.error(
+                scope.at(endpoint, "port"),
+                "port " + port + " of " + host + REASON
+                        + (admin.chosen() ? "" : ": give 'admin' another port, or write 'admin: {enabled: false}'"));
+    }
+
+    private static boolean isSame(Path file, @Nullable Path bound) {
+        return bound != null
+                && file.toAbsolutePath()
+                        .normalize()
+                        .equals(bound.toAbsolutePath().normalize());
+    }
+
+    /** What other names and addresses lead to is seen when the gateway connects. */
+    private static boolean leadsTo(String host, String bound) {
+        InetAddress listener = address(bound);
+        InetAddress endpoint = address(host);
+        if (listener == null || endpoint == null) {
+            return host.equalsIgnoreCase(bound);
+        }
+        return listener.equals(endpoint)
+                || (endpoint.isAnyLocalAddress() && listener.isLoopbackAddress())
+                || (listener.isAnyLocalAddress() && (endpoint.isLoopbackAddress() || endpoint.isAnyLocalAddress()));
+    }
+
+    private static @Nullable InetAddress address(String host) {
+        return IpLiteral.parse(host.equalsIgnoreCase("localhost") ? "127.0.0.1" : host);
+    }
+}
