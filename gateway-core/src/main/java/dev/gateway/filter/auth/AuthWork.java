@@ -1,6 +1,7 @@
 package dev.gateway.filter.auth;
 
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -27,6 +28,8 @@ public final class AuthWork {
     private final HashingQueue queue = new HashingQueue();
     private final FailureCounts failures;
     private final Suspects suspects;
+    private final Guesses guesses;
+    private final KnownClients known = new KnownClients();
     private final SignatureWork signatures;
     private final ConcurrentHashMap<Object, Integer> hashingOf = new ConcurrentHashMap<>(); // by client
 
@@ -37,23 +40,47 @@ public final class AuthWork {
         files = pool("auth-file-", 1, WAITING_FILES);
         failures = new FailureCounts(System::nanoTime);
         suspects = new Suspects(failures);
+        guesses = new Guesses(
+                System::nanoTime, (task, nanos) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, files)
+                        .execute(task));
         // Apart, since a signature takes a hundredth of the time of a password.
         int signaturesWaiting = threads * SignatureWork.WAITING_PER_THREAD;
         signatures =
                 new SignatureWork(pool("auth-jwt-", threads, signaturesWaiting), signaturesWaiting, System::nanoTime);
     }
 
+    /** Makes it for tests: clients that have to wait for a turn get none. */
     AuthWork(Executor hashing, Executor files, LongSupplier nanoClock) {
+        this(hashing, files, nanoClock, (task, nanos) -> {});
+    }
+
+    AuthWork(Executor hashing, Executor files, LongSupplier nanoClock, Guesses.Delay delay) {
         this.hashing = hashing;
         this.files = files;
         this.failures = new FailureCounts(nanoClock);
         this.suspects = new Suspects(failures);
+        this.guesses = new Guesses(nanoClock, delay);
         this.signatures = new SignatureWork(hashing, SignatureWork.WAITING_PER_THREAD, nanoClock);
     }
 
     /** Returns how often logins have failed. */
     FailureCounts failures() {
         return failures;
+    }
+
+    /** Returns what limits how many passwords of one user are checked. */
+    Guesses guesses() {
+        return guesses;
+    }
+
+    /** Returns which clients have logged in before. */
+    KnownClients known() {
+        return known;
+    }
+
+    /** Whether a client, or a neighbor of it, has failed of late. */
+    boolean suspects(Object client) {
+        return suspects.has(client);
     }
 
     /** Returns what verifies signatures. */

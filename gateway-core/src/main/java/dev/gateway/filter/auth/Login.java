@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * One request's credentials on their way to a verdict: on the exchange's event loop, with excursions to {@link AuthWork}
  * for a look at the files and for hashing. Nothing is answered once it is cancelled.
  */
-final class Login implements PasswordChecks.Requester {
+final class Login implements PasswordChecks.Requester, Guesses.Guesser {
     private static final Verdict OVERLOAD =
             new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "too many passwords wait to be checked"));
     private static final Verdict LIMITED = new Verdict.Refuse(
@@ -26,6 +27,9 @@ final class Login implements PasswordChecks.Requester {
 
     private static final Verdict FAILED_TOO_OFTEN = new Verdict.Refuse(
             Failure.of(Cause.RATE_LIMITED, "too many wrong passwords from this client's address, or for this user"));
+    private static final Verdict TOO_MANY_FOR_USER = new Verdict.Refuse(Failure.of(
+            Cause.RATE_LIMITED,
+            "too many wrong passwords for this user, and it has not logged in from this address before"));
     private static final Verdict EVICTED = new Verdict.Refuse(Failure.of(
             Cause.RATE_LIMITED, "too many passwords wait to be checked, and this client has shown wrong ones"));
 
@@ -34,6 +38,8 @@ final class Login implements PasswordChecks.Requester {
     private final FilterContext context;
     private final Verdict.Wait waiting = new Verdict.Wait(this::cancel);
     private PasswordChecks.@Nullable Check check;
+    private @Nullable Digest guessed; // the user, if this counts as a guess or waits to be one
+    private volatile boolean guessing; // whether it counts
     private boolean cancelled;
 
     Login(LoginServices services, Credentials shown, FilterContext context) {
@@ -46,6 +52,8 @@ final class Login implements PasswordChecks.Requester {
         cancelled = true;
         if (check != null) {
             check.leave(this);
+        } else if (guessed != null && !guessing) {
+            services.work().guesses().leave(guessed, this);
         }
     }
 
@@ -84,21 +92,68 @@ final class Login implements PasswordChecks.Requester {
         Digest digest = services.verified().digest(shown.secret());
         Identity known = services.verified().find(digest, state);
         if (known != null) {
-            return answer(known);
+            services.work().known().add(services.verified(), known.name(), client());
+            return unchecked(answer(known));
         }
         if (services.wrong().find(digest, state) != null) {
-            return answer(null);
+            return unchecked(answer(null));
         }
         // Strangers must not lock a user out: his failures count only for clients that have failed themselves.
         FailureCounts failures = services.work().failures();
         if (failures.isFull(client()) || (failures.any(client()) && failures.isFull(user()))) {
-            return FAILED_TOO_OFTEN;
+            return unchecked(FAILED_TOO_OFTEN);
         }
+        if (guessing || hasLoggedIn()) {
+            return hash(digest, state);
+        }
+        guessed = user();
+        return switch (services.work()
+                .guesses()
+                .enter(guessed, client(), services.work().suspects(client()), this)) {
+            case NOW -> {
+                guessing = true;
+                yield hash(digest, state);
+            }
+            case LATER -> waiting;
+            case NEVER -> TOO_MANY_FOR_USER;
+        };
+    }
+
+    private Verdict hash(Digest digest, State state) {
         return switch (services.checks().add(this, digest, state)) {
             case WAITS -> waiting;
-            case CLIENT_HAS_TOO_MANY -> LIMITED;
-            case TOO_MANY -> OVERLOAD;
+            case CLIENT_HAS_TOO_MANY -> unchecked(LIMITED);
+            case TOO_MANY -> unchecked(OVERLOAD);
         };
+    }
+
+    /** Whether the client has logged in as this user before, and has not failed of late. */
+    private boolean hasLoggedIn() {
+        String user = utf8(shown.secret(), shown.colon());
+        return user != null
+                && services.work().known().has(services.verified(), user, client())
+                && !services.work().failures().any(client());
+    }
+
+    /** Nothing was guessed, after all. */
+    private Verdict unchecked(Verdict verdict) {
+        if (guessing) {
+            guessing = false;
+            services.work().guesses().giveBack(Objects.requireNonNull(guessed));
+        }
+        return verdict;
+    }
+
+    @Override
+    public void onTurn(boolean may) {
+        guessing = may;
+        onLoop(() -> {
+            if (may) {
+                judgeAndResume();
+            } else {
+                context.resume(TOO_MANY_FOR_USER);
+            }
+        });
     }
 
     @Override
@@ -119,11 +174,16 @@ final class Login implements PasswordChecks.Requester {
 
     @Override
     public void onChecked(@Nullable Identity identity) {
+        if (identity != null) {
+            services.work().known().add(services.verified(), identity.name(), client());
+            unchecked(Verdict.PROCEED);
+        }
         onLoop(() -> context.resume(answer(identity)));
     }
 
     @Override
     public void onEvicted() {
+        unchecked(EVICTED);
         onLoop(() -> context.resume(EVICTED));
     }
 

@@ -27,6 +27,7 @@ class BasicAuthTest {
     private static final String PASSWORD = "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=";
 
     private final Queue<Runnable> hashing = new ArrayDeque<>();
+    private final Queue<Runnable> delayed = new ArrayDeque<>();
     private final FakeContext context = FakeContext.from("192.0.2.1");
     private long now;
     private Path file;
@@ -35,7 +36,10 @@ class BasicAuthTest {
     @BeforeEach
     void open(@TempDir Path directory) throws Exception {
         file = Files.writeString(directory.resolve("users"), "eve:" + PASSWORD + "\n");
-        accounts = new UserAccounts(file, new AuthWork(hashing::add, Runnable::run, () -> now), () -> now);
+        accounts = new UserAccounts(
+                file,
+                new AuthWork(hashing::add, Runnable::run, () -> now, (task, nanos) -> delayed.add(task)),
+                () -> now);
     }
 
     private static String basic(String credentials) {
@@ -128,6 +132,45 @@ class BasicAuthTest {
                 .isInstanceOfSatisfying(
                         Verdict.Refuse.class,
                         refuse -> assertThat(refuse.failure().cause()).isEqualTo(Cause.RATE_LIMITED));
+    }
+
+    private Verdict ask(BasicAuth filter, FakeContext from, String credentials) {
+        Verdict verdict = filter.onRequest(request(basic(credentials)), from);
+        from.runLoop(); // after a look at the files
+        for (Runnable task = hashing.poll(); task != null; task = hashing.poll()) {
+            task.run();
+        }
+        from.runLoop();
+        return verdict instanceof Verdict.Wait && !from.resumed.isEmpty()
+                ? from.resumed.get(from.resumed.size() - 1)
+                : verdict;
+    }
+
+    /** Each guess may come from an address of its own. */
+    @Test
+    void guessesAtOneUserAreLimitedWhereverTheyComeFrom() {
+        BasicAuth filter = new BasicAuth(accounts, "staff", false);
+        FakeContext known = FakeContext.from("198.51.100.7");
+        assertThat(ask(filter, known, "eve:password")).isEqualTo(Verdict.PROCEED);
+        now += TimeUnit.HOURS.toNanos(2); // what was right is not remembered any more, but from where it came
+        int checked = 0;
+        for (int i = 0; i < 600; i++) {
+            Verdict verdict =
+                    ask(filter, FakeContext.from("2001:db8:7:" + Integer.toHexString(i) + "::1"), "eve:no" + i);
+            checked +=
+                    verdict instanceof Verdict.Refuse refuse && refuse.failure().status() == 401 ? 1 : 0;
+        }
+        assertThat(checked).isEqualTo(Guesses.BURST);
+        assertThat(ask(filter, FakeContext.from("192.0.2.9"), "adam:no"))
+                .as("another user")
+                .isInstanceOf(Verdict.Refuse.class);
+        FakeContext unknown = FakeContext.from("203.0.113.7");
+        assertThat(ask(filter, unknown, "eve:password")).isInstanceOf(Verdict.Wait.class);
+        assertThat(ask(filter, known, "eve:password")).isEqualTo(Verdict.PROCEED);
+        now += Guesses.INTERVAL_NANOS * 2;
+        delayed.remove().run();
+        unknown.runLoop();
+        assertThat(unknown.resumed).containsExactly(Verdict.PROCEED); // another client has shown it meanwhile
     }
 
     @Test
