@@ -9,8 +9,10 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decompressor of Brotli (RFC 7932) by brotli4j. Reads the size of the window itself, to refuse large ones and to charge for
- * it before the library allocates it. One call of the decoder makes a window of output at most, before any limit counts.
+ * Decompressor of Brotli (RFC 7932) by brotli4j. One call of the decoder makes a window of output, before any limit counts. So
+ * the decoder never gets to know of a window of more than 256 KiB: up to that length of output, a larger one makes no
+ * difference. A body with a larger window that becomes longer is refused. The window is charged before the library allocates
+ * it.
  */
 final class BrotliDecompressor implements Decompressor {
     /**
@@ -19,8 +21,11 @@ final class BrotliDecompressor implements Decompressor {
      */
     static final int BYTES = 2688 * 1024;
 
-    /** 4 MiB, the encoder's default. Each call of the decoder may take as long as a whole window needs. */
-    private static final int MAX_WINDOW_LOG = 22;
+    /** 256 KiB. Each call of the decoder may take as long as a whole window needs. */
+    static final int MAX_WINDOW_LOG = 18;
+
+    /** How far a reference may reach back (RFC 7932, section 9.1): a larger window matters beyond only. */
+    private static final int REACH = (1 << MAX_WINDOW_LOG) - 16;
 
     private static final int INPUT = 4 * 1024;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -29,6 +34,7 @@ final class BrotliDecompressor implements Decompressor {
     private DecoderJNI.@Nullable Wrapper decoder; // null before the first byte
     private ByteBuffer output = NOTHING; // of the decoder, valid until its next call
     private boolean pulled; // the decoder may have more output from what it has read
+    private long left = Long.MAX_VALUE; // of the output that the window is large enough for
 
     BrotliDecompressor(DecompressionMemory memory) {
         this.memory = memory;
@@ -41,15 +47,25 @@ final class BrotliDecompressor implements Decompressor {
             if (!in.isReadable()) {
                 return null;
             }
-            Failure failure = holdWindow(windowLog(in.getByte(in.readerIndex())));
+            int windowLog = windowLog(in.getByte(in.readerIndex()));
+            Failure failure = memory.hold(1L << Math.min(windowLog, MAX_WINDOW_LOG));
             if (failure != null) {
                 return failure;
             }
             by = open();
             decoder = by;
+            if (windowLog > MAX_WINDOW_LOG) {
+                left = REACH;
+                by.getInputBuffer().clear().put(smallerWindow(in.readByte()));
+                push(by, 1);
+            }
         }
         do {
             int length = Math.min(output.remaining(), out.writableBytes());
+            if (length > left) {
+                return ContentCoding.BR.invalid("it needs a window of more than 256 KiB");
+            }
+            left -= length;
             out.writeBytes(output.slice(output.position(), length));
             output.position(output.position() + length);
         } while (!output.hasRemaining() && advance(by, in));
@@ -58,10 +74,9 @@ final class BrotliDecompressor implements Decompressor {
                 : null;
     }
 
-    private @Nullable Failure holdWindow(int windowLog) {
-        return windowLog > MAX_WINDOW_LOG
-                ? ContentCoding.BR.invalid("it needs a window of more than 4 MiB")
-                : memory.hold(1L << windowLog);
+    /** Returns the first byte of a body with the largest window that is allowed, instead of a larger one. */
+    private static byte smallerWindow(byte first) {
+        return (byte) (first & ~0xe | (MAX_WINDOW_LOG - 17) << 1);
     }
 
     private static DecoderJNI.Wrapper open() {

@@ -50,7 +50,9 @@ class DecompressionIT {
                 switch (coding) {
                     case "gzip" -> new GZIPOutputStream(bytes);
                     case "deflate" -> new DeflaterOutputStream(bytes);
-                    case "br" -> new BrotliOutputStream(bytes, new Encoder.Parameters().setQuality(5));
+                    case "br" ->
+                        new BrotliOutputStream(
+                                bytes, new Encoder.Parameters().setQuality(5).setWindow(18));
                     case "zstd" -> new ZstdOutputStream(bytes);
                     default -> throw new IllegalArgumentException(coding);
                 }) {
