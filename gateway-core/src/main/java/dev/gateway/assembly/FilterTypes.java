@@ -13,6 +13,7 @@ import dev.gateway.config.JwtConfig;
 import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RequestMirrorConfig;
+import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.body.BodyLimit;
 import dev.gateway.filter.rewrite.RequestHeaderModifier;
@@ -80,6 +81,9 @@ final class FilterTypes {
 
     /** Returns the type of a filter. */
     static FilterType<?> of(FilterConfig config) {
+        if (config instanceof UncheckedFilterConfig unchecked) {
+            return PluginFilters.unchecked(unchecked);
+        }
         return config instanceof PluginFilterConfig plugin ? PluginFilters.type(plugin) : of(config.getClass());
     }
 

@@ -4,6 +4,7 @@ import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.RuleConfig;
+import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.FilterOrder;
@@ -22,6 +23,13 @@ final class PluginFilters {
     /** Returns the type of a filter. */
     static FilterType<PluginFilterConfig> type(PluginFilterConfig config) {
         return new FilterType<>(PluginFilterConfig.class, place(config.declaration()), (each, site) -> filter(each));
+    }
+
+    /** Returns the type of a filter whose plugin is not loaded: it stands where most do, and cannot run. */
+    static FilterType<UncheckedFilterConfig> unchecked(UncheckedFilterConfig config) {
+        return new FilterType<>(UncheckedFilterConfig.class, FilterOrder.PLUGIN_REQUEST, (each, site) -> {
+            throw new IllegalArgumentException("the filter type " + config.type() + " is of no plugin that is loaded");
+        });
     }
 
     private static FilterOrder place(FilterDeclaration declaration) {

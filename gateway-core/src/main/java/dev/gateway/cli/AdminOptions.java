@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options of commands that ask a running gateway: where its admin listener is, and how to be let in. */
@@ -32,14 +31,6 @@ final class AdminOptions {
             description = "File with the bearer token. Default: that of --config")
     private @Nullable Path tokenFile;
 
-    @Mixin
-    private final PluginsOption plugins = new PluginsOption();
-
-    /** Returns the plugins of the configuration. */
-    PluginsOption plugins() {
-        return plugins;
-    }
-
     /** Returns the configuration that was named, or null. */
     @Nullable
     Path config() {
@@ -61,7 +52,7 @@ final class AdminOptions {
         if (config == null) {
             return new AdminClient(address == null ? DEFAULT : address, tokenFile);
         }
-        GatewayConfig loaded = CommandSupport.load(config, plugins, err);
+        GatewayConfig loaded = CommandSupport.loadWithoutPlugins(config, err);
         if (loaded == null) {
             return null;
         }

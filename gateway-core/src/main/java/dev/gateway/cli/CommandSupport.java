@@ -3,6 +3,9 @@ package dev.gateway.cli;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
+import dev.gateway.config.UncheckedFilterConfig;
+import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.runtime.plugins.PluginSource;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -17,19 +20,35 @@ final class CommandSupport {
     static final int UNAVAILABLE = 1;
     static final int USAGE = 2;
     static final int CANNOT_START = 3;
+    static final int NOT_ALL_CHECKED = 4;
     static final int INTERNAL_ERROR = 70;
 
     private CommandSupport() {}
 
     /**
-     * Reads a configuration and prints what is wrong with it, one line each.
+     * Reads a configuration to look at it, and prints what is wrong with it, one line each. Runs no code that lies beside it.
      *
+     * @param plugins the directory whose plugins are to be loaded; null to check no filter of a plugin
      * @return null if it cannot be used
      */
-    static @Nullable GatewayConfig load(Path file, PluginsOption plugins, PrintWriter err) {
-        try (PluginSource source = PluginSource.directory(plugins.get(), file)) {
+    static @Nullable GatewayConfig load(Path file, @Nullable Path plugins, PrintWriter err) {
+        if (plugins == null) {
+            FilterTypes types = PluginSource.hasJarsBeside(file) ? FilterTypes.AND_UNCHECKED : FilterTypes.BUILT_IN;
+            return report(ConfigLoader.load(file, System.getenv(), types), err);
+        }
+        try (PluginSource source = PluginSource.directory(plugins, file)) {
             return report(source.load(file), err);
         }
+    }
+
+    /** Reads a configuration for what it says of anything but filters, as the other method does. */
+    static @Nullable GatewayConfig loadWithoutPlugins(Path file, PrintWriter err) {
+        return report(ConfigLoader.load(file, System.getenv(), FilterTypes.AND_IGNORED), err);
+    }
+
+    /** Returns the exit code of a command that has looked at a configuration. */
+    static int exitCode(GatewayConfig config) {
+        return UncheckedFilterConfig.isIn(config) ? NOT_ALL_CHECKED : OK;
     }
 
     static @Nullable GatewayConfig report(LoadResult result, PrintWriter err) {

@@ -15,7 +15,7 @@ abstract class ConfigFileCommand implements Callable<Integer> {
     private final FileArgument argument = new FileArgument();
 
     @Mixin
-    private final PluginsOption plugins = new PluginsOption();
+    private final LoadedPlugins plugins = new LoadedPlugins();
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -28,14 +28,14 @@ abstract class ConfigFileCommand implements Callable<Integer> {
             err.println(FileArgument.MISSING);
             return CommandSupport.USAGE;
         }
-        GatewayConfig config = CommandSupport.load(file, plugins, err);
+        GatewayConfig config = CommandSupport.load(file, plugins.get(), err);
         if (config == null) {
             return CommandSupport.INVALID_CONFIG;
         }
         PrintWriter out = CommandSupport.out(spec);
         print(file, config, out);
         out.flush();
-        return CommandSupport.OK;
+        return CommandSupport.exitCode(config);
     }
 
     /** Prints the command's output for a valid configuration. */

@@ -43,6 +43,9 @@ final class ExplainCommand implements Callable<Integer> {
     @Mixin
     private final AdminOptions admin = new AdminOptions();
 
+    @Mixin
+    private final LoadedPlugins plugins = new LoadedPlugins();
+
     @Option(names = "--method", paramLabel = "METHOD", description = "Default: GET")
     private String method = "GET";
 
@@ -89,7 +92,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     private int explain(Path file) {
         PrintWriter err = CommandSupport.err(spec);
-        GatewayConfig config = CommandSupport.load(file, admin.plugins(), err);
+        GatewayConfig config = CommandSupport.load(file, plugins.get(), err);
         if (config == null) {
             return CommandSupport.INVALID_CONFIG;
         }
@@ -104,7 +107,7 @@ final class ExplainCommand implements Callable<Integer> {
         }
         CommandSupport.out(spec).print(json ? Json.write(explanation.json()) : ExplanationText.of(explanation));
         CommandSupport.out(spec).flush();
-        return CommandSupport.OK;
+        return CommandSupport.exitCode(config);
     }
 
     /** Returns where the gateway would listen on this machine, as far as the configuration tells. */

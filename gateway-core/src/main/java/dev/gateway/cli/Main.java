@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
             "1:the configuration is invalid, and nothing was started; or the gateway is not healthy, or not there",
             "2:the command line is wrong",
             "3:the gateway could not start, such as when a port is taken",
+            "4:of validate, print-config and explain: filters of plugins were not checked, name their directory by --plugins",
             "70:an error in the gateway itself"
         },
         subcommands = {

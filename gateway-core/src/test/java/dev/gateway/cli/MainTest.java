@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -128,6 +129,14 @@ class MainTest {
                 "Greet",
                 """
                 public class Greet implements dev.gateway.filter.FilterPlugin {
+                    static {
+                        String ran = System.getProperty("greet.ran");
+                        try {
+                            if (ran != null) java.nio.file.Files.createFile(java.nio.file.Path.of(ran));
+                        } catch (java.io.IOException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    }
                     public String type() { return "Greet"; }
                     public String description() { return "Greets the client."; }
                     public dev.gateway.filter.Filter create(dev.gateway.plugin.Settings s) {
@@ -140,13 +149,44 @@ class MainTest {
                         """
                         listeners: [{name: web, port: 0, protocol: HTTP}]
                         routes: [{rules: [{filters: [{type: Greet, greet: {}}, {type: DirectResponse, directResponse: {}}]}]}]
+                        admin: {port: 1}
                         """)
                 .toString();
-        assertThat(gateway("validate", file)).as(err.toString()).isZero();
-        assertThat(gateway("explain", "--config", file, "--host", "localhost"))
+        String plugins = directory.resolve("plugins").toString();
+        Path ran = directory.resolve("ran");
+        System.setProperty("greet.ran", ran.toString());
+        try {
+            assertThat(gateway("validate", file)).isEqualTo(4);
+            assertThat(err.toString())
+                    .contains(":2:37: warning: type: the gateway has no filter 'Greet'", "--plugins DIR");
+            assertThat(gateway("explain", "--config", file, "--host", "localhost"))
+                    .isEqualTo(4);
+            assertThat(out.toString()).contains("Greet (of a plugin, which is not loaded)");
+            assertThat(gateway("print-config", file)).isEqualTo(4);
+            assertThat(out.toString()).containsPattern("- type: Greet\\s+greet: \\{\\}");
+            err.getBuffer().setLength(0);
+            for (String[] command : new String[][] {{"stats"}, {"top", "--once"}}) {
+                String name = command[0];
+                String[] asked = Stream.concat(Stream.of(command), Stream.of("--config", file))
+                        .toArray(String[]::new);
+                assertThat(gateway(asked)).as(name).isEqualTo(1); // no gateway is there
+                assertThat(err.toString()).doesNotContain("Greet");
+                assertThat(gateway(name, "--config", file, "--plugins", plugins))
+                        .as(name)
+                        .isEqualTo(2);
+            }
+            assertThat(ran).doesNotExist();
+            assertThat(gateway("validate", "--plugins", plugins, file))
+                    .as(err.toString())
+                    .isZero();
+            assertThat(ran).exists();
+        } finally {
+            System.clearProperty("greet.ran");
+        }
+        assertThat(gateway("explain", "--config", file, "--plugins", plugins, "--host", "localhost"))
                 .as(err.toString())
                 .isZero();
-        assertThat(gateway("print-config", file)).isZero();
+        assertThat(gateway("print-config", "--plugins", plugins, file)).isZero();
         assertThat(gateway("schema", "--plugins", directory.resolve("plugins").toString()))
                 .isZero();
         assertThat(out.toString()).contains("type: Greet", "Greets the client.");
@@ -154,6 +194,28 @@ class MainTest {
         assertThat(err.toString()).contains("unknown value 'Greet'");
         assertThat(gateway("schema", "--plugins", file)).isEqualTo(1);
         assertThat(err.toString()).contains("cannot be read as a directory of plugins");
+    }
+
+    /** Where no jar lies, a type that the gateway does not have is a mistake. */
+    @Test
+    void anUnknownFilterIsAnErrorUnlessThereIsAPlugin(@TempDir Path directory) throws IOException {
+        String file = Files.writeString(
+                        directory.resolve("gateway.yaml"),
+                        """
+                        listeners: [{name: web, port: 0, protocol: HTTP}]
+                        routes: [{rules: [{filters: [{type: CROS, cros: {allowOrigins: ["*"]}}]}]}]
+                        """)
+                .toString();
+        Path plugins = Files.createDirectory(directory.resolve("plugins"));
+        assertThat(gateway("validate", file)).isEqualTo(1);
+        assertThat(err.toString()).contains("unknown value 'CROS': did you mean 'CORS'?");
+        err.getBuffer().setLength(0);
+        Files.createFile(plugins.resolve("greet.jar"));
+        assertThat(gateway("validate", file)).isEqualTo(4);
+        assertThat(err.toString()).contains("warning: type: the gateway has no filter 'CROS'", "did you mean 'CORS'?");
+        assertThat(out.toString()).contains("is valid, except for what was not checked");
+        assertThat(gateway("validate", "--plugins", plugins.toString(), file)).isEqualTo(1);
+        assertThat(gateway("run", "--config", file)).isEqualTo(1);
     }
 
     @Test
@@ -283,8 +345,7 @@ class MainTest {
                 admin: {port: 0}
                 accessLog: {format: "off"}
                 """);
-        GatewayConfig config =
-                Objects.requireNonNull(CommandSupport.load(file, new PluginsOption(), new PrintWriter(err, true)));
+        GatewayConfig config = Objects.requireNonNull(CommandSupport.load(file, null, new PrintWriter(err, true)));
         String url;
         try (Gateway gateway = Gateway.start(config)) {
             url = gateway.adminUrl();

@@ -43,6 +43,11 @@ public final class ConfigLoader {
     /** Reads a file, which may have filters of plugins, too. Relative paths in it start at its directory. */
     public static LoadResult load(
             Path file, Map<String, String> environment, List<? extends FilterDeclaration> plugins) {
+        return load(file, environment, FilterTypes.with(plugins));
+    }
+
+    /** Reads a file with filters of these types. Relative paths in it start at its directory. */
+    public static LoadResult load(Path file, Map<String, String> environment, FilterTypes types) {
         Problems problems = new Problems();
         String name = file.toString();
         byte[] bytes = read(file, name, problems);
@@ -56,7 +61,7 @@ public final class ConfigLoader {
                 parent == null ? file.toAbsolutePath() : parent,
                 environment,
                 Instant.now(),
-                RootSchema.of(FilterTypes.with(plugins)));
+                RootSchema.of(types));
     }
 
     /** Reads a text, with this process's environment variables. Relative paths in it start at the working directory. */

@@ -108,9 +108,7 @@ final class PluginDirectory {
             return List.of();
         }
         try (Stream<Path> entries = Files.list(directory)) {
-            List<Path> found = entries.filter(each -> each.toString().endsWith(".jar"))
-                    .sorted()
-                    .toList();
+            List<Path> found = entries.filter(PluginDirectory::isJar).sorted().toList();
             Writers writers = found.isEmpty() ? null : Writers.ofProcess();
             if (writers != null) {
                 refuse(writers.objection(directory.toRealPath(), Writers.Kind.DIRECTORY), problems);
@@ -123,6 +121,10 @@ final class PluginDirectory {
             problems.add(error(directory, "cannot be read as a directory of plugins: " + FileFault.message(e)));
             return List.of();
         }
+    }
+
+    static boolean isJar(Path file) {
+        return file.toString().endsWith(".jar");
     }
 
     private void refuse(@Nullable String objection, List<Problem> problems) {

@@ -7,12 +7,14 @@ import dev.gateway.config.Problem;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.FilterPlugin;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +61,19 @@ public final class PluginSource implements AutoCloseable {
     public static PluginSource directory(@Nullable Path wanted, Path config) {
         Path beside = config.toAbsolutePath().resolveSibling(DEFAULT);
         return new PluginSource(wanted == null ? beside : wanted, wanted != null, List.of());
+    }
+
+    /** Whether jars lie where the gateway looks for plugins of a configuration if nobody names another place. */
+    public static boolean hasJarsBeside(Path config) {
+        Path beside = config.toAbsolutePath().resolveSibling(DEFAULT);
+        if (!Files.isDirectory(beside)) {
+            return false;
+        }
+        try (Stream<Path> entries = Files.list(beside)) {
+            return entries.anyMatch(PluginDirectory::isJar);
+        } catch (IOException e) {
+            return false; // the gateway itself would tell
+        }
     }
 
     /** Reads a configuration, with this process's environment variables; the plugins first. */

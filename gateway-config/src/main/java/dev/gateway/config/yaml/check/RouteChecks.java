@@ -27,6 +27,7 @@ import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.type.Scope;
@@ -256,7 +257,9 @@ final class RouteChecks {
             scope.problems.error(
                     scope.at(rule, "backendRefs"),
                     "backendRefs are never used: " + answering.type() + " answers every request; remove one of them");
-        } else if (answering == null && rule.forwarding().backendRefs().isEmpty()) {
+        } else if (answering == null
+                && rule.forwarding().backendRefs().isEmpty()
+                && !UncheckedFilterConfig.isIn(rule)) {
             scope.problems.error(
                     rule.position(),
                     "a rule needs 'backendRefs', or a filter that answers: RequestRedirect or DirectResponse");
@@ -313,7 +316,9 @@ final class RouteChecks {
     }
 
     private static boolean verifiesClaims(FilterConfig filter) {
-        return filter instanceof JwtConfig || (filter instanceof PluginFilterConfig && filter.identifies());
+        return filter instanceof JwtConfig
+                || filter instanceof UncheckedFilterConfig
+                || (filter instanceof PluginFilterConfig && filter.identifies());
     }
 
     private void prefixes(RuleConfig rule, FilterConfig filter) {

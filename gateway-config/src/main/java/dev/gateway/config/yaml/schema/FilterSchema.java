@@ -2,13 +2,19 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.UrlRewrite;
+import dev.gateway.config.Position;
+import dev.gateway.config.UncheckedFilterConfig;
+import dev.gateway.config.yaml.type.ForeignType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** What a filter is: one of {@link FilterTypes}. */
 final class FilterSchema {
@@ -24,7 +30,38 @@ final class FilterSchema {
     private FilterSchema() {}
 
     /** Returns what a filter is that may have one of these types. */
-    static ObjectType<FilterConfig> filter(FilterTypes types) {
+    static Type<FilterConfig> filter(FilterTypes types) {
+        ObjectType<FilterConfig> known = known(types);
+        return types.others() == FilterTypes.Others.WRONG ? known : new ForeignType<>(known, new Unchecked(types));
+    }
+
+    /** Filters of plugins that are not loaded. */
+    private record Unchecked(FilterTypes types) implements ForeignType.Foreign<FilterConfig> {
+        @Override
+        public boolean has(String type) {
+            return types.isOther(type);
+        }
+
+        @Override
+        public FilterConfig read(Position position, String type, Object written, Scope scope) {
+            if (types.others() == FilterTypes.Others.WARNED_OF) {
+                String near = Types.near(type, words(types).keySet(), FOREIGN);
+                scope.problems.warning(
+                        position,
+                        "type: the gateway has no filter '" + type
+                                + "'; if a plugin has it, --plugins DIR loads and runs that plugin to check the filter"
+                                + (near == null ? "" : ": did you mean '" + near + "'?"));
+            }
+            return new UncheckedFilterConfig(position, type, written);
+        }
+
+        @Override
+        public @Nullable Object written(FilterConfig value) {
+            return value instanceof UncheckedFilterConfig unchecked ? unchecked.written() : null;
+        }
+    }
+
+    private static ObjectType<FilterConfig> known(FilterTypes types) {
         ScalarType<String> type = Types.words(words(types), Map.of(), FOREIGN);
         return ObjectType.of(
                 "filter",

@@ -22,6 +22,7 @@ import dev.gateway.config.JwtConfig;
 import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RequestMirrorConfig;
+import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.plugin.FilterPlace;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,10 +74,29 @@ public final class FilterTypes {
                     ResponseHeaderModifier::new,
                     ResponseHeaderModifier::edits)));
 
+    /** The types of the gateway itself, where filters of all other types are not checked: a warning reports each. */
+    public static final FilterTypes AND_UNCHECKED = new FilterTypes(BUILT_IN.all, Others.WARNED_OF);
+
+    /** The same without a warning, for readers who want to know something else of the configuration. */
+    public static final FilterTypes AND_IGNORED = new FilterTypes(BUILT_IN.all, Others.IGNORED);
+
     private final List<FilterType<?, ?>> all;
+    private final Others others;
+
+    /** What becomes of filters of other types. */
+    enum Others {
+        WRONG,
+        WARNED_OF,
+        IGNORED
+    }
 
     private FilterTypes(List<FilterType<?, ?>> all) {
+        this(all, Others.WRONG);
+    }
+
+    private FilterTypes(List<FilterType<?, ?>> all, Others others) {
         this.all = all;
+        this.others = others;
     }
 
     /** Returns the types of the gateway itself, and those of plugins in their places. */
@@ -100,7 +120,7 @@ public final class FilterTypes {
 
     /** Returns the types of the gateway itself, and those of plugins that a configuration uses. */
     public static FilterTypes of(GatewayConfig config) {
-        return with(PluginFilterConfig.declarations(config));
+        return UncheckedFilterConfig.isIn(config) ? AND_UNCHECKED : with(PluginFilterConfig.declarations(config));
     }
 
     /**
@@ -149,6 +169,15 @@ public final class FilterTypes {
 
     List<FilterType<?, ?>> all() {
         return all;
+    }
+
+    Others others() {
+        return others;
+    }
+
+    /** Whether this may be a type of a plugin. */
+    boolean isOther(String type) {
+        return TYPE_NAME.matcher(type).matches() && !names().contains(type);
     }
 
     /** Returns the names of all types, in the order in which requests pass them. */

@@ -304,6 +304,11 @@ public final class Types {
                 value -> names.getOrDefault(value, String.valueOf(value)));
     }
 
+    /** Returns the word that was probably meant, null if none is like it. */
+    public static @Nullable String near(String written, Set<String> words, Map<String, String> foreign) {
+        return Suggestions.word(written, words, foreign);
+    }
+
     /** One of some words, in their order. */
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read

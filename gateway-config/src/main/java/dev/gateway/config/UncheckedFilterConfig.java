@@ -1,0 +1,30 @@
+package dev.gateway.config;
+
+/**
+ * A filter of a type that the gateway does not have itself, as a tool reads it that loads no plugins. A configuration that has
+ * one cannot run.
+ *
+ * @param written the filter as it was written, of maps, lists and scalars, without what must not be shown
+ */
+public record UncheckedFilterConfig(Position position, String type, Object written) implements FilterConfig {
+    @Override
+    public String summary() {
+        return type + " (of a plugin, which is not loaded)";
+    }
+
+    /** Whether a configuration has filters that were not checked. */
+    public static boolean isIn(GatewayConfig config) {
+        return config.routes().stream().flatMap(route -> route.rules().stream()).anyMatch(UncheckedFilterConfig::isIn);
+    }
+
+    /** Whether a rule has one. */
+    public static boolean isIn(RuleConfig rule) {
+        return rule.filters().stream().anyMatch(UncheckedFilterConfig.class::isInstance);
+    }
+
+    /** It may be what finds out who sends a request. */
+    @Override
+    public boolean identifies() {
+        return true;
+    }
+}
