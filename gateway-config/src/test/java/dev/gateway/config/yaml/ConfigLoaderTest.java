@@ -385,6 +385,42 @@ class ConfigLoaderTest {
         return ((Valid) result).config();
     }
 
+    private static List<String> warningsOf(String match, String filter, String open) {
+        return warnings(LISTENER
+                + """
+                        routes:
+                          - rules:
+                              - matches: [%s]
+                                filters: [%s]
+                                backendRefs: [{name: app}]
+                              - matches: [%s]
+                                backendRefs: [{name: app}]
+                        """
+                        .formatted(match, filter, open)
+                + UPSTREAM);
+    }
+
+    /** Whoever leaves a header out takes the other rule. */
+    @Test
+    void conditionsThatClientsChooseAreNoProtection() {
+        String guard = "{type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}}";
+        String admin = "{path: {value: /a}, queryParams: [{name: admin, value: '1'}]}";
+        for (String open : List.of("{}", "{path: {value: /a}}", "{path: {value: /}, method: GET}")) {
+            assertThat(warningsOf(admin, guard, open))
+                    .singleElement()
+                    .asString()
+                    .startsWith("4:19: warning: headers and queryParams are no protection")
+                    .contains("take the rule in line 7");
+        }
+        String byHeader = "{path: {value: /a}, headers: [{name: X-Role, value: admin}]}";
+        assertThat(warningsOf(byHeader, guard, "{path: {value: /}}")).hasSize(1);
+        assertThat(warningsOf(byHeader, guard, "{path: {value: /b}}")).isEmpty();
+        assertThat(warningsOf("{path: {value: /a}, method: POST}", guard, "{path: {value: /a}}"))
+                .isEmpty();
+        assertThat(warningsOf(byHeader, "{type: URLRewrite, urlRewrite: {hostname: b.test}}", "{}"))
+                .isEmpty();
+    }
+
     private static List<String> warnings(String text) {
         LoadResult result = result(text, Map.of());
         assertThat(result).as("%s", result.problems()).isInstanceOf(Valid.class);

@@ -86,6 +86,7 @@ final class RouteChecks {
                 config.upstreams());
         for (RouteConfig route : config.routes()) {
             checks.names(route);
+            checks.evaded(route);
             for (RuleConfig rule : route.rules()) {
                 checks.destination(rule);
                 if (rule.timeouts().tunnel() == null) {
@@ -336,6 +337,52 @@ final class RouteChecks {
                 return;
             }
         }
+    }
+
+    /** Clients choose what they send, and with it whether a rule takes their request that has such conditions. */
+    private void evaded(RouteConfig route) {
+        for (RuleConfig rule : route.rules()) {
+            for (MatchConfig match : isGuarded(rule) ? rule.matches() : List.<MatchConfig>of()) {
+                RuleConfig open =
+                        match.headers().isEmpty() && match.queryParams().isEmpty() ? null : open(route, match);
+                if (open != null) {
+                    scope.problems.warning(
+                            match.position(),
+                            "headers and queryParams are no protection: without them, requests for this path take the rule in "
+                                    + "line " + open.position().line() + ", which has no access filter");
+                }
+            }
+        }
+    }
+
+    /** What refuses all requests is rather meant for those who do not hide. */
+    private static boolean isGuarded(RuleConfig rule) {
+        return rule.filters().stream().anyMatch(filter -> filter.guards() && !filter.refusesAll());
+    }
+
+    private static @Nullable RuleConfig open(RouteConfig route, MatchConfig match) {
+        return route.rules().stream()
+                .filter(rule ->
+                        rule.filters().stream().noneMatch(FilterConfig::guards) && !UncheckedFilterConfig.isIn(rule))
+                .filter(rule -> rule.matches().stream()
+                        .anyMatch(other -> other.headers().isEmpty()
+                                && other.queryParams().isEmpty()
+                                && (other.method() == null
+                                        || match.method() == null
+                                        || other.method().equals(match.method()))
+                                && hasPathOf(other, match)))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static boolean hasPathOf(MatchConfig match, MatchConfig other) {
+        String path = match.path().value();
+        if (match.path().type() == PathType.PATH_PREFIX && other.path().type() != PathType.REGULAR_EXPRESSION) {
+            String prefix = path.endsWith("/") ? path : path + "/";
+            return (other.path().value() + "/").startsWith(prefix);
+        }
+        return match.path().type() == other.path().type()
+                && path.equals(other.path().value());
     }
 
     private void destination(RuleConfig rule) {
