@@ -8,7 +8,8 @@ import java.util.List;
  * Path ambiguities: the ways in which servers read a path besides the one in which it is forwarded. They differ in two
  * points: many decode {@code %2F} to a slash, and with it all other escapes; and those for servlets drop the parameters of
  * a segment, which begin with a semicolon, before or after that. {@link PathNormalizer} leaves both as they are, as there
- * are servers that need them.
+ * are servers that need them. Some also ignore control characters and spaces: {@code $} of a regular expression stands
+ * before a line break, too.
  */
 public final class PathReadings {
     /** What becomes of the parameters of a segment. */
@@ -40,8 +41,35 @@ public final class PathReadings {
             if (!readings.contains(reading)) {
                 readings.add(reading);
             }
+            AsciiString plain = withoutBlanks(reading);
+            if (!readings.contains(plain)) {
+                readings.add(plain);
+            }
         }
         return readings;
+    }
+
+    /**
+     * Returns a decoded path without control characters, and without spaces at the ends of segments; the same instance if it
+     * has none.
+     */
+    private static AsciiString withoutBlanks(AsciiString path) {
+        byte[] out = new byte[path.length() + 1];
+        int to = 0;
+        for (int i = 0; i <= path.length(); i++) {
+            byte b = i == path.length() ? (byte) '/' : path.byteAt(i);
+            if (b == '/') {
+                while (to > 0 && out[to - 1] == ' ') {
+                    to--;
+                }
+            }
+            boolean control = (b >= 0 && b < ' ') || b == 0x7f;
+            boolean first = to > 0 && out[to - 1] == '/';
+            if (i < path.length() && !control && !(first && b == ' ')) {
+                out[to++] = b;
+            }
+        }
+        return to == path.length() ? path : new AsciiString(out, 0, resolve(out, to), false);
     }
 
     /** Returns a path as a server reads it that decodes it and knows no parameters. */

@@ -3,7 +3,9 @@ package dev.gateway.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.util.AsciiString;
+import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,6 +37,24 @@ class PathReadingsTest {
         assertThat(PathReadings.of(bytes, bytes.length()))
                 .extracting(AsciiString::toString)
                 .containsExactlyInAnyOrder(wanted);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/staff%0A, /staff",
+        "/staff%0D%0A, /staff",
+        "/%09staff%1F/x%7F, /staff/x",
+        "/staff%20, /staff",
+        "/%20staff%20%0A/x, /staff/x",
+        "/x/.%01./staff%0A, /staff",
+        "/my%20own/x, "
+    })
+    void controlCharactersAndSpacesAtTheEndsMayBeIgnored(String path, @Nullable String reading) {
+        AsciiString bytes = new AsciiString(path);
+        String decoded = PathReadings.decode(bytes).toString();
+        assertThat(PathReadings.of(bytes, bytes.length()))
+                .extracting(AsciiString::toString)
+                .containsExactlyElementsOf(reading == null ? List.of(decoded) : List.of(decoded, reading));
     }
 
     @ParameterizedTest

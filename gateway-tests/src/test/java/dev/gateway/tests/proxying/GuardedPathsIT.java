@@ -141,8 +141,16 @@ class GuardedPathsIT {
                         .start();
                 Peer client = protocol.connect(gateway.port("web"))) {
             assertThat(ask(client, "/staff/x")).isEqualTo(403);
-            for (String path :
-                    List.of("/staff%2Fx", "/staff;a=1/x", "/;;;;;../shop/z", "/%2Fshop/x", "/shop%2Fx", "/asked%2Fx")) {
+            for (String path : List.of(
+                    "/staff%2Fx",
+                    "/staff;a=1/x",
+                    "/;;;;;../shop/z",
+                    "/%2Fshop/x",
+                    "/shop%2Fx",
+                    "/asked%2Fx",
+                    "/staff%0A",
+                    "/staff%20",
+                    "/%01staff/x")) {
                 assertThat(ask(client, path)).as(path).isEqualTo(400);
                 assertThat(explain(gateway, path)).as(path).contains("400", "upstreams may read the path as");
             }
