@@ -21,7 +21,21 @@ final class OriginRules {
             return name > 0
                     && origin.startsWith(scheme)
                     && origin.regionMatches(false, origin.length() - domain.length(), domain, 0, domain.length())
-                    && origin.byteAt(scheme.length()) != '.';
+                    && isName(origin, scheme.length(), scheme.length() + name);
+        }
+
+        /** Whether it is labels of a host name with dots between them. Another origin may have this domain in its path. */
+        private static boolean isName(AsciiString origin, int start, int end) {
+            byte last = '.';
+            for (int i = start; i < end; i++) {
+                byte b = origin.byteAt(i);
+                boolean letter = (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9') || b == '-' || b == '_';
+                if (!letter && (b != '.' || last == '.')) {
+                    return false;
+                }
+                last = b;
+            }
+            return last != '.';
         }
     }
 
