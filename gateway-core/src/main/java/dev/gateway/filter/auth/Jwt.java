@@ -108,30 +108,51 @@ public final class Jwt implements Filter {
         return needsScheme ? null : value;
     }
 
-    /** Whether this looks like header, claims and signature, in base64url with dots between them. */
+    /**
+     * Whether this looks like header, claims and signature, in base64url with dots between them. Each token has one form only:
+     * the bits that the last character of a part may have too many are zero.
+     */
     private static boolean isSigned(AsciiString token) {
         int dots = 0;
-        int part = 0; // bytes of the current one
-        for (int i = 0; i < token.length(); i++) {
-            byte b = token.byteAt(i);
+        int part = 0; // characters of the current one
+        int last = 0; // value of the last one
+        for (int i = 0; i <= token.length(); i++) {
+            byte b = i == token.length() ? (byte) '.' : token.byteAt(i);
             if (b == '.') {
-                if (part == 0) {
+                if (part == 0 || !isWhole(part, last)) {
                     return false;
                 }
                 dots++;
                 part = 0;
-            } else if (isBase64Url(b)) {
-                part++;
             } else {
-                return false;
+                last = base64Url(b);
+                part++;
+                if (last < 0) {
+                    return false;
+                }
             }
         }
-        return dots == 2 && part > 0;
+        return dots == 3;
     }
 
-    private static boolean isBase64Url(byte b) {
-        byte lower = Ascii.lower(b);
-        return (lower >= 'a' && lower <= 'z') || (b >= '0' && b <= '9') || b == '-' || b == '_';
+    private static boolean isWhole(int characters, int last) {
+        return switch (characters % 4) {
+            case 0 -> true;
+            case 2 -> (last & 0xf) == 0;
+            case 3 -> (last & 3) == 0;
+            default -> false;
+        };
+    }
+
+    private static int base64Url(byte b) {
+        if (b >= 'A' && b <= 'Z') {
+            return b - 'A';
+        } else if (b >= 'a' && b <= 'z') {
+            return b - 'a' + 26;
+        } else if (b >= '0' && b <= '9') {
+            return b - '0' + 52;
+        }
+        return b == '-' ? 62 : b == '_' ? 63 : -1;
     }
 
     /** Says whether the request continues; on the exchange's event loop. */

@@ -17,7 +17,12 @@ public final class JwtTokens {
     /** A token that may be right, and that no known key of its issuer verifies. */
     static final JwtResult NO_KEY = new JwtResult.Invalid("there is no such key of the issuer");
 
+    private static final int MOST_VALID = 10_000;
+    private static final long MOST_VALID_BYTES = 4 << 20;
     private static final int MOST_WRONG = 1_000;
+
+    /** What a remembered token takes besides its texts, by and large. */
+    private static final int BYTES = 256;
 
     /** A token with larger texts is verified each time, so that what is remembered is bounded. */
     private static final int MOST_REMEMBERED_BYTES = 1024;
@@ -52,7 +57,7 @@ public final class JwtTokens {
         this.sources = List.copyOf(sources);
         this.work = work.signatures();
         this.verifier = new JwtVerifier(rules);
-        this.valid = new VerifiedCredentials<>(nanoClock);
+        this.valid = new VerifiedCredentials<>(nanoClock, MOST_VALID, MOST_VALID_BYTES);
         this.wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
         List<JwkSet> seen = read();
         this.look = new Look(seen, new Keys(seen));
@@ -120,7 +125,7 @@ public final class JwtTokens {
         if (result instanceof JwtResult.Invalid) {
             wrong.add(digest, result, under);
         } else if (result instanceof JwtResult.Valid passed && passed.size() <= MOST_REMEMBERED_BYTES) {
-            valid.add(digest, result, under);
+            valid.add(digest, result, BYTES + passed.size(), under);
         }
         return result;
     }

@@ -4,8 +4,10 @@ import io.netty.util.concurrent.FastThreadLocal;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.util.Iterator;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -26,19 +28,32 @@ final class VerifiedCredentials<T> {
     private static final long RENEWED_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final int most;
+    private final long mostBytes;
+    private final AtomicLong bytes = new AtomicLong();
     private final LongSupplier nanoClock;
     private final ConcurrentHashMap<Digest, Entry<T>> entries = new ConcurrentHashMap<>();
     private final FastThreadLocal<Mac> macs;
 
-    private record Entry<T>(T result, Object basis, long addedNanos, long usedNanos) {}
+    private record Entry<T>(T result, int bytes, Object basis, long addedNanos, long usedNanos) {}
 
     VerifiedCredentials(LongSupplier nanoClock) {
         this(nanoClock, MOST);
     }
 
     VerifiedCredentials(LongSupplier nanoClock, int most) {
+        this(nanoClock, most, Long.MAX_VALUE);
+    }
+
+    /**
+     * Makes it.
+     *
+     * @param most how many it remembers
+     * @param mostBytes how large all results are together
+     */
+    VerifiedCredentials(LongSupplier nanoClock, int most, long mostBytes) {
         this.nanoClock = nanoClock;
         this.most = most;
+        this.mostBytes = mostBytes;
         byte[] bytes = new byte[32];
         new SecureRandom().nextBytes(bytes);
         SecretKeySpec key = new SecretKeySpec(bytes, ALGORITHM);
@@ -71,21 +86,31 @@ final class VerifiedCredentials<T> {
         }
         long now = nanoClock.getAsLong();
         if (entry.basis != basis || isOver(entry, now)) {
-            entries.remove(digest, entry);
+            remove(digest, entry);
             return null;
         }
         if (now - entry.usedNanos > RENEWED_NANOS) {
-            entries.replace(digest, entry, new Entry<>(entry.result, basis, entry.addedNanos, now));
+            entries.replace(digest, entry, new Entry<>(entry.result, entry.bytes, basis, entry.addedNanos, now));
         }
         return entry.result;
     }
 
     void add(Digest digest, T result, Object basis) {
-        if (entries.size() >= most) {
+        add(digest, result, 0, basis);
+    }
+
+    /**
+     * Remembers a result.
+     *
+     * @param size of it, in bytes
+     */
+    void add(Digest digest, T result, int size, Object basis) {
+        if (entries.size() >= most || bytes.get() + size > mostBytes) {
             makeRoom();
         }
         long now = nanoClock.getAsLong();
-        entries.put(digest, new Entry<>(result, basis, now, now));
+        Entry<T> before = entries.put(digest, new Entry<>(result, size, basis, now, now));
+        bytes.addAndGet(size - (before == null ? 0 : before.bytes));
     }
 
     private static boolean isOver(Entry<?> entry, long now) {
@@ -95,12 +120,23 @@ final class VerifiedCredentials<T> {
     /** Drops what is too old, or else whatever comes first: so many that the next ones need not look through all again. */
     private void makeRoom() {
         long now = nanoClock.getAsLong();
-        entries.values().removeIf(entry -> isOver(entry, now));
         int left = most - Math.max(1, most / 16);
-        Iterator<Digest> digests = entries.keySet().iterator();
-        while (entries.size() > left && digests.hasNext()) {
-            digests.next();
-            digests.remove();
+        long leftBytes = mostBytes - mostBytes / 16;
+        entries.forEach((digest, entry) -> {
+            if (isOver(entry, now)) {
+                remove(digest, entry);
+            }
+        });
+        Iterator<Map.Entry<Digest, Entry<T>>> all = entries.entrySet().iterator();
+        while ((entries.size() > left || bytes.get() > leftBytes) && all.hasNext()) {
+            Map.Entry<Digest, Entry<T>> next = all.next();
+            remove(next.getKey(), next.getValue());
+        }
+    }
+
+    private void remove(Digest digest, Entry<T> entry) {
+        if (entries.remove(digest, entry)) {
+            bytes.addAndGet(-entry.bytes);
         }
     }
 

@@ -81,6 +81,23 @@ class VerifiedCredentialsTest {
     }
 
     @Test
+    void largeResultsLeaveRoomForFewer() {
+        VerifiedCredentials<Identity> some = new VerifiedCredentials<>(() -> now, 1000, 10_000);
+        for (int i = 0; i < 500; i++) {
+            some.add(digest("x" + i), ANN, 1000, basis);
+            assertThat(some.find(digest("x" + i), basis)).isSameAs(ANN);
+            assertThat(some.size()).isLessThanOrEqualTo(10);
+        }
+        some.add(digest("x499"), ANN, 1000, basis); // again
+        now = TimeUnit.HOURS.toNanos(2);
+        assertThat(some.find(digest("x499"), basis)).isNull();
+        for (int i = 0; i < 100; i++) {
+            some.add(digest("y" + i), ANN, 90, basis);
+        }
+        assertThat(some.size()).as("what is forgotten takes no room").isEqualTo(100);
+    }
+
+    @Test
     void eachHasAKeyOfItsOwn() {
         VerifiedCredentials<Identity> other = new VerifiedCredentials<>(() -> now);
 
