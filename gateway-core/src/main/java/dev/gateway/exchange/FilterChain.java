@@ -456,6 +456,14 @@ final class FilterChain implements InspectionContext {
         return ErrorBody.UNCHANGED;
     }
 
+    /** Shows an interim head to the filters that the request has passed, the last one first. */
+    void onInterim(ResponseHead head) {
+        for (int i = passed - 1; i >= 0; i--) {
+            current = i;
+            filters.get(i).onInterim(head, this);
+        }
+    }
+
     /** Shows a response to the filters that the request has passed, the last one first. */
     void onResponse(ResponseHead response) {
         for (int i = passed - 1; i >= 0; i--) {

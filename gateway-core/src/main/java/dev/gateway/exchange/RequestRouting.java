@@ -385,6 +385,19 @@ final class RequestRouting implements FilterChain.Owner {
         }
     }
 
+    /** Lets the filters that the request has passed take fields out of an interim head. */
+    boolean onInterim(ResponseHead head) {
+        if (filters != null) {
+            try {
+                filters.onInterim(head);
+            } catch (RuntimeException e) {
+                owner.onDefect(e);
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Lets the filters that the request has passed edit its trailers. */
     boolean onRequestTrailers(Fields trailers) {
         if (filters != null) {

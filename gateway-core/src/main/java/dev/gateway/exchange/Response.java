@@ -93,6 +93,9 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
             owner.deadlines().touch();
             if (isForwarded(head, sending)) {
                 HopByHop.stripResponse(head.fields());
+                if (!owner.routing().onInterim(head)) {
+                    return;
+                }
                 relay.wrote();
                 exchange.server.head(head, false);
             }

@@ -53,6 +53,9 @@ public interface Filter {
     /** The exchange is over; called once on each filter that has proceeded, in reverse order. */
     default void onEnd(FilterContext context) {}
 
+    /** An interim response's head is there, such as 103; the filter may take fields out of it. There may be several. */
+    default void onInterim(ResponseHead head, FilterContext context) {}
+
     /** The final response's head is there; filters see responses in reverse order, and only their own route's. */
     default void onResponse(ResponseHead head, FilterContext context) {}
 

@@ -7,6 +7,8 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.rewrite.DirectResponse;
+import dev.gateway.filter.rewrite.FieldEdits;
+import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
@@ -53,6 +55,27 @@ class FilteredExchangeTest extends ExchangeRig {
         opener.last().events.onHead(response(200), true);
         assertThat(seen).containsExactly("Basic x", "ended, ci");
         assertThat(record().identity).isEqualTo("ci");
+    }
+
+    /** An early hint must not have what a filter takes out of the response. */
+    @Test
+    void interimHeadsLoseWhatFiltersTakeOutOrReplace() {
+        filters.add(new ResponseHeaderModifier(new FieldEdits(
+                List.of(FieldEdits.Field.of("Server", "shop")),
+                List.of(FieldEdits.Field.of("X-Added", "1")),
+                List.of(FieldName.of("X-Internal")))));
+        route();
+        handler().onRequest(client, head("GET", "/"), true);
+        opener.last().succeed();
+        ResponseHead hint = response(103);
+        hint.fields().add(FieldName.of("Link"), "</style.css>; rel=preload");
+        hint.fields().add(FieldName.of("X-Internal"), "db-7");
+        hint.fields().add(FieldName.of("Server"), "app/1.2");
+        opener.last().events.onHead(hint, false);
+        assertThat(client.heads).singleElement().satisfies(sent -> assertThat(sent.fields())
+                .hasToString("Link: </style.css>; rel=preload\n"));
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.heads.get(1).fields().toString()).contains("X-Added: 1");
     }
 
     @Test

@@ -111,6 +111,11 @@ public final class ContainedFilter implements Filter {
     }
 
     @Override
+    public void onInterim(ResponseHead head, FilterContext context) {
+        containment.act(() -> filter.onInterim(head, own(context)));
+    }
+
+    @Override
     public void onEnd(FilterContext context) {
         containment.run(() -> filter.onEnd(own(context)));
     }

@@ -70,13 +70,16 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
         }
     }
 
-    /** Deletes from trailers what is removed or set in the head, which it would have another value of. Adds nothing. */
-    void applyToTrailers(Fields trailers) {
+    /**
+     * Deletes from trailers, or from an interim head, what is removed or set in the head, which it would have another value
+     * of. Adds nothing.
+     */
+    void takeOut(Fields fields) {
         for (int i = 0; i < remove.size(); i++) {
-            trailers.remove(remove.get(i));
+            fields.remove(remove.get(i));
         }
         for (int i = 0; i < set.size(); i++) {
-            trailers.remove(set.get(i).name());
+            fields.remove(set.get(i).name());
         }
     }
 

@@ -51,6 +51,6 @@ public final class RequestHeaderModifier implements Filter {
 
     @Override
     public void onRequestTrailers(Fields trailers, FilterContext context) {
-        edits.applyToTrailers(trailers);
+        edits.takeOut(trailers);
     }
 }

@@ -14,6 +14,12 @@ public final class ResponseHeaderModifier implements Filter {
         this.edits = edits;
     }
 
+    /** What clients are not to see, they do not see in a hint of it. */
+    @Override
+    public void onInterim(ResponseHead head, FilterContext context) {
+        edits.takeOut(head.fields());
+    }
+
     @Override
     public void onResponse(ResponseHead head, FilterContext context) {
         edits.apply(head.fields());
@@ -21,6 +27,6 @@ public final class ResponseHeaderModifier implements Filter {
 
     @Override
     public void onResponseTrailers(Fields trailers, FilterContext context) {
-        edits.applyToTrailers(trailers);
+        edits.takeOut(trailers);
     }
 }

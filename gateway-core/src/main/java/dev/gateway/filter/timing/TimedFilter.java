@@ -89,6 +89,11 @@ public final class TimedFilter implements Filter {
     }
 
     @Override
+    public void onInterim(ResponseHead head, FilterContext context) {
+        filter.onInterim(head, context);
+    }
+
+    @Override
     public void onResponse(ResponseHead head, FilterContext context) {
         long start = System.nanoTime();
         try {
