@@ -35,6 +35,7 @@ import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamTlsSettings;
 import io.netty.util.AsciiString;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -284,6 +285,16 @@ public final class ConnectAssembly {
                 withPort,
                 rules(access.deny(), "deny"),
                 config.rules().audit());
+    }
+
+    /** Whether another proxy connects to a host instead of this gateway. */
+    public static boolean hasParent(ConnectConfig config, String host, @Nullable InetAddress address) {
+        for (ConnectConfig.Parent each : config.parents()) {
+            if (HostRules.of(rules(each.hosts(), "parents")).match(host, address) != null) {
+                return each.proxy() != null;
+            }
+        }
+        return false;
     }
 
     private ParentRules parents() throws IOException {

@@ -170,10 +170,13 @@ public final class ConnectExplainer {
     }
 
     private @Nullable String refusedAddress(Target target, ConnectConfig.Access access) {
-        return target.address() == null
-                ? null
-                : new AddressRules(ConnectAssembly.addressSettings(entry, access), own, new ConnectTally())
-                        .refuse(target.host(), target.address(), target.port());
+        AddressRules rules = new AddressRules(ConnectAssembly.addressSettings(entry, access), own, new ConnectTally());
+        if (target.address() != null) {
+            return rules.refuse(target.host(), target.address(), target.port());
+        }
+        return ConnectAssembly.hasParent(entry, target.host(), null)
+                ? rules.refuseName(target.host(), target.port())
+                : null;
     }
 
     /** Returns what is allowed and much like the target. */

@@ -94,7 +94,7 @@ public final class HostRules {
      * @param address what the host is if it is an address, else null
      */
     @Nullable
-    HostRule match(String host, @Nullable InetAddress address) {
+    public HostRule match(String host, @Nullable InetAddress address) {
         int rule = address == null ? matchName(host) : matchAddress(address);
         if (rule == NOTHING) {
             rule = any;

@@ -100,6 +100,7 @@ class ExplainerTest {
                 deny: ["bad.example.org"]
                 denyPrivate: true
                 pac: {path: /proxy.pac}
+                parents: [{hosts: [.internal], proxy: "http://proxy.test:3128"}]
                 auth: {basic: {usersFile: users}, groupsFile: groups}
                 policies:
                   - {groups: [ops], allow: ["*"], allowedPorts: [22, 443]}
@@ -291,6 +292,8 @@ class ExplainerTest {
                     other.test:22      | alice | ALLOWED | 0   | "*"
                     api.github.com:22  | -     | REFUSED | 403 | name: out
                     127.0.0.1:443      | bob   | REFUSED | 403 | name: out
+                    metadata.google.internal:443 | bob | REFUSED | 403 | name: out
+                    wiki.internal:443  | bob   | ALLOWED | 0   | "*"
                     127.1:443          | bob   | REFUSED | 403 | {groups: [ops]
                     api.github.com     | -     | REFUSED | 400 | -
                     """)

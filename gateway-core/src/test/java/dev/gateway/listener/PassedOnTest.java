@@ -126,6 +126,23 @@ class PassedOnTest {
         awaitEvent("closed TCP");
     }
 
+    /** Others might read it as shop.test, which may have rules of its own. */
+    @Test
+    void aNameWithAnEmptyLabelIsRefused() throws Exception {
+        byte[] hello = hello("shop--test");
+        for (int i = 0; i < hello.length - 1; i++) {
+            if (hello[i] == '-' && hello[i + 1] == '-') {
+                hello[i] = '.';
+                hello[i + 1] = '.';
+            }
+        }
+        try (Socket client = connect(true, 0)) {
+            client.getOutputStream().write(hello);
+            assertThat(client.getInputStream().readAllBytes()).startsWith(21, 3, 1);
+        }
+        awaitEvent("refused CLIENT_PROTOCOL_ERROR");
+    }
+
     @Test
     void whatIsNotTlsIsRefused() throws Exception {
         try (Socket client = connect(true, 0)) {
