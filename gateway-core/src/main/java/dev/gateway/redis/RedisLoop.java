@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  * A store's connection on one event loop, and the circuit breaker before it. When an answer is late or the connection ends,
  * all questions fail. None is asked until Redis has answered a probe on another connection: it may accept connections but
  * refuse to write. So a store that is gone costs each loop one timeout, and one more only after it has come back. A connection that
- * ends while nobody waits for an answer is replaced at once. The pauses
- * between attempts double while connections fail soon. Confined to its event loop.
+ * ends while nobody waits for an answer is replaced at once. Each other attempt follows a pause that does not grow: however
+ * long the store was away, all loops use it again within three seconds. Confined to its event loop.
  */
 final class RedisLoop implements StoreClient {
+    /** Pause before another attempt, with jitter. An attempt asks the network again after one second, and ends after two. */
     static final long RETRY_MILLIS = 1_000;
-    static final long MOST_RETRY_MILLIS = 30_000;
 
     /** The loop's next turn reads sockets before it runs what is due. */
     static final long NEXT_TURN_NANOS = 1_000_000;
@@ -43,7 +43,6 @@ final class RedisLoop implements StoreClient {
     private @Nullable ScheduledFuture<?> check;
     private @Nullable ScheduledFuture<?> retry;
     private int failures;
-    private long retryMillis; // of the last pause, 0 for none
     private long upNanos; // since when, if it is up
 
     private enum State {
@@ -207,7 +206,7 @@ final class RedisLoop implements StoreClient {
     @Override
     public boolean ask(Question question, Answer answer) {
         start();
-        if (state == State.DOWN || state == State.CLOSED || pending.size() >= MOST_QUESTIONS) {
+        if (!mayAsk()) {
             return false;
         }
         Pending asked = new Pending(question, answer);
@@ -219,6 +218,11 @@ final class RedisLoop implements StoreClient {
             checkIn(timeoutNanos);
         }
         return true;
+    }
+
+    @Override
+    public boolean mayAsk() {
+        return state != State.DOWN && state != State.CLOSED && pending.size() < MOST_QUESTIONS;
     }
 
     @Override
@@ -262,12 +266,10 @@ final class RedisLoop implements StoreClient {
     private boolean replace() {
         forgetDone();
         boolean isIdle = state == State.UP && pending.isEmpty();
-        long soonMillis = Math.max(RETRY_MILLIS, retryMillis);
-        if (!isIdle || clock.getAsLong() - upNanos < TimeUnit.MILLISECONDS.toNanos(soonMillis)) {
+        if (!isIdle || clock.getAsLong() - upNanos < TimeUnit.MILLISECONDS.toNanos(RETRY_MILLIS)) {
             return false;
         }
         failures++; // the server may have started again
-        retryMillis = RETRY_MILLIS;
         state = State.CONNECTING;
         connect();
         return true;
@@ -280,14 +282,13 @@ final class RedisLoop implements StoreClient {
         }
         Connection failed = connection;
         boolean stillConnecting = failed != null && failed.link == null;
-        boolean soon = state != State.UP || clock.getAsLong() - upNanos < TimeUnit.MILLISECONDS.toNanos(retryMillis);
         state = State.DOWN;
         failures++;
         List<Pending> ended = endAll();
         health.onDown(reason);
         if (!stillConnecting) {
             connection = null;
-            retryLater(soon);
+            retryLater();
             if (failed != null && failed.link != null) {
                 failed.link.close(); // may report its end before it returns
             }
@@ -295,15 +296,10 @@ final class RedisLoop implements StoreClient {
         ended.forEach(each -> each.answer.onFailure());
     }
 
-    /**
-     * Tries another connection after a pause.
-     *
-     * @param soon whether the last one has failed at once, or not much later than that
-     */
-    private void retryLater(boolean soon) {
+    /** Tries another connection after a pause. */
+    private void retryLater() {
         if (retry == null) {
-            retryMillis = soon ? Math.min(MOST_RETRY_MILLIS, Math.max(RETRY_MILLIS, 2 * retryMillis)) : RETRY_MILLIS;
-            long millis = retryMillis * ThreadLocalRandom.current().nextInt(80, 120) / 100; // not all at once
+            long millis = RETRY_MILLIS * ThreadLocalRandom.current().nextInt(80, 120) / 100; // not all at once
             retry = loop.schedule(this::retry, millis, TimeUnit.MILLISECONDS);
         }
     }

@@ -211,37 +211,26 @@ class RedisLoopTest {
     }
 
     @Test
-    void pausesBetweenAttemptsDouble() {
+    void howeverLongTheStoreIsAwayItIsTriedAgainSoon() {
         client.start();
-        long pause = RedisLoop.RETRY_MILLIS;
-        for (int i = 1; i <= 10; i++) {
+        for (int i = 1; i <= 100; i++) {
             assertThat(connections).hasSize(i);
             connections.get(i - 1).owner.onClosed("refused");
             assertThat(isRefused()).isTrue();
-            advance(pause * 8 / 10 - 1);
-            assertThat(connections).hasSize(i);
-            advance(pause * 4 / 10 + 1);
-            pause = Math.min(RedisLoop.MOST_RETRY_MILLIS, 2 * pause);
+            advance(RedisLoop.RETRY_MILLIS * 8 / 10 - 1);
+            assertThat(connections).as("not at once").hasSize(i);
+            advance(RedisLoop.RETRY_MILLIS * 4 / 10 + 1);
         }
     }
 
     @Test
-    void aConnectionThatLastedLongerThanTheLastPauseIsTriedAgainSoon() {
-        client.start();
-        for (int i = 0; i < 3; i++) {
-            connections.get(i).owner.onClosed("refused");
-            advance(RedisLoop.MOST_RETRY_MILLIS * 12 / 10);
+    void aStoreThatEndsEachConnectionAtOnceIsTriedAgainAfterAPauseOnly() {
+        for (int i = 1; i <= 10; i++) {
+            connected().owner.onClosed("closed");
+            assertThat(connections).hasSize(i);
+            advance(RETRY_AT_LATEST);
+            assertThat(connections).hasSize(i + 1);
         }
-        Connecting connection = connected();
-        advance(RedisLoop.MOST_RETRY_MILLIS);
-        connection.owner.onClosed("closed");
-        advance(RETRY_AT_LATEST);
-        assertThat(connections).hasSize(5);
-        connected().owner.onClosed("closed"); // at once
-        advance(RETRY_AT_LATEST);
-        assertThat(connections).hasSize(5);
-        advance(RETRY_AT_LATEST);
-        assertThat(connections).hasSize(6);
     }
 
     @Test

@@ -51,21 +51,30 @@ public abstract sealed class BucketLimit extends Limit permits RequestLimit, Byt
 
     @Override
     final void giveBack(long key, long taken) {
+        putBack(key, 1);
+    }
+
+    /** Puts back units that were taken. */
+    final void putBack(long key, int units) {
         if (key == ALL) {
-            all.getAndAdd(-pace.unit());
+            all.getAndAdd(-units * pace.unit());
         } else {
-            buckets.giveBack(key, pace);
+            buckets.giveBack(key, units, pace);
         }
     }
 
-    /** Takes some ticks more, whether or not the bucket has them. */
-    final void charge(long key, long ticks, long nanos) {
+    /**
+     * Takes some ticks more, whether or not the bucket has them.
+     *
+     * @param atLeast how many ticks the bucket lacks then, if not more
+     */
+    final void charge(long key, long ticks, long atLeast, long nanos) {
         Pace current = pace;
         if (key == ALL) {
             long now = current.ticks(nanos);
-            all.updateAndGet(full -> Math.max(full, now) + ticks);
+            all.updateAndGet(full -> now + Pace.charge(full, now, ticks, atLeast));
         } else {
-            buckets.charge(key, ticks, current, nanos);
+            buckets.charge(key, ticks, atLeast, current, nanos);
         }
     }
 

@@ -62,16 +62,20 @@ final class BucketTable {
         }
     }
 
-    /** Puts back a unit that was taken. */
-    void giveBack(long key, Pace pace) {
+    /** Puts back units that were taken. */
+    void giveBack(long key, int units, Pace pace) {
         int place = find(tag(key));
         if (place >= 0) {
-            fullTicks.getAndAdd(place, -pace.unit());
+            fullTicks.getAndAdd(place, -units * pace.unit());
         }
     }
 
-    /** Takes some ticks out of a bucket, whether or not it has them. */
-    void charge(long key, long ticks, Pace pace, long nanos) {
+    /**
+     * Takes some ticks out of a bucket, whether or not it has them.
+     *
+     * @param atLeast how many ticks the bucket lacks then, if not more
+     */
+    void charge(long key, long ticks, long atLeast, Pace pace, long nanos) {
         long tag = tag(key);
         long now = pace.ticks(nanos);
         for (; ; ) {
@@ -80,7 +84,7 @@ final class BucketTable {
                 return;
             }
             long full = fullTicks.get(place);
-            long lacks = Math.max(full - now, 0) + ticks;
+            long lacks = Pace.charge(full, now, ticks, atLeast);
             if (fullTicks.compareAndSet(place, full, now + lacks)) {
                 fullNanos.setOpaque(place, nanos + pace.nanos(lacks));
                 return;

@@ -12,6 +12,6 @@ public final class ByteLimit extends BucketLimit {
 
     @Override
     void onEnd(long key, long taken, long bytes, long nanos) {
-        charge(key, bytes - 1, nanos); // it had one in advance
+        charge(key, bytes - 1, 0, nanos); // it had one in advance
     }
 }

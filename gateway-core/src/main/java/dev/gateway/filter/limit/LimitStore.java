@@ -19,7 +19,7 @@ public final class LimitStore {
 
     /** What becomes of a request while the store does not answer. */
     public enum OnError {
-        /** The gateway's own buckets decide. */
+        /** The gateway's own buckets decide. They also count, and refuse, while the store answers. */
         LOCAL,
         ALLOW,
         DENY
@@ -42,6 +42,10 @@ public final class LimitStore {
             this.keyPrefix = keyPrefix;
             this.onError = onError;
             this.clients = clients;
+        }
+
+        private LoopStore newLoop(Executor loop) {
+            return new LoopStore(clients.apply(loop), onError == OnError.LOCAL);
         }
     }
 
@@ -76,9 +80,7 @@ public final class LimitStore {
     LoopStore on(Executor loop) {
         Place current = place;
         LoopStore known = current.loops.get(loop);
-        return known != null
-                ? known
-                : current.loops.computeIfAbsent(loop, each -> new LoopStore(current.clients.apply(each)));
+        return known != null ? known : current.loops.computeIfAbsent(loop, current::newLoop);
     }
 
     void countAllowed() {

@@ -8,6 +8,11 @@ import org.jspecify.annotations.Nullable;
  * What one event loop knows of a store's buckets, so that it need not ask about each request: keys that the store has
  * refused, until when, and requests of busy keys that it has taken in advance. A table of fixed size, whatever keys come. A
  * few places are possible for each key; the one that was used least recently makes room. Confined to the event loop.
+ *
+ * <p>If the gateway's own buckets decide while the store does not answer, they count all the time. A request needs room in
+ * the own bucket, too, which lacks at least what the store last said. So a gateway never lets more pass than its own bucket
+ * would, even if only some event loops reach the store. A store that fails leaves no full bucket, and neither does one that
+ * comes back without its data.
  */
 final class LoopStore {
     /** The request waits for the store. */
@@ -31,6 +36,7 @@ final class LoopStore {
     static final long LEASE_NANOS = 1_000_000_000;
 
     private final StoreClient client;
+    private final boolean ownCounts; // whether the gateway's own buckets count while the store answers
     private final @Nullable Known[] places = new @Nullable Known[PLACES];
     private int waiting;
 
@@ -61,6 +67,7 @@ final class LoopStore {
         private Deque<Waiter> waiters = new ArrayDeque<>(1);
         private boolean asking;
         private int asked; // for how many, in the question under way
+        private long askedNanos; // when
         private int failures; // of the store, when the rest became known
         private int ready; // taken in advance
         private long lacks; // of the bucket, at that time
@@ -132,21 +139,33 @@ final class LoopStore {
                     return denied(nanos);
                 }
             }
-            if (waiting >= MOST_WAITING) {
+            if (waiting >= MOST_WAITING || !client.mayAsk()) {
                 return UNDECIDED;
+            }
+            long own = ownCounts ? limit.take(key, nanos) : 0; // each request that waits has taken one
+            if (own < 0) {
+                return own;
             }
             waiters.add(waiter);
             waiting++;
-            if (!asking && !ask()) {
+            if (!asking && !ask(nanos)) {
                 waiters.clear();
                 waiting--;
+                putBackOwn(1);
                 return UNDECIDED;
             }
             return WAITING;
         }
 
-        private boolean ask() {
+        private void putBackOwn(int requests) {
+            if (ownCounts && requests > 0) {
+                limit.putBack(key, requests);
+            }
+        }
+
+        private boolean ask(long nanos) {
             Pace pace = limit.pace();
+            askedNanos = nanos;
             int inAdvance = Math.min(lease(pace), Math.max(inLast, inPeriod) - waiters.size());
             asked = waiters.size() + Math.max(0, inAdvance);
             asking = client.ask(question(pace, storeKey, asked), this);
@@ -157,9 +176,12 @@ final class LoopStore {
         public void onTaken(int granted, long lacksNow) {
             Deque<Waiter> decided = endWait();
             long nanos = decided.isEmpty() ? usedNanos : decided.getFirst().nanoTime();
+            long whenAsked = askedNanos;
             lacks = lacksNow;
             lacksNanos = nanos;
+            int all = decided.size();
             decided.removeIf(Waiter::isGone);
+            putBackOwn(all - decided.size());
             forgetFormer();
             int passing = Math.min(granted, decided.size());
             ready = granted - passing;
@@ -170,7 +192,13 @@ final class LoopStore {
             while (decided.size() > passing) {
                 rest.addFirst(decided.removeLast());
             }
-            boolean again = granted >= asked && !rest.isEmpty() && askFor(rest);
+            boolean again = granted >= asked && !rest.isEmpty() && askFor(rest, nanos);
+            if (!again) {
+                putBackOwn(rest.size());
+            }
+            if (ownCounts) { // from when it was asked: the own bucket must not have less room than that of the store
+                limit.charge(key, ready * Pace.REQUEST, lacks, whenAsked);
+            }
             decided.forEach(each -> tell(each, allowed(nanos)));
             if (!again) {
                 rest.forEach(each -> tell(each, refused ? denied(nanos) : UNDECIDED));
@@ -178,9 +206,9 @@ final class LoopStore {
         }
 
         /** They came after the question. */
-        private boolean askFor(Deque<Waiter> rest) {
+        private boolean askFor(Deque<Waiter> rest, long nanos) {
             waiters.addAll(rest);
-            if (!ask()) {
+            if (!ask(nanos)) {
                 waiters.clear();
                 return false;
             }
@@ -199,7 +227,9 @@ final class LoopStore {
 
         @Override
         public void onFailure() {
-            endWait().forEach(each -> tell(each, UNDECIDED));
+            Deque<Waiter> undecided = endWait();
+            putBackOwn(undecided.size());
+            undecided.forEach(each -> tell(each, UNDECIDED));
         }
 
         private Deque<Waiter> endWait() {
@@ -218,8 +248,14 @@ final class LoopStore {
         }
     }
 
-    LoopStore(StoreClient client) {
+    /**
+     * Makes one that knows nothing.
+     *
+     * @param ownCounts whether the gateway's own buckets count while the store answers, and refuse requests, too
+     */
+    LoopStore(StoreClient client, boolean ownCounts) {
         this.client = client;
+        this.ownCounts = ownCounts;
     }
 
     /**
@@ -248,6 +284,9 @@ final class LoopStore {
 
     /** Puts one back in the store. Nobody waits for the answer; if none comes, the bucket fills by itself. */
     void giveBack(RequestLimit limit, long key, String storeKey) {
+        if (ownCounts) {
+            limit.putBack(key, 1);
+        }
         client.ask(question(limit.pace(), storeKey, -1), new StoreClient.Answer() {
             @Override
             public void onTaken(int granted, long lacks) {
@@ -275,12 +314,14 @@ final class LoopStore {
         return waiting;
     }
 
-    private static int firstPlace(long key) {
+    /** The table has keys of several limits, and limits without a key. */
+    private static int firstPlace(RequestLimit limit, long limitKey) {
+        long key = limitKey == Limit.ALL ? limit.purpose() : limitKey;
         return (int) ((key >>> 32) & (PLACES / WAYS - 1)) * WAYS;
     }
 
     private @Nullable Known find(RequestLimit limit, long key) {
-        int first = firstPlace(key);
+        int first = firstPlace(limit, key);
         for (int place = first; place < first + WAYS; place++) {
             Known known = places[place];
             if (known != null && known.key == key && known.limit == limit) {
@@ -293,7 +334,7 @@ final class LoopStore {
     /** Makes room for a key. If questions about all others are under way, nothing is remembered of it. */
     private Known add(RequestLimit limit, long key, Waiter waiter, long nanos) {
         Known added = new Known(limit, key, waiter.storeKey(), nanos);
-        int first = firstPlace(key);
+        int first = firstPlace(limit, key);
         int found = -1;
         long unused = -1; // for how long what is there was not used
         for (int place = first; place < first + WAYS; place++) {

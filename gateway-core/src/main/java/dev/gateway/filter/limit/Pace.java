@@ -47,6 +47,11 @@ record Pace(long unit, long originNanos, long originTicks, double ticksPerNano, 
         return lacks > capacity ? capacity - lacks : lacks;
     }
 
+    /** Returns how many ticks a bucket lacks after some were taken, whether or not it had them; at least so many. */
+    static long charge(long full, long now, long ticks, long atLeast) {
+        return Math.max(Math.max(full - now, 0) + ticks, atLeast);
+    }
+
     /** Returns what the clock shows. */
     long ticks(long nanos) {
         return originTicks + (long) ((nanos - originNanos) * ticksPerNano);

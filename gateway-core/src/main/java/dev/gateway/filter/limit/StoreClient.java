@@ -29,6 +29,9 @@ public interface StoreClient {
         void onFailure();
     }
 
+    /** Whether the store can be asked now. */
+    boolean mayAsk();
+
     /**
      * Asks.
      *

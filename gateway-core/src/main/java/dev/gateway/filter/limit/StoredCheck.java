@@ -73,7 +73,7 @@ final class StoredCheck implements LoopStore.Waiter {
     private @Nullable Verdict refusal() {
         for (int i = at; i < taken.length; i++) {
             SharedLimit limit = limits.shared(i);
-            long result = store(limit).refuse(limit.local(), tableKey(i), nanoTime());
+            long result = store(limit).refuse(limit.local(), key(i), nanoTime());
             if (result != LoopStore.UNDECIDED) {
                 limit.store().countDenied();
                 giveBack();
@@ -87,10 +87,8 @@ final class StoredCheck implements LoopStore.Waiter {
         return limit.store().on(context.loop());
     }
 
-    /** Returns the key of a table that has keys of several limits. */
-    private long tableKey(int index) {
-        long key = limits.key(index, head, context);
-        return key == Limit.ALL ? limits.shared(index).purpose() : key;
+    private long key(int index) {
+        return limits.key(index, head, context);
     }
 
     /** Continues until a limit refuses the request, or has to ask; then returns null. */
@@ -98,7 +96,7 @@ final class StoredCheck implements LoopStore.Waiter {
         Verdict verdict = null;
         while (verdict == null && at < taken.length) {
             SharedLimit limit = limits.shared(at);
-            long result = store(limit).take(limit.local(), tableKey(at), this, nanoTime());
+            long result = store(limit).take(limit.local(), key(at), this, nanoTime());
             if (result == LoopStore.WAITING) {
                 return null;
             }
@@ -116,7 +114,7 @@ final class StoredCheck implements LoopStore.Waiter {
         if (undecided) {
             store.countUndecided();
             decided = switch (onError) {
-                case LOCAL -> limit.take(limits.key(at, head, context), nanoTime());
+                case LOCAL -> limit.take(key(at), nanoTime());
                 case ALLOW -> 0;
                 case DENY -> REFUSED;
             };
@@ -142,7 +140,7 @@ final class StoredCheck implements LoopStore.Waiter {
         for (int i = 0; i < holds.length; i++) {
             if (inStore[i]) {
                 SharedLimit limit = limits.shared(i);
-                store(limit).giveBack(limit.local(), tableKey(i), storeKey(i));
+                store(limit).giveBack(limit.local(), key(i), storeKey(i));
             } else if (holds[i]) {
                 limits.giveBack(i, taken[i], head, context);
             }

@@ -56,8 +56,8 @@ class BucketTableTest {
     void whatIsPutBackCanBeTakenAgain() {
         Pace pace = perSecond(1, 1);
         assertThat(take(7, pace, 0)).isTrue();
-        table.giveBack(7, pace);
-        table.giveBack(8, pace);
+        table.giveBack(7, 1, pace);
+        table.giveBack(8, 1, pace);
         assertThat(take(7, pace, 0)).isTrue();
         assertThat(take(7, pace, 0)).isFalse();
     }

@@ -35,6 +35,11 @@ class StoredRateLimitTest {
     private int failures;
     private final StoreClient client = new StoreClient() {
         @Override
+        public boolean mayAsk() {
+            return up;
+        }
+
+        @Override
         public boolean ask(Question question, Answer answer) {
             return up && asked.add(new Asked(question, answer));
         }
@@ -126,7 +131,7 @@ class StoredRateLimitTest {
 
     @Test
     void aKeyThatWasRefusedIsAskedForAgainOnceAnotherRequestHasGivenBack() {
-        LimitStore store = store(OnError.LOCAL);
+        LimitStore store = store(OnError.DENY);
         RateLimit filter = filter(shared("one", 1, 1, CLIENT, store), shared("two", 4, 1, CLIENT, store));
         Request first = new Request(filter);
         answer(0, 1, 1); // it waits for the second limit now
@@ -351,7 +356,7 @@ class StoredRateLimitTest {
 
     @Test
     void keysBeyondTheTableAreAskedAboutAgain() {
-        LoopStore store = new LoopStore(client);
+        LoopStore store = new LoopStore(client, true);
         RequestLimit limit = new RequestLimit(tables, new QuotaRate(9, Duration.ofSeconds(1), 9));
         int keys = 3 * LoopStore.PLACES;
         for (int i = 0; i < keys; i++) {
@@ -369,7 +374,7 @@ class StoredRateLimitTest {
 
     @Test
     void aRequestThatGoesBecauseOfWhatAnotherIsToldHearsNothing() {
-        LoopStore store = new LoopStore(client);
+        LoopStore store = new LoopStore(client, true);
         RequestLimit limit = new RequestLimit(tables, new QuotaRate(9, Duration.ofSeconds(1), 9));
         Waiter second = new Waiter();
         Waiter first = new Waiter();
