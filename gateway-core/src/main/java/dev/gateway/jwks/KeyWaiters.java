@@ -25,16 +25,18 @@ final class KeyWaiters {
         waiting.add(new Waiter(seen, then));
     }
 
-    /** Tells all of them which keys there are now. */
-    void tell(JwkSet now) {
+    /**
+     * Tells all of them which keys there are now.
+     *
+     * @param failed whether nobody knows whether these are the last ones
+     */
+    void tell(JwkSet now, boolean failed) {
         List<Waiter> told = waiting;
         waiting = new ArrayList<>();
         waitingOf.clear();
         for (Waiter each : told) {
-            each.then.accept(
-                    now.isEmpty()
-                            ? RenewalOutcome.NONE
-                            : each.seen.equals(now) ? RenewalOutcome.SAME : RenewalOutcome.CHANGED);
+            boolean isOther = !now.isEmpty() && !each.seen.equals(now);
+            each.then.accept(isOther ? RenewalOutcome.CHANGED : failed ? RenewalOutcome.FAILED : RenewalOutcome.SAME);
         }
     }
 }

@@ -32,9 +32,6 @@ public final class RemoteKeys implements Supplier<JwkSet> {
     /** How long an answer may take, from the name's resolution to its last byte. */
     static final long TIMEOUT_MILLIS = 5_000;
 
-    /** Tokens may have the keys fetched early once in that time, so that strangers cannot flood the server. */
-    static final long EARLY_NANOS = TimeUnit.SECONDS.toNanos(10);
-
     static final long FIRST_RETRY_MILLIS = 1_000;
     static final long MOST_RETRY_MILLIS = 30_000;
 
@@ -54,13 +51,14 @@ public final class RemoteKeys implements Supplier<JwkSet> {
     private volatile JwkSet keys = JwkSet.NONE;
     private volatile Known known = new Known(false, 0, "", 0);
     // The rest is confined to the event loop.
+    private final EarlyFetches early = new EarlyFetches();
     private final NextFetch next = new NextFetch();
     private final KeyWaiters waiters = new KeyWaiters();
     private State state = State.NEW;
     private @Nullable Fetch fetch; // the request in progress
     private int failuresInARow;
-    private boolean wasEarly;
-    private long earlyNanos;
+    private boolean isDueEarly; // those who wait have made the current rest shorter
+    private long dueNanos; // when the rest ends
 
     private enum State {
         /** Nobody has started it. */
@@ -135,21 +133,23 @@ public final class RemoteKeys implements Supplier<JwkSet> {
     public void close() {
         onLoop(() -> {
             state = State.CLOSED;
+            isDueEarly = false;
             next.cancel();
             if (fetch != null) {
                 fetch.probe.abandon();
                 fetch = null;
             }
-            waiters.tell(keys);
+            waiters.tell(keys, true);
         });
     }
 
     /**
-     * Asks for keys that are newer than those which do not verify a token, or waits for those that are being fetched.
+     * Asks for keys that are newer than those which do not verify a token, or waits for those that are being fetched. If they
+     * were fetched only just now, the next fetch follows a moment later.
      *
      * @param client whose token it is
      * @param seen the keys that do not verify it
-     * @param then told once, on the event loop of this; no later than a fetch takes
+     * @param then told once, on the event loop of this; no later than that moment and a fetch take
      */
     public void renew(Object client, JwkSet seen, Consumer<RenewalOutcome> then) {
         onLoop(() -> renewHere(client, seen, then));
@@ -160,24 +160,34 @@ public final class RemoteKeys implements Supplier<JwkSet> {
             then.accept(RenewalOutcome.CHANGED);
             return;
         }
-        if (state == State.RESTING && !keys.isEmpty() && mayFetchEarly()) {
-            wasEarly = true;
-            earlyNanos = nanoClock.getAsLong();
-            fetch();
+        if (state == State.RESTING && !keys.isEmpty() && !isDueEarly) {
+            fetchEarly();
         }
-        if (state == State.NEW || state == State.FETCHING) {
+        if (state == State.NEW || state == State.FETCHING || isDueEarly) {
             waiters.add(client, seen, then);
         } else {
-            then.accept(keys.isEmpty() ? RenewalOutcome.NONE : RenewalOutcome.SAME);
+            boolean failed = keys.isEmpty() || !known.problem.isEmpty();
+            then.accept(failed ? RenewalOutcome.FAILED : RenewalOutcome.SAME);
         }
     }
 
-    private boolean mayFetchEarly() {
-        return !wasEarly || nanoClock.getAsLong() - earlyNanos >= EARLY_NANOS;
+    /** Fetches the keys now, or when a moment has passed since the last time, if tokens may have them fetched at all. */
+    private void fetchEarly() {
+        long now = nanoClock.getAsLong();
+        long wait = early.take(now);
+        if (wait == 0) {
+            fetch();
+        } else if (wait != EarlyFetches.NONE) {
+            isDueEarly = true;
+            if (dueNanos - now > wait) {
+                wheel.arm(next, TimeUnit.NANOSECONDS.toMillis(wait) + 1);
+            }
+        }
     }
 
     private void fetch() {
         state = State.FETCHING;
+        isDueEarly = false;
         next.cancel();
         ask(false);
     }
@@ -266,8 +276,9 @@ public final class RemoteKeys implements Supplier<JwkSet> {
     private void rest(long millis) {
         state = State.RESTING;
         fetch = null;
+        dueNanos = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(millis);
         wheel.arm(next, millis);
-        waiters.tell(keys);
+        waiters.tell(keys, !known.problem.isEmpty());
     }
 
     private static double random() {

@@ -4,10 +4,10 @@ package dev.gateway.jwks;
 public enum RenewalOutcome {
     /** There are others now. */
     CHANGED,
-    /** There are no others: the server has none, fails, or was asked only just now. */
+    /** There are no others: the server has none, or strangers had it asked too often. */
     SAME,
-    /** There are no keys at all, because the server fails. */
-    NONE,
+    /** The server fails, so nobody knows whether there are others. */
+    FAILED,
     /** So many wait for them that there is no room. */
     TOO_MANY
 }

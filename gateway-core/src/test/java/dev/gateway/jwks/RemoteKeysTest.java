@@ -199,7 +199,7 @@ class RemoteKeysTest {
         List<RenewalOutcome> told = renew("ann");
         answer(FIRST);
         pass(RemoteKeys.TIMEOUT_MILLIS + 30);
-        assertThat(told).containsExactly(RenewalOutcome.NONE);
+        assertThat(told).containsExactly(RenewalOutcome.FAILED);
         waiting.forEach(Runnable::run);
         settle();
         assertThat(keys.get()).as("what comes too late").isSameAs(JwkSet.NONE);
@@ -288,8 +288,8 @@ class RemoteKeysTest {
         List<RenewalOutcome> told = renew("ann");
         server.last().failToOpen(REFUSED);
         settle();
-        assertThat(told).containsExactly(RenewalOutcome.NONE);
-        assertThat(renew("ann")).containsExactly(RenewalOutcome.NONE);
+        assertThat(told).containsExactly(RenewalOutcome.FAILED);
+        assertThat(renew("ann")).containsExactly(RenewalOutcome.FAILED);
         assertThat(server.asked).hasSize(1);
     }
 
@@ -333,32 +333,68 @@ class RemoteKeysTest {
         assertThat(told).containsExactly(RenewalOutcome.SAME);
     }
 
-    /** Strangers may name keys as often as they like: six fetches a minute. */
+    /** Strangers may name keys as often as they like: five fetches, and then six a minute. */
     @Test
-    void unknownKeysHaveThemFetchedOnceInTenSeconds() {
+    void unknownKeysHaveThemFetchedSeldom() {
         server.last().answer(200, "max-age=3600", FIRST.getBytes(StandardCharsets.UTF_8));
         settle();
-        int told = 0;
+        List<RenewalOutcome> told = new ArrayList<>();
         for (int i = 0; i < 6_000; i++) { // of ten milliseconds
-            List<RenewalOutcome> one = renew("eve");
+            keys.renew("eve", keys.get(), told::add);
+            settle();
             if (!server.last().isOver()) {
                 answer(FIRST);
             }
-            told += one.equals(List.of(RenewalOutcome.SAME)) ? 1 : 0;
             pass(10);
         }
-        assertThat(told).isEqualTo(6_000);
-        assertThat(server.asked.size() - 1).isBetween(6, 7);
+        assertThat(told).hasSize(6_000).containsOnly(RenewalOutcome.SAME);
+        assertThat(server.asked.size() - 1).isBetween(10, 11);
     }
 
     @Test
-    void aFetchThatFailsChangesNothingForWhoWaits() {
+    void aNewKeyRightAfterAnUnknownOneIsFetchedAMomentLater() {
+        answer(FIRST);
+        List<RenewalOutcome> stranger = renew("eve");
+        answer(FIRST);
+        assertThat(stranger).containsExactly(RenewalOutcome.SAME);
+        List<RenewalOutcome> told = renew("ann");
+        List<RenewalOutcome> other = renew("bob");
+        assertThat(told).isEmpty();
+        assertThat(server.asked).as("not at once").hasSize(2);
+        pass(1_030);
+        assertThat(server.asked).hasSize(3);
+        answer(SECOND);
+        assertThat(told).containsExactly(RenewalOutcome.CHANGED);
+        assertThat(other).containsExactly(RenewalOutcome.CHANGED);
+    }
+
+    @Test
+    void aFetchThatFailsLeavesUnknownWhetherThereIsSuchAKey() {
         answer(FIRST);
         List<RenewalOutcome> told = renew("ann");
         server.last().failToOpen(REFUSED);
         settle();
-        assertThat(told).containsExactly(RenewalOutcome.SAME);
+        assertThat(told).containsExactly(RenewalOutcome.FAILED);
         assertThat(keys.get().size()).isEqualTo(1);
+    }
+
+    /** However often it is asked for, and until the server answers again. */
+    @Test
+    void whileTheServerFailsNobodyIsToldThatThereIsNoSuchKey() {
+        answer(FIRST);
+        List<RenewalOutcome> told = new ArrayList<>();
+        for (int i = 0; i < 6_000; i++) { // of ten milliseconds
+            keys.renew("ann", keys.get(), told::add);
+            settle();
+            if (!server.last().isOver()) {
+                server.last().failToOpen(REFUSED);
+                settle();
+            }
+            pass(10);
+        }
+        assertThat(told).hasSize(6_000).containsOnly(RenewalOutcome.FAILED);
+        answerNext(SECOND);
+        assertThat(keys.get().find("second", "ES256")).hasSize(1);
     }
 
     @Test
@@ -388,9 +424,9 @@ class RemoteKeysTest {
         List<RenewalOutcome> told = renew("ann");
         keys.close();
         settle();
-        assertThat(told).containsExactly(RenewalOutcome.NONE);
+        assertThat(told).containsExactly(RenewalOutcome.FAILED);
         assertThat(server.last().cancelled).isTrue();
-        assertThat(renew("ann")).containsExactly(RenewalOutcome.NONE);
+        assertThat(renew("ann")).containsExactly(RenewalOutcome.FAILED);
     }
 
     // ---- what tests are made of

@@ -100,13 +100,18 @@ final class JwtCheck implements HashingTask {
                 }
             }
             case SAME -> finish(JwtTokens.NO_KEY);
-            case NONE ->
-                resume(new Verdict.Refuse(Failure.of(
-                        Cause.AUTHZ_ERROR,
-                        "JWT: no keys from " + remote.location().url() + ": "
-                                + remote.status().problem())));
+            case FAILED -> resume(noKeys(remote));
             case TOO_MANY -> resume(CROWDED);
         }
+    }
+
+    /** The server fails, so nobody knows whether the token is good. */
+    private static Verdict noKeys(RemoteKeys remote) {
+        String missing = remote.get().isEmpty() ? "no keys" : "the token names an unknown key, and no newer keys come";
+        String problem = remote.status().problem();
+        return new Verdict.Refuse(Failure.of(
+                Cause.AUTHZ_ERROR,
+                "JWT: " + missing + " from " + remote.location().url() + ": " + problem));
     }
 
     private void finish(JwtResult result) {
