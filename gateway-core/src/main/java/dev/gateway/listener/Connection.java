@@ -13,6 +13,7 @@ import dev.gateway.net.tls.ServerTls;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.LoopGate;
+import dev.gateway.overload.Resource;
 import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.ConnectionInfo;
@@ -121,7 +122,7 @@ final class Connection
         void onRequest(Connection connection);
 
         /** It was not in use, and closes to make room for another. */
-        void onGivenWay();
+        void onGivenWay(Resource because);
     }
 
     @Override
@@ -351,12 +352,12 @@ final class Connection
     }
 
     @Override
-    public boolean giveWay() {
+    public boolean giveWay(Resource because) {
         boolean recent = loop.timers().nanoTime() - bytes.movedNanos() < RECENT_NANOS;
         if (!isRefused() && (recent || !isIdle())) {
             return false;
         }
-        owner.onGivenWay();
+        owner.onGivenWay(because);
         channel.close();
         return true;
     }

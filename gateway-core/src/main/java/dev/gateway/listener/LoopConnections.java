@@ -1,6 +1,7 @@
 package dev.gateway.listener;
 
 import dev.gateway.listener.ListenerSettings.Access;
+import dev.gateway.overload.Resource;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Failure;
@@ -179,9 +180,9 @@ final class LoopConnections implements Connection.Owner {
     }
 
     @Override
-    public void onGivenWay() {
+    public void onGivenWay(Resource because) {
         loop.observer().onIdleClosed();
-        refusals.onGivenWay(settingsRef.settings.name());
+        refusals.onGivenWay(settingsRef.settings.name(), because);
     }
 
     @Override

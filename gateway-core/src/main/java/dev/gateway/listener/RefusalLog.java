@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.overload.Resource;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.SourceAddress;
 import java.net.SocketAddress;
@@ -22,7 +23,8 @@ final class RefusalLog {
     private final Throttle address;
     private final Throttle client;
     private final Throttle denied;
-    private final Throttle givenWay;
+    private final Throttle withoutMemory;
+    private final Throttle withoutFiles;
 
     RefusalLog(LongSupplier clock) {
         for (HandshakeFailure each : HandshakeFailure.values()) {
@@ -32,7 +34,8 @@ final class RefusalLog {
         address = new Throttle(clock);
         client = new Throttle(clock);
         denied = new Throttle(clock);
-        givenWay = new Throttle(clock);
+        withoutMemory = new Throttle(clock);
+        withoutFiles = new Throttle(clock);
     }
 
     /** A TLS handshake has failed. */
@@ -94,14 +97,18 @@ final class RefusalLog {
         }
     }
 
-    /** An idle connection was closed, because there was no memory for a new one. */
-    void onGivenWay(String listener) {
-        long count = givenWay.count();
+    /** An idle connection was closed, because there was too little of a resource for a new one. */
+    void onGivenWay(String listener, Resource because) {
+        boolean isFiles = because == Resource.OPEN_FILES;
+        long count = (isFiles ? withoutFiles : withoutMemory).count();
         if (count > 0) {
             log.warn(
-                    "listener {} closes idle connections ({} so far), because memory for clients is short",
+                    "listener {} closes idle connections ({} so far), because {}",
                     listener,
-                    count);
+                    count,
+                    isFiles
+                            ? "clients have taken all file descriptors for them: raise the limit of open files"
+                            : "memory for clients is short");
         }
     }
 

@@ -64,8 +64,8 @@ public final class LoopGate {
 
     /** An admitted connection. */
     public interface Guest {
-        /** Closes the connection if it is not in use; returns whether it has. */
-        boolean giveWay();
+        /** Closes the connection if it is not in use, because a resource is short; returns whether it has. */
+        boolean giveWay(Resource because);
     }
 
     /** A connection was admitted. */
@@ -127,7 +127,7 @@ public final class LoopGate {
             Guest first = guests.iterator().next();
             guests.remove(first);
             guests.add(first); // moves it to the end
-            if (first.giveWay()) {
+            if (first.giveWay(because)) {
                 guests.remove(first);
                 overload.actions().count(because, Action.CLOSE_IDLE);
                 closed++;

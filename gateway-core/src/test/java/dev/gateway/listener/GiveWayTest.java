@@ -9,6 +9,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.Resource;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
@@ -129,9 +130,9 @@ class GiveWayTest {
     @Test
     void oneThatHasJustComeStaysAndOneThatSaysNothingDoesNot() {
         pass(1_900);
-        assertThat(connection.giveWay()).isFalse();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse();
         pass(200);
-        assertThat(connection.giveWay()).isTrue();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isTrue();
         assertThat(channel.isOpen()).isFalse();
     }
 
@@ -139,18 +140,18 @@ class GiveWayTest {
     void oneWithARequestUnderWayStaysHoweverLongThatTakes() {
         ask();
         pass(100_000);
-        assertThat(connection.giveWay()).isFalse();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse();
         answer();
-        assertThat(connection.giveWay()).isFalse(); // the client may be about to ask again
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse(); // the client may be about to ask again
         pass(2_100);
-        assertThat(connection.giveWay()).isTrue();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isTrue();
     }
 
     @Test
     void oneWhoseClientWasRefusedIsClosedAtOnce() {
         ask();
         refuse(0);
-        assertThat(connection.giveWay()).isTrue();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isTrue();
         assertThat(channel.isOpen()).isFalse();
     }
 
@@ -159,9 +160,9 @@ class GiveWayTest {
         ask();
         refuse(0);
         ask();
-        assertThat(connection.giveWay()).isFalse();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse();
         answer();
-        assertThat(connection.giveWay()).isFalse();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse();
     }
 
     @Test
@@ -169,7 +170,7 @@ class GiveWayTest {
         ask();
         refuse(500);
         ask();
-        assertThat(connection.giveWay()).isTrue();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isTrue();
         assertThat(channel.isOpen()).isFalse();
     }
 }

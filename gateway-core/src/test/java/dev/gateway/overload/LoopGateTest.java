@@ -41,7 +41,7 @@ class LoopGateTest {
         }
 
         @Override
-        public boolean giveWay() {
+        public boolean giveWay(Resource because) {
             if (busy) {
                 return false;
             }
@@ -207,13 +207,13 @@ class LoopGateTest {
     void whoIsNotInUseGivesWayWhereFileDescriptorsAreShort() {
         Overload overload = new Overload();
         LoopGate crowded = new LoopGate(overload, budget, null);
-        crowded.enter(() -> false);
+        crowded.enter(because -> false);
         crowded.onFilesFull();
         assertThat(overload.actions().count(Action.CLOSE_IDLE, Resource.OPEN_FILES))
                 .isZero();
-        crowded.enter(() -> true);
-        crowded.enter(() -> true);
-        crowded.enter(() -> true);
+        crowded.enter(because -> true);
+        crowded.enter(because -> true);
+        crowded.enter(because -> true);
         crowded.onFilesFull();
         assertThat(overload.actions().count(Action.CLOSE_IDLE, Resource.OPEN_FILES))
                 .isEqualTo(2);
