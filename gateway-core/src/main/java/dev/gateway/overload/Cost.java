@@ -33,8 +33,10 @@ public final class Cost {
      * other half is for upstream connections, configuration, errors of the estimates, and garbage collection.
      *
      * @param maxHeap the maximum heap, as {@link Runtime#maxMemory} returns it
+     * @param maxOld how much of it may hold what lives for long. Usually two thirds or more; if it is less, the budget is that
+     *     of a heap of which it is two thirds
      */
-    public static long budget(long maxHeap) {
-        return Math.max(LEAST, (maxHeap - OWN) / 2);
+    public static long budget(long maxHeap, long maxOld) {
+        return Math.max(LEAST, (Math.min(maxHeap, maxOld / 2 * 3) - OWN) / 2);
     }
 }

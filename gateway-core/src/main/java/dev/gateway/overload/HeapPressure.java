@@ -52,6 +52,11 @@ public final class HeapPressure implements Pressure {
         this.nanoTime = nanoTime;
     }
 
+    /** Returns how many bytes of the heap may hold what lives for long. */
+    public static long maxOld() {
+        return OldGeneration.max(OldGeneration.find());
+    }
+
     @Override
     public Resource resource() {
         return Resource.HEAP;
@@ -93,11 +98,21 @@ public final class HeapPressure implements Pressure {
 
     /** The memory pool of long-lived objects; collectors give it different names. */
     private static final class OldGeneration implements Heap {
-        private final @Nullable MemoryPoolMXBean pool = ManagementFactory.getMemoryPoolMXBeans().stream()
-                .filter(each -> each.getType() == MemoryType.HEAP && each.isCollectionUsageThresholdSupported())
-                .filter(each -> each.getName().contains("Old") || each.getName().contains("Tenured"))
-                .findFirst()
-                .orElse(null);
+        private final @Nullable MemoryPoolMXBean pool = find();
+
+        private static @Nullable MemoryPoolMXBean find() {
+            return ManagementFactory.getMemoryPoolMXBeans().stream()
+                    .filter(each -> each.getType() == MemoryType.HEAP && each.isCollectionUsageThresholdSupported())
+                    .filter(each ->
+                            each.getName().contains("Old") || each.getName().contains("Tenured"))
+                    .findFirst()
+                    .orElse(null);
+        }
+
+        private static long max(@Nullable MemoryPoolMXBean pool) {
+            long known = pool == null ? -1 : pool.getUsage().getMax();
+            return known > 0 ? known : Runtime.getRuntime().maxMemory();
+        }
 
         @Override
         public double livedOn() {
@@ -105,9 +120,7 @@ public final class HeapPressure implements Pressure {
             if (pool == null || usage == null) {
                 return 0;
             }
-            long most =
-                    usage.getMax() > 0 ? usage.getMax() : Runtime.getRuntime().maxMemory();
-            return (double) Math.min(usage.getUsed(), pool.getUsage().getUsed()) / most;
+            return (double) Math.min(usage.getUsed(), pool.getUsage().getUsed()) / max(pool);
         }
 
         @Override

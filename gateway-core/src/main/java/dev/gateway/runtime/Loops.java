@@ -113,7 +113,8 @@ public final class Loops {
                 config.workers(),
                 environment.systemd().sockets());
         this.budget = new MemoryBudget(
-                Cost.budget(Runtime.getRuntime().maxMemory()), transport.loops().size());
+                Cost.budget(Runtime.getRuntime().maxMemory(), HeapPressure.maxOld()),
+                transport.loops().size());
         this.waitingBodies =
                 new MemoryBudget(DirectMemory.max() / 2, transport.loops().size());
         this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());

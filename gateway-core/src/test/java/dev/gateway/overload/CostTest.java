@@ -9,8 +9,14 @@ class CostTest {
     private static final long MIB = 1024 * 1024;
 
     @ParameterizedTest
-    @CsvSource({"0, 2", "10, 2", "14, 2", "16, 3", "64, 27", "1034, 512"})
-    void clientsHaveHalfOfTheHeapBeyondWhatTheGatewayNeedsAndTwoMebibytesAtLeast(long heap, long budget) {
-        assertThat(Cost.budget(heap * MIB)).isEqualTo(budget * MIB);
+    @CsvSource({"0, 0, 2", "10, 10, 2", "14, 10, 2", "16, 12, 3", "64, 44, 27", "1034, 1034, 512"})
+    void clientsHaveHalfOfTheHeapBeyondWhatTheGatewayNeedsAndTwoMebibytesAtLeast(long heap, long old, long budget) {
+        assertThat(Cost.budget(heap * MIB, old * MIB)).isEqualTo(budget * MIB);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"24, 8, 2", "24, 16, 7", "64, 32, 19", "64, 16, 7"})
+    void aLargeYoungGenerationLeavesThemLess(long heap, long old, long budget) {
+        assertThat(Cost.budget(heap * MIB, old * MIB)).isEqualTo(budget * MIB);
     }
 }

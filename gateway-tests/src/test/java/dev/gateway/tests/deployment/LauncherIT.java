@@ -71,6 +71,24 @@ class LauncherIT {
         assertThat(output(builder.start())).containsPattern("MaxRAMPercentage += 50.0");
     }
 
+    /** Else what lives for long would have no room, and the gateway would refuse clients. */
+    @Test
+    void theYoungGenerationIsAtMostAThirdOfTheHeap() throws Exception {
+        Path tools = Files.createDirectory(directory.resolve("tools"));
+        Path nproc = Files.writeString(tools.resolve("nproc"), "#!/bin/sh\necho 1\n");
+        Files.setPosixFilePermissions(nproc, PosixFilePermissions.fromString("rwx------"));
+        for (int heap : new int[] {24, 32, 47, 48, 64}) {
+            ProcessBuilder builder = gateway("version");
+            builder.environment().merge("PATH", tools.toString(), (path, first) -> first + ":" + path);
+            builder.environment().put("GATEWAY_OPTS", "-Xmx" + heap + "m -XX:+PrintFlagsFinal");
+            Matcher size = Pattern.compile("\\bNewSize += (\\d+)").matcher(output(builder.start()));
+            assertThat(size.find()).isTrue();
+            assertThat(Long.parseLong(size.group(1)) * 3)
+                    .as("of a heap of %d MiB", heap)
+                    .isLessThanOrEqualTo((long) heap << 20);
+        }
+    }
+
     @Test
     void theSecondStartFindsItsClassesInAnArchive() throws Exception {
         assertThat(gateway("version").start().waitFor()).isZero();
