@@ -121,9 +121,14 @@ public record UpstreamConfig(
      *
      * @param active by asking them, null for not at all
      * @param outlierDetection by what becomes of requests, null if only what certainly is the endpoint's fault counts
+     * @param closeOnFailure whether requests that wait at an endpoint fail as soon as it is found not to answer, if they
+     *     cannot be sent to another one
      */
     public record HealthChecks(
-            Position position, @Nullable ActiveCheck active, @Nullable OutlierDetection outlierDetection) {}
+            Position position,
+            @Nullable ActiveCheck active,
+            @Nullable OutlierDetection outlierDetection,
+            boolean closeOnFailure) {}
 
     /**
      * Endpoints are asked again and again whether they are well.

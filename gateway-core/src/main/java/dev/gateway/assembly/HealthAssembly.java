@@ -30,7 +30,8 @@ final class HealthAssembly {
                 active,
                 config.panicThreshold(),
                 Conversions.millis(config.slowStart()),
-                byHash ? null : localZone);
+                byHash ? null : localZone,
+                checks != null && checks.closeOnFailure());
         return new Health(List.of(), balancing, settings, System::nanoTime);
     }
 

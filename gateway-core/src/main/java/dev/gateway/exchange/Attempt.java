@@ -57,6 +57,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
         /** The upstream has room again. */
         void onWritable();
+
+        /** The endpoint was found not to answer. */
+        default void onUnresponsive(String why) {}
     }
 
     /** Takes the body of its response. */
@@ -210,6 +213,13 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     public void onWritable() {
         if (!over) {
             owner.onWritable();
+        }
+    }
+
+    @Override
+    public void onUnresponsive(String why) {
+        if (!over) {
+            owner.onUnresponsive(why);
         }
     }
 

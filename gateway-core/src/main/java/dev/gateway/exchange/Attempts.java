@@ -333,11 +333,42 @@ class Attempts extends EndpointUse implements Attempt.Owner {
                 RetrySafety.IF_IDEMPOTENT,
                 "no answer to any request in " + policy.waiting().silentMillis() + " ms");
         judge(failure);
+        leaveSilent(delay, failure);
+    }
+
+    private void leaveSilent(long delay, Failure failure) {
         abandonCurrent(failure);
         if (!goOnWithOther(0, failure)) {
             onLeft();
             again(delay, failure);
         }
+    }
+
+    /**
+     * Checks or other requests have found that the endpoint does not answer: goes to another one at once. What cannot be
+     * sent again waits on, or fails if the upstream says so. The endpoint was judged already.
+     */
+    @Override
+    public void onUnresponsive(String why) {
+        if (exchange.state.phase() != Phase.REQUESTED) {
+            return;
+        }
+        Failure failure = unresponsive(why);
+        if (!isReplayable() || !retries.leavesSilent()) {
+            if (upstream.health().closesOnFailure()) {
+                owner.fail(failure);
+            }
+            return;
+        }
+        long delay = delayWhenUnresponsive();
+        if (delay != Retries.NONE) {
+            leaveSilent(delay, failure);
+        }
+    }
+
+    /** Returns how long to wait before the next attempt if the endpoint was found not to answer, or {@link Retries#NONE}. */
+    long delayWhenUnresponsive() {
+        return isBetterElsewhere() ? retries.whenUnresponsive() : Retries.NONE;
     }
 
     /** Returns how long to wait before the next attempt if the endpoint is silent, or {@link Retries#NONE}. */

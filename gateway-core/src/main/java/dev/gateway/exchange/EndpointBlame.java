@@ -52,7 +52,7 @@ final class EndpointBlame {
      */
     static void tell(Health health, Endpoint endpoint, Finding finding, long sentNanos, long nanos) {
         switch (finding) {
-            case UNANSWERED -> health.onUnanswered(endpoint);
+            case UNANSWERED -> health.onUnanswered(endpoint, sentNanos, nanos);
             case RESET -> health.onReset(endpoint, sentNanos, nanos);
             case BROKEN_OFF -> health.onBrokenOff(endpoint, sentNanos, nanos);
             case ANSWERED_BADLY -> health.onAnsweredBadly(endpoint);

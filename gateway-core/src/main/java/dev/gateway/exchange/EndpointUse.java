@@ -5,7 +5,9 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.SessionResult;
 import dev.gateway.route.Route;
+import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.BalancerContext;
 import dev.gateway.upstream.Endpoint;
@@ -149,6 +151,18 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     /** Whether the endpoint has answered no request since it got this one, and another endpoint was not tried. */
     final boolean isSilent() {
         return isUnheard() && EndpointChoice.hasUntried(upstream, this);
+    }
+
+    /** Whether an endpoint that is found not to answer is best left: there is one in service that may answer. */
+    final boolean isBetterElsewhere() {
+        boolean isOut = endpoint != null && !upstream.host(endpoint).isChosen();
+        return EndpointChoice.hasUntried(upstream, this) || (isOut && isElsewhere());
+    }
+
+    /** Returns the failure of an attempt whose endpoint was found not to answer. */
+    static Failure unresponsive(String why) {
+        return Failure.of(
+                Cause.UPSTREAM_TIMEOUT, RetrySafety.IF_IDEMPOTENT, "the endpoint was found not to answer: " + why);
     }
 
     /** Whether the endpoint has answered no request since it got this one. */

@@ -181,6 +181,24 @@ final class FilterCall extends SideRequest implements UpstreamCall {
         retry(failure);
     }
 
+    @Override
+    public void onUnresponsive(String why) {
+        if (exchange.state.phase() != Phase.REQUESTED) {
+            return;
+        }
+        Failure failure = unresponsive(why);
+        if (!retries.leavesSilent()) {
+            if (upstream.health().closesOnFailure()) {
+                fail(failure);
+            }
+        } else if (isBetterElsewhere() && retries.whenUnresponsive() != Retries.NONE) {
+            lastFailure = failure;
+            leave(failure);
+            tellEnd(0, failure, true);
+            retry(failure);
+        }
+    }
+
     private boolean isRepeatedAfter(Failure failure) {
         boolean elsewhere = isElsewhere();
         if (!exchange.state.isRetriable() || (failure.cause() == Cause.CONNECT_TIMEOUT && !elsewhere)) {

@@ -258,6 +258,16 @@ final class Hedge extends Timer implements Attempt.Owner {
         end(HedgeResult.FAILED, 0, failure);
     }
 
+    @Override
+    public void onUnresponsive(String why) {
+        Attempt running = attempt;
+        if (progress == Progress.SENT && running != null) {
+            Failure failure = EndpointUse.unresponsive(why);
+            end(HedgeResult.FAILED, 0, failure);
+            running.abandon(failure);
+        }
+    }
+
     private void judge(Failure failure) {
         if (progress == Progress.SENT && endpoint != null) {
             EndpointBlame.tell(

@@ -119,6 +119,11 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
     }
 
     @Override
+    long delayWhenUnresponsive() {
+        return hedge.isOut() ? 0 : super.delayWhenUnresponsive();
+    }
+
+    @Override
     boolean isLeftToOther(ResponseHead head) {
         if (!hedge.isOut() || !retries.isFailure(head.status())) {
             return false;

@@ -325,6 +325,14 @@ final class Mirror extends SideRequest {
         }
     }
 
+    /** It makes one attempt. */
+    @Override
+    public void onUnresponsive(String why) {
+        if (exchange.state.phase() == Phase.REQUESTED && upstream.health().closesOnFailure()) {
+            fail(unresponsive(why));
+        }
+    }
+
     @Override
     public void fail(Failure failure) {
         end(failure, result(failure.cause()));

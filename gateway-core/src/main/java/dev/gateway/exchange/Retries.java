@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Beyond that, as often as the policy says and the upstream's budget allows: after failures, and after responses with
  *       one of the policy's statuses. The method must be one of the policy's, unless the request was not processed. Two
  *       kinds of attempts do not count, because the request did not cause their failure: at an endpoint that had already
- *       failed when the attempt began, and at one that answers no requests while others do.
+ *       failed when the attempt began, and at one that answers no requests while others do, or was found not to answer.
  * </ul>
  *
  * If no attempt follows, the exchange has the last failure, unless the budget is used up. The gateway then forwards a
@@ -136,6 +136,15 @@ final class Retries {
             return NONE;
         }
         return othersAnswer && tryOther() ? 0 : byPolicy(0);
+    }
+
+    /**
+     * Decides whether to leave an endpoint that was found not to answer for another one in service.
+     *
+     * @return milliseconds to wait before the next attempt, or {@link #NONE}
+     */
+    long whenUnresponsive() {
+        return leavesSilent() && tryOther() ? 0 : NONE;
     }
 
     /** Whether the policy leaves an endpoint that answers no requests. */

@@ -31,6 +31,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     private final TimerWheel wheel;
     private @Nullable Probe probe; // the check in progress, null between two checks
     private State state;
+    private long askedNanos; // when the check in progress began
     private int contrary; // answers in a row that contradict the state
     private boolean again; // this check is a repetition: the connection was closed before the endpoint saw the request
 
@@ -87,6 +88,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         Question question = question();
         Probe asked = new Probe(this, question);
         probe = asked;
+        askedNanos = wheel.nanoTime();
         wheel.arm(asked, policy.timeoutMillis());
         asked.began(opener.open(upstream, endpoint, question.kind(), null, asked, asked));
     }
@@ -102,13 +104,21 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         if (failure.cause() == Cause.DRAIN || failure.cause() == Cause.OVERLOAD) {
             next(); // these causes are about the gateway, not the endpoint
         } else {
-            onAnswered(failure.detail());
+            onResult(failure.detail(), isSilence(failure.cause()));
         }
     }
 
     @Override
     public void onTimeout() {
-        onAnswered("no answer in " + policy.timeoutMillis() + " ms");
+        onResult("no answer in " + policy.timeoutMillis() + " ms", true);
+    }
+
+    /** Whether this failure means that the endpoint does not answer. */
+    private static boolean isSilence(Cause cause) {
+        return switch (cause) {
+            case CONNECT_FAILED, CONNECT_TIMEOUT, UPSTREAM_TIMEOUT, UPSTREAM_RESET_BEFORE_HEADERS -> true;
+            default -> false;
+        };
     }
 
     /** Whether the check has a stream, so that its request was sent. */
@@ -127,6 +137,11 @@ final class EndpointCheck extends Timer implements Probe.Owner {
 
     @Override
     public void onAnswered(@Nullable String failure) {
+        onResult(failure, false);
+    }
+
+    private void onResult(@Nullable String failure, boolean unanswered) {
+        boolean silent = unanswered && !upstream.host(endpoint).isHeardSince(askedNanos); // requests may know better
         boolean good = failure == null;
         observer.onChecked(good);
         State told = good ? State.HEALTHY : State.UNHEALTHY;
@@ -135,9 +150,9 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         if (contrary > 0 && (state == State.UNKNOWN || contrary >= threshold)) {
             state = told;
             contrary = 0;
-            upstream.health().onChecked(endpoint, failure);
+            upstream.health().onChecked(endpoint, failure, silent);
         } else if (state == State.UNHEALTHY && !good) {
-            upstream.health().onChecked(endpoint, failure); // the reason may have changed
+            upstream.health().onChecked(endpoint, failure, silent); // the reason may have changed
         }
         next();
     }

@@ -100,6 +100,13 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
         return closeCause;
     }
 
+    /** Tells the exchange in progress that the endpoint does not answer, and how that was found. */
+    public void tellUnresponsive(String why) {
+        if (stream != null) {
+            stream.events().onUnresponsive(why);
+        }
+    }
+
     /** Closes the connection at once; an exchange in progress is told that the upstream was lost. */
     public void close() {
         ctx.close();

@@ -10,6 +10,8 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,6 +85,17 @@ final class ClientStreams implements Http2ClientStream.Owner {
     Http2ClientStream open(ResponseEvents events) {
         reserved++;
         return new Http2ClientStream(this, shared, events);
+    }
+
+    /** Streams that are told may be reset, and others may be opened. */
+    void tellUnresponsive(String why) {
+        List<Http2ClientStream> told = new ArrayList<>();
+        streams.forEach(each -> {
+            if (each instanceof Http2ClientStream stream) {
+                told.add(stream);
+            }
+        });
+        told.forEach(stream -> stream.tellUnresponsive(why));
     }
 
     /** The connection is being ended, which is what its streams are told. */

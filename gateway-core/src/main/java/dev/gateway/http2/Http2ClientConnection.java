@@ -98,6 +98,11 @@ public final class Http2ClientConnection extends MultiplexedConnection
         closeIfDone();
     }
 
+    /** Tells all streams that the endpoint does not answer, and how that was found. */
+    public void tellUnresponsive(String why) {
+        requests.tellUnresponsive(why);
+    }
+
     /** Closes at once; streams fail. */
     public void close() {
         context().close();

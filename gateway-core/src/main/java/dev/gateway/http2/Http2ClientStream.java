@@ -118,6 +118,12 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         }
     }
 
+    void tellUnresponsive(String why) {
+        if (events() != null) {
+            events.onUnresponsive(why);
+        }
+    }
+
     boolean hasResponse() {
         return phase.compareTo(Phase.ANSWERED) >= 0;
     }

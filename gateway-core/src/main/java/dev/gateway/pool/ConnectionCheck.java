@@ -51,7 +51,7 @@ final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, Clie
         answered = true;
         channel = established;
         boolean secure = context.shared.isSecured();
-        context.shared.upstream.health().onTried(target.endpoint(), true);
+        context.shared.upstream.health().onReached(target.endpoint());
         context.observer.onOpened(HttpVersion.TCP, secure);
         established
                 .closeFuture()
@@ -67,7 +67,7 @@ final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, Clie
         }
         answered = true;
         if (failure.cause() != Cause.OVERLOAD) { // a shortage of the gateway, no failure of the endpoint
-            context.shared.upstream.health().onTried(target.endpoint(), false);
+            context.shared.upstream.health().onUnreached(target.endpoint(), failure.cause());
         }
         context.observer.onConnectFailed(failure.cause());
         callback.onOpenFailed(failure);

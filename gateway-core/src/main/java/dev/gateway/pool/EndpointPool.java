@@ -297,7 +297,7 @@ final class EndpointPool
     @Override
     public void recordDialFailure(Failure failure) {
         if (failure.cause() != Cause.OVERLOAD) { // a shortage of the gateway, no failure of the endpoint
-            shared.upstream.health().onTried(endpoint.target.endpoint(), false);
+            shared.upstream.health().onUnreached(endpoint.target.endpoint(), failure.cause());
         }
         endpoint.observer.onConnectFailed(failure.cause());
     }

@@ -92,6 +92,11 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     }
 
     @Override
+    void tellUnresponsive(String why) {
+        connection.tellUnresponsive(why);
+    }
+
+    @Override
     void end(Failure failure) {
         connection.end(failure);
     }

@@ -62,6 +62,11 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     @Override
+    void tellUnresponsive(String why) {
+        connection.tellUnresponsive(why);
+    }
+
+    @Override
     void end(Failure failure) {
         connection.end(failure);
     }

@@ -111,7 +111,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
 
     /** Adds a new connection. */
     void admit(PooledConnection connection) {
-        shared.upstream.health().onTried(endpoint.target.endpoint(), true);
+        shared.upstream.health().onReached(endpoint.target.endpoint());
         reaper.begin(connection);
         connections.add(connection);
         addresses.begin();
@@ -255,6 +255,11 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     @Override
     public boolean isClosed() {
         return owner.isClosed();
+    }
+
+    /** Tells all streams that the endpoint does not answer, and how that was found. */
+    void tellUnresponsive(String why) {
+        connections.forEach(connection -> connection.tellUnresponsive(why));
     }
 
     /** Closes all connections at once; their streams fail with this reason. */

@@ -240,6 +240,15 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         tunnels.values().removeIf(Tunnels::isOver);
     }
 
+    @Override
+    public void onUnresponsive(Host host, String why) {
+        for (EndpointPool pool : List.copyOf(pools)) {
+            if (pool.endpoint.host == host) {
+                pool.kept.tellUnresponsive(why);
+            }
+        }
+    }
+
     /** Closes all connections and tunnels to removed endpoints at once. */
     void end(Collection<Host> gone) {
         for (EndpointPool pool : List.copyOf(pools)) {

@@ -153,7 +153,7 @@ final class PendingRequests implements Waiter.Owner {
         // If it waits for a file descriptor, the endpoint is not to blame.
         boolean isOurs = endpoint.resources.room.isAwaitedHere();
         if (opener.dialing() > 0 && !isOurs && opener.onLate()) {
-            endpoint.shared.upstream.health().onTried(endpoint.target.endpoint(), false);
+            endpoint.shared.upstream.health().onUnreached(endpoint.target.endpoint(), Cause.CONNECT_TIMEOUT);
         }
     }
 

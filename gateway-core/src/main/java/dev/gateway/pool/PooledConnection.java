@@ -101,6 +101,9 @@ abstract class PooledConnection {
     /** Closes it now if it is idle, else when its last stream has ended. */
     abstract void finish();
 
+    /** Tells its streams that the endpoint does not answer, and how that was found. */
+    abstract void tellUnresponsive(String why);
+
     /** Closes it at once; its streams fail with this reason. */
     abstract void end(Failure failure);
 

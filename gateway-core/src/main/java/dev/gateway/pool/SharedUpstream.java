@@ -2,6 +2,7 @@ package dev.gateway.pool;
 
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
@@ -40,6 +41,9 @@ final class SharedUpstream {
 
         /** The endpoints of the upstream have changed, or which of them are chosen. */
         void onChoice();
+
+        /** An endpoint was found not to answer. */
+        void onUnresponsive(Host host, String why);
     }
 
     /**
@@ -53,6 +57,9 @@ final class SharedUpstream {
         this.permits = new Permits(upstream, loops);
         this.tls = UpstreamTls.of(settings);
         upstream.health().onChoice(chosen -> onChoice()); // forgets endpoints that the upstream does not have
+        upstream.health()
+                .onUnresponsive((host, why) -> loops.forEach(each -> each.loop()
+                        .execute(() -> each.onUnresponsive(host, why)))); // after what the choice has put there
         predecessors.forEach(predecessor -> predecessor.idleTimeouts.forEach(idleTimeouts::putIfAbsent));
     }
 

@@ -143,7 +143,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     public void onDialFailed(TunnelOpening tunnel, Failure failure) {
         dialing.remove(tunnel);
         if (failure.cause() != Cause.OVERLOAD) { // a shortage of the gateway, no failure of the endpoint
-            shared.upstream.health().onTried(tunnel.target.endpoint(), false);
+            shared.upstream.health().onUnreached(tunnel.target.endpoint(), failure.cause());
         }
         observer.onConnectFailed(failure.cause());
         fail(tunnel, failure);
@@ -154,7 +154,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     public void onDialed(TunnelOpening tunnel, Channel channel) {
         boolean secure = shared.isSecured() || tunnel.target.isSecured();
         dialing.remove(tunnel);
-        shared.upstream.health().onTried(tunnel.target.endpoint(), true);
+        shared.upstream.health().onReached(tunnel.target.endpoint());
         open.add(tunnel);
         observer.onPendingEnded(context.now() - tunnel.connectionWait.sinceNanos);
         observer.onOpened(HttpVersion.TCP, secure);

@@ -10,4 +10,11 @@ public interface ResponseEvents extends StreamEvents {
      * @param last whether no body follows
      */
     void onHead(ResponseHead head, boolean last);
+
+    /**
+     * Checks or other requests have found that the endpoint does not answer. The stream is still open.
+     *
+     * @param why what was found
+     */
+    default void onUnresponsive(String why) {}
 }

@@ -1,11 +1,14 @@
 package dev.gateway.upstream;
 
+import dev.gateway.stream.Cause;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -58,6 +61,7 @@ public final class Health {
     private final @Nullable SuccessRates successRates;
     private boolean toldPanic; // used by the thread that calls review only
     private volatile HealthListener listener = HealthListener.NONE;
+    private final List<BiConsumer<Host, String>> unresponsive = new CopyOnWriteArrayList<>(); // who is told
 
     /** Makes it without slow start and panic mode. */
     public Health(
@@ -151,18 +155,45 @@ public final class Health {
         chosen.tell(chooser, set);
     }
 
+    /**
+     * Tells a listener of each endpoint that is found not to answer, and how. It is out of service then. A bad status is an
+     * answer. Called on any thread without a lock, so it must not take long.
+     */
+    public void onUnresponsive(BiConsumer<Host, String> told) {
+        unresponsive.add(told);
+    }
+
+    private void tellUnresponsive(Host host, String why) {
+        unresponsive.forEach(each -> each.accept(host, why));
+    }
+
+    /** Whether requests that wait at such an endpoint fail at once if they cannot be sent to another one. */
+    public boolean closesOnFailure() {
+        return settings.closeOnFailure();
+    }
+
     // Results of attempts, which event loops report
 
-    /** The gateway tried to connect to an endpoint. Endpoints that requests name are not counted. */
-    public void onTried(Endpoint endpoint, boolean reached) {
+    /** The gateway has connected to an endpoint. Endpoints that requests name are not counted. */
+    public void onReached(Endpoint endpoint) {
         Host host = host(endpoint);
-        if (host == null) {
-            return;
+        if (host != null) {
+            host.setReached(true, clock.getAsLong());
         }
-        host.setReached(reached, clock.getAsLong());
-        if (!reached) {
-            onFailed(host);
+    }
+
+    /** The gateway could not connect to an endpoint. Endpoints that requests name are not counted. */
+    public void onUnreached(Endpoint endpoint, Cause cause) {
+        Host host = host(endpoint);
+        if (host != null) {
+            host.setReached(false, clock.getAsLong());
+            onFailed(host, true, isSilence(cause));
         }
+    }
+
+    /** Whether the endpoint itself does not answer. A name without an address and a wrong certificate say nothing of that. */
+    private static boolean isSilence(Cause cause) {
+        return cause == Cause.CONNECT_FAILED || cause == Cause.CONNECT_TIMEOUT;
     }
 
     /**
@@ -197,12 +228,18 @@ public final class Health {
         }
     }
 
-    /** An endpoint took a request and did not answer it. */
-    public void onUnanswered(Endpoint endpoint) {
+    /**
+     * An endpoint took a request and did not answer it in time.
+     *
+     * @param sentNanos when the request was sent
+     * @param nanos now, by the same clock
+     */
+    public void onUnanswered(Endpoint endpoint, long sentNanos, long nanos) {
         Host host = host(endpoint);
         if (host != null) {
             host.setUnanswered(true);
-            onFailed(host);
+            long waited = nanos - sentNanos;
+            onFailed(host, true, !host.isHeardSince(nanos - waited / 2)); // else only this request takes long
         }
     }
 
@@ -217,7 +254,7 @@ public final class Health {
         Host host = host(endpoint);
         if (host != null) {
             host.setUnanswered(true);
-            onFailed(host, host.isNewReset(sentNanos, nanos));
+            onFailed(host, host.isNewReset(sentNanos, nanos), false); // other requests there are reset, too, or run
         }
     }
 
@@ -233,47 +270,62 @@ public final class Health {
     public void onBrokenOff(Endpoint endpoint, long sentNanos, long nanos) {
         Host host = host(endpoint);
         if (host != null && outliers != null && outliers.counts() == OutlierDetection.Counts.ANY_FAILURE) {
-            onFailed(host, host.isNewReset(sentNanos, nanos));
+            onFailed(host, host.isNewReset(sentNanos, nanos), false);
         }
     }
 
     private void onFailed(Host host) {
-        onFailed(host, true);
+        onFailed(host, true, false);
     }
 
-    private void onFailed(Host host, boolean another) {
+    private void onFailed(Host host, boolean another, boolean silent) {
         host.latency().addFailure(clock.getAsLong());
         if (successRates != null) {
             host.countOutcome(false);
         }
         if (another && outliers != null && outliers.isTooMany(host.failures.incrementAndGet())) {
-            eject(host, outliers, "has failed too often"); // if limits forbid it, the next try is after as many more
+            boolean ejected =
+                    eject(host, outliers, "has failed too often"); // if not, the next try is after as many more
+            if (ejected && silent) {
+                tellUnresponsive(host, "it was ejected, because it did not answer too often");
+            }
         }
+    }
+
+    /** Active checks have judged an endpoint, which has answered. */
+    public void onChecked(Endpoint endpoint, @Nullable String failure) {
+        onChecked(endpoint, failure, false);
     }
 
     /**
      * Active checks have judged an endpoint.
      *
      * @param failure why it is unhealthy, or null if it is healthy
+     * @param silent whether it has answered neither the last check nor a request since then
      */
-    public void onChecked(Endpoint endpoint, @Nullable String failure) {
+    public void onChecked(Endpoint endpoint, @Nullable String failure, boolean silent) {
         Host host = host(endpoint);
         if (host == null) {
             return; // it was removed meanwhile
         }
-        int inService;
+        boolean changed;
+        int inService = 0;
         synchronized (this) {
-            boolean changed = (host.failedCheck == null) != (failure == null);
+            changed = (host.failedCheck == null) != (failure == null);
             host.checked = true;
             host.failedCheck = failure;
-            if (!changed) {
-                return;
+            if (changed) {
+                host.failures.set(0); // they are from the time before
+                choose(false);
+                inService = inService();
             }
-            host.failures.set(0); // they are from the time before
-            choose(false);
-            inService = inService();
         }
-        listener.onChecked(endpoint, failure, inService);
+        if (changed) {
+            listener.onChecked(endpoint, failure, inService);
+        }
+        if (silent && failure != null) {
+            tellUnresponsive(host, failure); // each time: more retries may be possible by now
+        }
     }
 
     /** Whether active checks have judged the endpoint, or its predecessor. */
@@ -284,14 +336,15 @@ public final class Health {
 
     // Which endpoints are in service
 
-    private void eject(Host host, OutlierDetection policy, String reason) {
+    /** Returns whether limits allow it. */
+    private boolean eject(Host host, OutlierDetection policy, String reason) {
         long millis;
         int left;
         synchronized (this) {
             left = inService();
             boolean allowed = host.isUnresponsive() || ejected() < policy.most(set.hosts.size());
             if (!host.isInService() || left == 1 || !allowed) {
-                return;
+                return false;
             }
             left--;
             host.failures.set(0);
@@ -299,6 +352,7 @@ public final class Health {
             choose(false);
         }
         listener.onEjected(host.endpoint(), reason, millis, left);
+        return true;
     }
 
     /** Ends ejections whose time is over, and does all other periodic work; called about once a second. */

@@ -10,13 +10,16 @@ import org.jspecify.annotations.Nullable;
  * @param panicThreshold percentage of endpoints in service below which all endpoints get requests; 0 for never
  * @param slowStartMillis for how long an endpoint that joins others gets less than its share; 0 for no slow start
  * @param localZone whose endpoints are preferred, null for no zone
+ * @param closeOnFailure whether requests that wait at an endpoint fail as soon as it is found not to answer, if they cannot
+ *     be sent to another one
  */
 public record HealthSettings(
         @Nullable OutlierDetection outliers,
         @Nullable ActiveCheck check,
         int panicThreshold,
         long slowStartMillis,
-        @Nullable String localZone) {
+        @Nullable String localZone,
+        boolean closeOnFailure) {
 
     /** Makes those of an upstream that prefers no zone. */
     public HealthSettings(
@@ -24,6 +27,6 @@ public record HealthSettings(
             @Nullable ActiveCheck check,
             int panicThreshold,
             long slowStartMillis) {
-        this(outliers, check, panicThreshold, slowStartMillis, null);
+        this(outliers, check, panicThreshold, slowStartMillis, null, false);
     }
 }

@@ -27,6 +27,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
+import dev.gateway.upstream.HealthSettings;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
@@ -69,6 +70,8 @@ abstract class ExchangeRig {
 
     @Nullable
     OutlierDetection outliers;
+
+    boolean closeOnFailure;
 
     @Nullable
     Health health; // of the upstream of the last request
@@ -145,7 +148,8 @@ abstract class ExchangeRig {
                 ? balancer
                 : request ->
                         !healthy ? null : FIRST.equals(request.previous()) && endpoints.size() > 1 ? SECOND : FIRST;
-        health = new Health(endpoints, hosts -> used, outliers, null, () -> now);
+        health = new Health(
+                endpoints, hosts -> used, new HealthSettings(outliers, null, 0, 0, null, closeOnFailure), () -> now);
         app = new Upstream("app", health, policy());
         settings.route(filters, app, timeouts, retry);
     }

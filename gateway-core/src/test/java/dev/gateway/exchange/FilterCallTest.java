@@ -21,6 +21,7 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Health;
+import dev.gateway.upstream.HealthSettings;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
@@ -107,7 +108,11 @@ class FilterCallTest extends ExchangeRig {
         Upstream made = auth;
         if (made == null) {
             OutlierDetection counted = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 5, 1000, 1000, 100);
-            Health states = new Health(endpoints, hosts -> balancing, counted, null, () -> now);
+            Health states = new Health(
+                    endpoints,
+                    hosts -> balancing,
+                    new HealthSettings(counted, null, 0, 0, null, closeOnFailure),
+                    () -> now);
             made = new Upstream("auth", states, policy());
             auth = made;
         }
@@ -123,6 +128,44 @@ class FilterCallTest extends ExchangeRig {
         opener.last().succeed();
         answer(200);
         assertThat(record().status).isEqualTo(200);
+    }
+
+    @Test
+    void aServerThatIsFoundNotToAnswerIsLeftForAnotherAtOnce() {
+        get();
+        opener.last().succeed();
+        opener.last().events.onUnresponsive("refused");
+        assertThat(opener.openings).hasSize(2);
+        assertThat(opener.openings.get(0).stream.reset).isNotNull();
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        opener.last().succeed();
+        answer(200);
+        assertThat(told).containsExactly("200 ");
+        finish();
+    }
+
+    @Test
+    void whatItMayHaveActedOnWaitsForIt() {
+        asking.method = "POST";
+        get();
+        opener.last().succeed();
+        opener.last().events.onUnresponsive("refused");
+        assertThat(opener.openings).hasSize(1);
+        answer(200);
+        assertThat(told).containsExactly("200 ");
+        finish();
+    }
+
+    @Test
+    void orFailsAtOnceIfTheUpstreamSaysSo() {
+        closeOnFailure = true;
+        asking.method = "POST";
+        get();
+        opener.last().succeed();
+        opener.last().events.onUnresponsive("refused");
+        assertThat(told).containsExactly("upstream_timeout");
+        assertThat(opener.last().stream.reset).isNotNull();
+        assertAnswered(503, Cause.NO_HEALTHY_ENDPOINT);
     }
 
     @Test

@@ -121,6 +121,37 @@ class HedgeTest extends ExchangeRig {
     }
 
     @Test
+    void theSecondGoesOnIfTheFirstEndpointIsFoundNotToAnswer() {
+        retry = new Route.Retry(
+                1,
+                new Route.Retry.When(Set.of(Route.Retry.After.values()), Set.of(503), Set.of(Method.GET)),
+                new Route.Retry.Waiting(0, true, 0),
+                1024,
+                new Route.Retry.Budget(0, 0));
+        hedged();
+        opening(1).succeed();
+        opening(0).events.onUnresponsive("refused");
+        assertThat(stream(0).reset).isNotNull();
+        assertThat(opener.openings).as("without a retry").hasSize(2);
+        answer(1, 200);
+        assertThat(client.status()).isEqualTo(200);
+        assertThat(record().endpoint).isEqualTo(SECOND);
+        assertThat(records.attempts).containsExactly("upstream_timeout again", "200");
+    }
+
+    @Test
+    void theFirstGoesOnIfTheSecondEndpointIsFoundNotToAnswer() {
+        hedged();
+        opening(1).succeed();
+        opening(1).events.onUnresponsive("refused");
+        assertThat(stream(1).reset).isNotNull();
+        assertThat(stream(0).reset).isNull();
+        answer(0, 200);
+        assertThat(client.status()).isEqualTo(200);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.FAILED);
+    }
+
+    @Test
     void aSecondAttemptWithoutAStreamIsCancelled() {
         hedged();
         answer(0, 200);
@@ -540,7 +571,7 @@ class HedgeTest extends ExchangeRig {
         outliers = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 5, 1000, 1000, 100);
         get();
         opener.last().succeed();
-        Objects.requireNonNull(health).onUnanswered(SECOND);
+        Objects.requireNonNull(health).onUnanswered(SECOND, 0, 0);
         pass(1000);
         assertThat(opener.openings).hasSize(1);
         answer(0, 200);

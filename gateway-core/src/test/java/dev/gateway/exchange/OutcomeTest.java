@@ -325,7 +325,7 @@ class OutcomeTest extends ExchangeRig {
     void whoIsEjectedForAFailureIsNotTriedAgainIfNobodyElseIsThere() {
         outliers = new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 1, 1000, 1000, 100);
         get();
-        health().onUnanswered(SECOND);
+        health().onUnanswered(SECOND, 0, 0);
         opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));
         assertAnswered(502, Cause.CONNECT_FAILED);
         assertThat(opener.openings).as("the only one in service was tried").hasSize(1);

@@ -218,4 +218,106 @@ class SilentEndpointTest extends ExchangeRig {
         opener.last().events.onHead(response(200), true);
         assertThat(record().status).isEqualTo(200);
     }
+
+    // ---- checks or other requests have found that it does not answer
+
+    @Test
+    void isLeftAtOnceWhenItIsFoundNotToAnswer() {
+        get();
+        opener.last().succeed();
+        pass(20);
+        opener.last().events.onUnresponsive("no answer in 300 ms");
+        assertThat(opener.openings).hasSize(2);
+        assertThat(opener.openings.get(0).stream.reset).isNotNull();
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().cause).isNull();
+        assertThat(records.attempts).containsExactly("upstream_timeout again", "200");
+        assertThat(app().health().report(FIRST).failures())
+                .as("it was judged before")
+                .isZero();
+    }
+
+    /** Of the body, all is kept. */
+    @Test
+    void isLeftAtOnceAlsoInTheMiddleOfABody() {
+        StreamEvents events = request("GET", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("ab"), false);
+        opener.last().events.onUnresponsive("refused");
+        assertThat(opener.openings).hasSize(2);
+        opener.last().succeed();
+        events.onData(bytes("cd"), true);
+        assertThat(upstream().body.toString()).isEqualTo("abcd");
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
+    void isWaitedForIfItIsTheOnlyOneThoughItWasFoundNotToAnswer() {
+        endpoints = List.of(FIRST);
+        closeOnFailure = true;
+        get();
+        opener.last().succeed();
+        opener.last().events.onUnresponsive("refused");
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+
+    @Test
+    void isWaitedForWhileTheBudgetIsUsedUpAndLeftWhenItIsNot() {
+        retry = policy(new Retry.Budget(0, 1));
+        get();
+        opener.last().succeed();
+        assertThat(app().retryBudget().tryTake(now, 0, 1)).isTrue();
+        opener.last().events.onUnresponsive("refused");
+        assertThat(opener.openings).hasSize(1);
+        pass(900); // before it is given up as silent
+        app().hosts().get(0).onHeard(now);
+        pass(200);
+        opener.last().events.onUnresponsive("refused");
+        assertThat(opener.openings).hasSize(2);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().cause).isNull();
+    }
+
+    @Test
+    void keepsARequestThatMayActTwiceUntilItsTimeIsOver() {
+        request("POST", "/", true);
+        opener.last().succeed();
+        opener.last().events.onUnresponsive("refused");
+        pass(4900);
+        assertThat(opener.openings).hasSize(1);
+        assertThat(opener.last().stream.reset).isNull();
+        pass(200);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
+    void failsSuchARequestAtOnceIfTheUpstreamSaysSo() {
+        closeOnFailure = true;
+        request("POST", "/", true);
+        opener.last().succeed();
+        opener.last().events.onUnresponsive("refused");
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(record().detail).isEqualTo("the endpoint was found not to answer: refused");
+        assertThat(opener.last().stream.reset).isNotNull();
+        assertThat(opener.openings).hasSize(1);
+    }
+
+    @Test
+    void keepsAResponseThatHasBegun() {
+        closeOnFailure = true;
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        opener.last().events.onUnresponsive("refused");
+        assertThat(opener.openings).hasSize(1);
+        assertThat(opener.last().stream.reset).isNull();
+        opener.last().events.onData(bytes("x"), true);
+        assertThat(record().status).isEqualTo(200);
+        assertThat(record().cause).isNull();
+    }
 }

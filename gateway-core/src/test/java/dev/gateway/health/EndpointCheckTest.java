@@ -202,6 +202,32 @@ class EndpointCheckTest {
     }
 
     @Test
+    void noAnswerAndNoConnectionMeanSilenceAndABadAnswerDoesNot() {
+        List<String> silent = new ArrayList<>();
+        upstream.health().onUnresponsive((host, why) -> silent.add(why));
+        answer(503);
+        next();
+        last().failed(Failure.of(Cause.TLS_FAILED, "expired"));
+        assertThat(silent).isEmpty();
+        next();
+        last().failed(Failure.of(Cause.CONNECT_FAILED, "refused"));
+        next();
+        pass(TIMEOUT + 30);
+        assertThat(silent).containsExactly("refused", "no answer in 300 ms");
+    }
+
+    @Test
+    void whoAnswersRequestsIsNotSilentWhateverItsChecksSay() {
+        List<String> silent = new ArrayList<>();
+        upstream.health().onUnresponsive((host, why) -> silent.add(why));
+        pass(TIMEOUT / 2);
+        upstream.hosts().get(0).onHeard(now);
+        pass(TIMEOUT);
+        assertThat(failedCheck()).isEqualTo("no answer in 300 ms");
+        assertThat(silent).isEmpty();
+    }
+
+    @Test
     void soIsNoConnectionInTime() {
         pass(TIMEOUT + 30);
         assertThat(last().cancelled).isTrue();

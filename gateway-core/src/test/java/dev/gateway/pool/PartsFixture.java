@@ -223,6 +223,9 @@ abstract class PartsFixture {
         }
 
         @Override
+        void tellUnresponsive(String why) {}
+
+        @Override
         void end(Failure failure) {
             ended = failure;
             channel.close();

@@ -73,6 +73,9 @@ class PermitsTest extends PartsFixture {
 
         @Override
         public void onChoice() {}
+
+        @Override
+        public void onUnresponsive(Host host, String why) {}
     }
 
     private Host host() {

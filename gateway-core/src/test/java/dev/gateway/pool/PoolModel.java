@@ -520,7 +520,7 @@ final class PoolModel implements ModelRequest.Owner {
         note(request + " failed: " + failure.cause() + " " + failure.detail());
         invariants.checkFailure(request, failure);
         if (wasOpen && !request.upstream.removed && request.kind == StreamKind.EXCHANGE) {
-            request.upstream.upstream.health().onUnanswered(request.endpoint());
+            request.upstream.upstream.health().onUnanswered(request.endpoint(), 0, 0);
         }
         boolean again = failure.retry() == RetrySafety.ALWAYS && request.attempt < ATTEMPTS && !ending;
         if (again && tryTakeRetry(request.upstream)) {

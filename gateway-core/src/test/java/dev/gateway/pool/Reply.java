@@ -34,6 +34,10 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     /** The endpoint that it moved to last. */
     volatile @Nullable Endpoint movedTo;
 
+    /** Whether it ends its stream when it hears that the endpoint does not answer. */
+    volatile boolean resetsWhenUnresponsive;
+
+    private final CompletableFuture<String> unresponsive = new CompletableFuture<>();
     private int connection;
     private @Nullable ClientStream stream;
     private StreamOpener.Opening opening = StreamOpener.Opening.DONE;
@@ -87,6 +91,15 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
             return failure;
         }
         throw new AssertionError("served by connection " + ended);
+    }
+
+    /** Returns how the endpoint was found not to answer. */
+    String unresponsive() throws Exception {
+        return unresponsive.get(10, TimeUnit.SECONDS);
+    }
+
+    boolean isToldUnresponsive() {
+        return unresponsive.isDone();
     }
 
     boolean isDone() {
@@ -148,6 +161,14 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     @Override
     public void onTrailers(Fields trailers) {
         outcome.complete(connection);
+    }
+
+    @Override
+    public void onUnresponsive(String why) {
+        if (resetsWhenUnresponsive && stream != null) {
+            stream.reset(Failure.of(dev.gateway.stream.Cause.UPSTREAM_TIMEOUT, why));
+        }
+        unresponsive.complete(why);
     }
 
     @Override

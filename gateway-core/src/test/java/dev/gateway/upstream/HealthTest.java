@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.observe.metrics.UpstreamState;
+import dev.gateway.stream.Cause;
 import dev.gateway.upstream.Health.State;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,31 +34,31 @@ class HealthTest {
     void anEndpointIsUnreachableUntilAConnectionCouldBeMadeAgain() {
         Health health = health(2, null);
         assertThat(states(health)).containsExactly(State.HEALTHY, State.HEALTHY);
-        health.onTried(endpoint(0), false);
-        health.onTried(endpoint(0), false);
-        health.onTried(new Endpoint(NamedByRequest.INDEX, "192.0.2.3", 80, 1), false);
+        health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
+        health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
+        health.onUnreached(new Endpoint(NamedByRequest.INDEX, "192.0.2.3", 80, 1), Cause.CONNECT_FAILED);
         assertThat(states(health)).containsExactly(State.UNREACHABLE, State.HEALTHY);
         assertThat(chosen(health)).as("it is tried all the same").containsExactly(0, 1);
-        health.onTried(endpoint(0), true);
+        health.onReached(endpoint(0));
         assertThat(states(health)).containsExactly(State.HEALTHY, State.HEALTHY);
     }
 
     @Test
     void anEndpointThatNobodyTriesAnyMoreIsNotUnreachableForEver() {
         Health health = health(2, null);
-        health.onTried(endpoint(0), false);
+        health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         nanos += TimeUnit.SECONDS.toNanos(29);
         assertThat(states(health)).containsExactly(State.UNREACHABLE, State.HEALTHY);
         nanos += TimeUnit.SECONDS.toNanos(1);
         assertThat(states(health)).containsExactly(State.HEALTHY, State.HEALTHY);
-        health.onTried(endpoint(0), false);
+        health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         assertThat(states(health)).containsExactly(State.UNREACHABLE, State.HEALTHY);
     }
 
     @Test
     void aReloadDoesNotProlongHowLongAnEndpointIsUnreachable() {
         Health before = health(2, null);
-        before.onTried(endpoint(0), false);
+        before.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         nanos += TimeUnit.SECONDS.toNanos(20);
         Health health = health(2, null);
         health.inherit(before);
@@ -70,17 +71,17 @@ class HealthTest {
     void failuresInARowEjectAnEndpoint() {
         Health health = health(2, POLICY);
         health.onAnswered(endpoint(0), 500);
-        health.onTried(endpoint(0), false);
+        health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         health.onAnswered(endpoint(0), 404); // an answer as good as any, once it is whole
         assertThat(health.report(endpoint(0)).failures()).isEqualTo(2);
         health.onServed(endpoint(0));
         assertThat(health.report(endpoint(0)).failures()).isZero();
-        health.onUnanswered(endpoint(0));
+        health.onUnanswered(endpoint(0), 0, 0);
         health.onAnswered(endpoint(0), 599);
         health.onAnswered(endpoint(1), 200);
         assertThat(chosen(health)).containsExactly(0, 1);
         assertThat(health.report(endpoint(0)).failures()).isEqualTo(2);
-        health.onTried(endpoint(0), false);
+        health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         assertThat(states(health)).containsExactly(State.EJECTED, State.HEALTHY);
         assertThat(health.report(endpoint(0)).failures())
                 .as("they have had their consequence")
@@ -96,7 +97,7 @@ class HealthTest {
         Health health = health(2, null);
         for (int i = 0; i < 100; i++) {
             health.onAnswered(endpoint(0), 503);
-            health.onTried(endpoint(0), false);
+            health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         }
         assertThat(chosen(health)).containsExactly(0, 1);
         assertThat(health.report(endpoint(0)).failures()).isZero();
@@ -128,11 +129,11 @@ class HealthTest {
         health.review();
         assertThat(chosen(health)).containsExactly(1);
         assertThat(health.report(endpoint(0)).ejectedMillis()).isEqualTo(1);
-        health.onUnanswered(endpoint(0)); // of another: when it returns, it begins anew
-        health.onUnanswered(endpoint(0));
+        health.onUnanswered(endpoint(0), 0, 0); // of another: when it returns, it begins anew
+        health.onUnanswered(endpoint(0), 0, 0);
         pass(1);
         health.review();
-        health.onUnanswered(endpoint(0));
+        health.onUnanswered(endpoint(0), 0, 0);
         assertThat(chosen(health)).containsExactly(0, 1);
         assertThat(told).containsExactly("0 ejected for 10000, 1 left", "0 returned");
     }
@@ -225,7 +226,7 @@ class HealthTest {
         Health health = health(4, new OutlierDetection(OutlierDetection.Counts.ABSENCE, 3, 10_000, 40_000, 10));
         for (int i = 0; i < 4; i++) {
             for (int times = 0; times < 3; times++) {
-                health.onTried(endpoint(i), false);
+                health.onUnreached(endpoint(i), Cause.CONNECT_FAILED);
             }
         }
         assertThat(states(health)).containsExactly(State.EJECTED, State.EJECTED, State.EJECTED, State.UNREACHABLE);
@@ -244,7 +245,7 @@ class HealthTest {
 
         Health mixed = health(3, new OutlierDetection(OutlierDetection.Counts.ABSENCE, 3, 10_000, 40_000, 10));
         for (int times = 0; times < 3; times++) {
-            mixed.onTried(endpoint(0), false);
+            mixed.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         }
         answerBadly(mixed, 1);
         assertThat(chosen(mixed))
@@ -271,7 +272,7 @@ class HealthTest {
         Health health = health(2, new OutlierDetection(OutlierDetection.Counts.ABSENCE, 1, 10_000, 40_000, 50));
         health.onAnsweredBadly(endpoint(0));
         assertThat(chosen(health)).containsExactly(0, 1);
-        health.onUnanswered(endpoint(0));
+        health.onUnanswered(endpoint(0), 0, 0);
         assertThat(chosen(health)).containsExactly(1);
     }
 
@@ -371,10 +372,10 @@ class HealthTest {
         Health health = health(2, POLICY);
         health.onChecked(endpoint(0), "refused");
         fail(health, 0);
-        health.onUnanswered(endpoint(0));
+        health.onUnanswered(endpoint(0), 0, 0);
         health.onChecked(endpoint(0), null);
-        health.onUnanswered(endpoint(0));
-        health.onUnanswered(endpoint(0));
+        health.onUnanswered(endpoint(0), 0, 0);
+        health.onUnanswered(endpoint(0), 0, 0);
         fail(health, 1);
         assertThat(states(health)).containsExactly(State.HEALTHY, State.EJECTED);
     }
@@ -384,9 +385,9 @@ class HealthTest {
         Health before = health(4, POLICY);
         fail(before, 3);
         pass(4_000);
-        before.onUnanswered(endpoint(2));
-        before.onUnanswered(endpoint(2));
-        before.onTried(endpoint(1), false);
+        before.onUnanswered(endpoint(2), 0, 0);
+        before.onUnanswered(endpoint(2), 0, 0);
+        before.onUnreached(endpoint(1), Cause.CONNECT_FAILED);
         before.drain(endpoint(0).toString(), true);
 
         List<Endpoint> turned = new ArrayList<>(); // in another order, one new and one gone
@@ -398,7 +399,7 @@ class HealthTest {
         assertThat(turned.stream().map(each -> next.report(each).state()))
                 .containsExactly(State.EJECTED, State.HEALTHY, State.HEALTHY, State.UNREACHABLE);
         assertThat(next.report(turned.get(0)).ejectedMillis()).isEqualTo(6_000);
-        next.onUnanswered(turned.get(2));
+        next.onUnanswered(turned.get(2), 0, 0);
         assertThat(next.report(turned.get(2)).state()).isEqualTo(State.EJECTED);
         pass(6_000);
         next.review();
@@ -435,6 +436,61 @@ class HealthTest {
     }
 
     @Test
+    void whoIsEjectedBecauseItDoesNotAnswerIsToldToThoseWhoWaitThere() {
+        Health health = health(4, POLICY);
+        List<String> silent = new ArrayList<>();
+        health.onUnresponsive((host, why) -> silent.add(host.endpoint().index() + " " + chosen(health)));
+        for (int i = 0; i < 3; i++) {
+            health.onAnswered(endpoint(0), 503);
+        }
+        assertThat(silent).as("a bad status is an answer").isEmpty();
+        pass(10_000);
+        health.review();
+        for (int i = 0; i < 3; i++) {
+            health.onUnreached(endpoint(0), Cause.DNS_FAILED);
+            health.onReset(endpoint(1), nanos, ++nanos);
+        }
+        assertThat(states(health)).containsExactly(State.EJECTED, State.EJECTED, State.HEALTHY, State.HEALTHY);
+        assertThat(silent)
+                .as("nor do names without an address and resets mean silence")
+                .isEmpty();
+        for (int i = 0; i < 3; i++) {
+            health.onUnreached(endpoint(2), Cause.CONNECT_TIMEOUT);
+        }
+        assertThat(silent).containsExactly("2 [3]");
+        fail(health, 3);
+        assertThat(silent).as("the last one stays in service").hasSize(1);
+    }
+
+    @Test
+    void whoAnswersOthersMeanwhileIsOnlySlow() {
+        Health health = health(3, POLICY);
+        List<String> silent = new ArrayList<>();
+        health.onUnresponsive((host, why) -> silent.add(host.endpoint().index() + " " + chosen(health)));
+        health.hosts().get(0).onHeard(nanos - 400);
+        health.hosts().get(1).onHeard(nanos - 600);
+        for (int i = 0; i < 3; i++) {
+            health.onUnanswered(endpoint(0), nanos - 1_000, nanos);
+            health.onUnanswered(endpoint(1), nanos - 1_000, nanos);
+        }
+        assertThat(states(health)).containsExactly(State.EJECTED, State.EJECTED, State.HEALTHY);
+        assertThat(silent).containsExactly("1 [2]");
+    }
+
+    @Test
+    void whoDoesNotAnswerChecksIsToldToThoseWhoWaitThereEachTime() {
+        Health health = health(2, POLICY);
+        List<String> silent = new ArrayList<>();
+        health.onUnresponsive((host, why) -> silent.add(host.endpoint().index() + " " + chosen(health) + " " + why));
+        health.onChecked(endpoint(0), "answered 503", false);
+        assertThat(silent).isEmpty();
+        health.onChecked(endpoint(0), "no answer in 300 ms", true);
+        health.onChecked(endpoint(0), "no answer in 300 ms", true);
+        assertThat(silent).containsExactly("0 [1] no answer in 300 ms", "0 [1] no answer in 300 ms");
+        assertThat(told).containsExactly("0 is answered 503, 1 left");
+    }
+
+    @Test
     void panicIsToldByTheNextReview() {
         Health health = new Health(
                 List.of(endpoint(0), endpoint(1)),
@@ -467,7 +523,7 @@ class HealthTest {
                     return;
                 }
                 for (int n = 0; n < 1000; n++) {
-                    health.onUnanswered(endpoint(0));
+                    health.onUnanswered(endpoint(0), 0, 0);
                 }
             });
             loop.start();
@@ -526,7 +582,7 @@ class HealthTest {
 
     private static void fail(Health health, int index) {
         for (int i = 0; i < POLICY.consecutive5xx(); i++) {
-            health.onUnanswered(endpoint(index));
+            health.onUnanswered(endpoint(index), 0, 0);
         }
     }
 

@@ -46,7 +46,7 @@ class SlowStartTest {
     @Test
     void soDoesWhoReturnsFromAnEjection() {
         Health health = health(2, OUTLIERS);
-        health.onUnanswered(endpoint(0));
+        health.onUnanswered(endpoint(0), 0, 0);
         for (int i = 0; i < 10; i++) {
             assertThat(health.balancer().choose(BalancedRequest.after())).isEqualTo(endpoint(1));
             second(health);

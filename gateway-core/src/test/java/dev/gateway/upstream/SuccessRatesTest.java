@@ -72,7 +72,7 @@ class SuccessRatesTest {
     void failuresInARowNeedNotCount() {
         Health health = health(5, 5, 100, 1900);
         for (int i = 0; i < 50; i++) {
-            health.onUnanswered(endpoint(0));
+            health.onUnanswered(endpoint(0), 0, 0);
         }
         assertThat(told).isEmpty();
     }

@@ -48,7 +48,7 @@ class UpstreamTest {
 
     @Test
     void whatIsLeftWhenAnEndpointIsEjectedIsForTheOthers() {
-        health.onUnanswered(ENDPOINTS.get(0));
+        health.onUnanswered(ENDPOINTS.get(0), 0, 0);
         Host other = upstream.host(ENDPOINTS.get(1));
         assertThat(take(other.connections())).isEqualTo(4);
         assertThat(take(other.requests())).isEqualTo(6);
@@ -82,7 +82,7 @@ class UpstreamTest {
         Host stranger = upstream.host(new Endpoint(1, "192.0.2.9", 80, 1));
         assertThat(upstream.hosts()).hasSize(2).doesNotContain(stranger);
         assertThat(upstream.host(new Endpoint(2, "192.0.2.2", 80, 1))).isSameAs(stranger);
-        health.onUnanswered(new Endpoint(1, "192.0.2.9", 80, 1));
+        health.onUnanswered(new Endpoint(1, "192.0.2.9", 80, 1), 0, 0);
         assertThat(health.report(ENDPOINTS.get(1)).state()).isEqualTo(Health.State.HEALTHY);
     }
 
@@ -103,7 +103,7 @@ class UpstreamTest {
     void withoutAPolicyForItsHealthEveryEndpointStays() {
         Upstream plain = new Upstream("app", ENDPOINTS, RoundRobin::new, settings);
         for (int i = 0; i < 10; i++) {
-            plain.health().onUnanswered(ENDPOINTS.get(0));
+            plain.health().onUnanswered(ENDPOINTS.get(0), 0, 0);
         }
         assertThat(plain.health().hasOther(ENDPOINTS.get(1))).isTrue();
         assertThat(plain.health().detectsOutliers()).isFalse();

@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.stream.Cause;
 import dev.gateway.testing.Seeds;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -60,9 +61,9 @@ class UpstreamUpdateTest {
         upstream.update(List.of(spec(2, 1), spec(3, 1)));
         Health health = upstream.health();
         for (int i = 0; i < 10; i++) {
-            health.onTried(gone, false);
+            health.onUnreached(gone, Cause.CONNECT_FAILED);
             health.onAnswered(gone, 500);
-            health.onUnanswered(gone);
+            health.onUnanswered(gone, 0, 0);
             health.onServed(gone);
             health.onChecked(gone, "refused");
         }
@@ -235,7 +236,7 @@ class UpstreamUpdateTest {
                 }
                 case 2 -> {
                     if (!wanted.isEmpty()) {
-                        upstream.health().onUnanswered(any().endpoint());
+                        upstream.health().onUnanswered(any().endpoint(), 0, 0);
                     }
                 }
                 case 3 -> {

@@ -46,8 +46,8 @@ class ZonePreferenceTest {
     private static Health health(
             Balancer.Policy policy, @Nullable String localZone, int panicThreshold, String... zones) {
         ActiveCheck check = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
-        Health health =
-                new Health(List.of(), policy, new HealthSettings(null, check, panicThreshold, 0, localZone), () -> 0);
+        Health health = new Health(
+                List.of(), policy, new HealthSettings(null, check, panicThreshold, 0, localZone, false), () -> 0);
         health.update(specs(zones), true);
         return health;
     }

@@ -165,6 +165,9 @@ public class LeaseBenchmark {
         void finish() {}
 
         @Override
+        void tellUnresponsive(String why) {}
+
+        @Override
         void end(Failure failure) {}
 
         @Override

@@ -143,8 +143,8 @@ class HealthChecksIT {
                             healthChecks: {active: {path: /healthz, interval: 100ms, timeout: 1s}}
                         """
                                 .formatted(protocol)))) {
-            try (Peer first = askUntilItHas(1, hanging, well, rig);
-                    Peer second = askUntilItHas(2, hanging, well, rig)) {
+            try (Peer first = askUntilItHas(1, "GET", hanging, well, rig).peer();
+                    Peer second = askUntilItHas(2, "GET", hanging, well, rig).peer()) {
                 await(hanging, "/healthz", hanging.requests("/healthz").size() + 3);
                 rig.awaitStates("healthy", "healthy");
 
@@ -169,6 +169,42 @@ class HealthChecksIT {
                 }
                 assertThat(answers).containsExactly(201, 202);
             }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http1", "h2c"})
+    void whoWaitsAtAnEndpointThatIsFoundNotToAnswerIsAnsweredAtOnce(String protocol) throws Exception {
+        AtomicBoolean checked = new AtomicBoolean(true);
+        try (Origin hanging =
+                        Origin.start().on("/healthz", whenever(checked, 200)).on("/", Behaviors.silence());
+                Origin well = Origin.start().on("/healthz", status(200)).on("/", status(202));
+                Rig rig = Rig.start(yaml(
+                        at(hanging) + ", " + at(well),
+                        """
+                        protocol: %s
+                            healthChecks:
+                              active: {path: /healthz, interval: 100ms, timeout: 1s, unhealthyThreshold: 1}
+                              closeOnFailure: true
+                        """
+                                .formatted(protocol)))) {
+            rig.awaitStates("healthy", "healthy");
+            PeerStream get = askUntilItHas(1, "GET", hanging, well, rig);
+            PeerStream post = askUntilItHas(2, "POST", hanging, well, rig);
+            try (Peer first = get.peer();
+                    Peer second = post.peer()) {
+                checked.set(false);
+                assertThat(get.receiveFinal().status())
+                        .as("by the other endpoint")
+                        .isEqualTo(202);
+                Head refusal = post.receiveFinal();
+                assertThat(refusal.status()).as("it may act twice").isEqualTo(504);
+                assertThat(refusal.get("proxy-status"))
+                        .hasValueSatisfying(value -> assertThat(value).contains("upstream_timeout"));
+                assertThat(first).isNotSameAs(second);
+            }
+            assertThat(rig.metric("gateway_upstream_retries_total", "result=\"success\""))
+                    .isPositive();
         }
     }
 
@@ -221,13 +257,14 @@ class HealthChecksIT {
      * Asks on new connections until an endpoint that does not answer has so many requests. They take turns, but the other
      * one gets a request, too, if another event loop has the connection that this one may have, or if this one refuses it.
      *
-     * @return the connection of the last request
+     * @return the last request
      */
-    private static Peer askUntilItHas(int count, Origin hanging, Origin other, Rig rig) throws IOException {
+    private static PeerStream askUntilItHas(int count, String method, Origin hanging, Origin other, Rig rig)
+            throws IOException {
         while (true) {
             int answers = other.requests("/").size();
             Peer client = rig.connect(Peers.HTTP1);
-            ask(client);
+            PeerStream stream = ask(client, method);
             long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
             while (hanging.requests("/").size() < count && other.requests("/").size() == answers) {
                 if (System.nanoTime() > deadline) {
@@ -236,20 +273,20 @@ class HealthChecksIT {
                 LockSupport.parkNanos(1_000_000);
             }
             if (hanging.requests("/").size() == count) {
-                return client;
+                return stream;
             }
             client.close();
         }
     }
 
-    private static PeerStream ask(Peer client) throws IOException {
+    private static PeerStream ask(Peer client, String method) throws IOException {
         PeerStream stream = client.open();
-        stream.send(Head.request("GET", "/"), true);
+        stream.send(Head.request(method, "/"), true);
         return stream;
     }
 
     private static int send(Peer client) throws IOException {
-        PeerStream stream = ask(client);
+        PeerStream stream = ask(client, "GET");
         int status = stream.receiveFinal().status();
         stream.receiveBody();
         return status;

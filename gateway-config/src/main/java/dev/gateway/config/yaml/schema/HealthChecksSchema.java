@@ -118,9 +118,7 @@ final class HealthChecksSchema {
 
     /** The section of an upstream. */
     static final ObjectType<HealthChecks> HEALTH_CHECKS = ObjectType.of(
-            "healthChecks section",
-            "What takes endpoints out of service. At least one of the two keys is required.",
-            o -> {
+            "healthChecks section", "What takes endpoints out of service. At least one of the keys is required.", o -> {
                 var active = o.optional(
                         "active", ActiveCheckSchema.ACTIVE, HealthChecks::active, "Checks by requests of the gateway.");
                 var outliers = o.optional(
@@ -130,14 +128,22 @@ final class HealthChecksSchema {
                         "Checks by the results of forwarded requests. Without this key, five in a row of 502, "
                                 + "503, 504, no answer or no connection eject an endpoint. {} also counts other "
                                 + "failures. {consecutive5xx: 0} turns ejection off.");
+                var close = o.defaulted(
+                        "closeOnFailure",
+                        Types.BOOLEAN,
+                        false,
+                        HealthChecks::closeOnFailure,
+                        "Whether requests that cannot be sent to another endpoint fail with 504 as soon as their endpoint "
+                                + "is found not to answer. Without it, they wait until their time limits. "
+                                + "Responses that have begun go on.");
                 o.constraint(
-                        values -> values.has("outlierDetection") || values.has("active")
+                        values -> values.has("outlierDetection") || values.has("active") || values.has("closeOnFailure")
                                 ? null
                                 : new ObjectType.Finding(
                                         "outlierDetection",
                                         "healthChecks is empty: add active or outlierDetection, or remove it"),
                         Map.of("minProperties", 1));
-                return v -> new HealthChecks(v.position(), v.find(active), v.find(outliers));
+                return v -> new HealthChecks(v.position(), v.find(active), v.find(outliers), v.get(close));
             });
 
     private HealthChecksSchema() {}

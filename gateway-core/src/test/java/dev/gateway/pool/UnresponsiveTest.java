@@ -1,0 +1,61 @@
+package dev.gateway.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.upstream.DialSettings;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.UpstreamSettings.Protocol;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Requests hear that their endpoint was found not to answer, whatever protocol it speaks, and only those. */
+class UnresponsiveTest extends PoolFixture {
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP1", "H2C"})
+    void whoWaitsThereIsTold(Protocol protocol) throws Exception {
+        settings.protocol = protocol;
+        boolean http2 = protocol == Protocol.H2C;
+        FakeUpstream first = origin(http2, 100, null);
+        FakeUpstream second = origin(http2, 100, null);
+        List<Endpoint> endpoints =
+                List.of(new Endpoint(0, "127.0.0.1", first.port(), 1), new Endpoint(1, "127.0.0.1", second.port(), 1));
+        upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
+        Reply one = get("/hold");
+        Reply two = get(1, "/hold"); // on another event loop
+        Reply elsewhere = Reply.get(pools.opener(0), transport.loops().get(0), upstream, endpoints.get(1), "/hold");
+        Runnable[] answers = {heldBy(first), heldBy(first), heldBy(second)};
+        upstream.health().onChecked(endpoints.get(0), "no answer", true);
+        assertThat(one.unresponsive()).isEqualTo("no answer");
+        assertThat(two.unresponsive()).isEqualTo("no answer");
+        counted(); // what else ran on the loops has ended
+        assertThat(elsewhere.isToldUnresponsive()).isFalse();
+        for (Runnable answer : answers) {
+            answer.run();
+        }
+        assertThat(one.connection()).as("it is still open").isEqualTo(1);
+        two.connection();
+        elsewhere.connection();
+    }
+
+    /** As when they go to another endpoint, each in the middle of the telling. */
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP1", "H2C"})
+    void allAreToldThoughEachEndsItsStreamWhenItIs(Protocol protocol) throws Exception {
+        settings.protocol = protocol;
+        FakeUpstream origin = origin(protocol == Protocol.H2C, 100, null);
+        to(origin);
+        Reply[] replies = new Reply[5];
+        for (int i = 0; i < replies.length; i++) {
+            replies[i] = get("/hold");
+            heldBy(origin);
+            replies[i].resetsWhenUnresponsive = true;
+        }
+        upstream.health().onChecked(upstream.endpoints().get(0), "refused", true);
+        for (Reply each : replies) {
+            assertThat(each.unresponsive()).isEqualTo("refused");
+        }
+        get("/").connection();
+    }
+}
