@@ -140,10 +140,11 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule filterUses =
-            mayUse("filter", "files", "format", "grpc", "message", "plugin", "stream", "upstream", "jwks");
+            mayUse("filter", "files", "format", "grpc", "message", "plugin", "stream", "upstream", "jwks", "overload");
 
     @ArchTest
-    static final ArchRule tunnelUses = mayUse("tunnel", "format", "message", "stream", "net", "upstream", "filter");
+    static final ArchRule tunnelUses =
+            mayUse("tunnel", "format", "message", "stream", "net", "upstream", "filter", "overload");
 
     @ArchTest
     static final ArchRule observeUses =

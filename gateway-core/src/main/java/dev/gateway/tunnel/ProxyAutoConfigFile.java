@@ -8,7 +8,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import io.netty.buffer.Unpooled;
+import dev.gateway.overload.SharedBytes;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -52,9 +52,7 @@ public final class ProxyAutoConfigFile implements Filter {
         // Pages of other sites may not run it as a script of theirs, for it names hosts of this network.
         fields.add(CONTENT_TYPE_OPTIONS, NO_SNIFF);
         fields.add(RESOURCE_POLICY, SAME_ORIGIN);
-        return new Verdict.Reply(
-                new ResponseHead(200, null, fields, script.length()),
-                Unpooled.wrappedBuffer(script.array(), script.arrayOffset(), script.length()));
+        return new Verdict.Reply(new ResponseHead(200, null, fields, script.length()), SharedBytes.of(script.array()));
     }
 
     private AsciiString script(ProxyAutoConfig.Proxy proxy) {

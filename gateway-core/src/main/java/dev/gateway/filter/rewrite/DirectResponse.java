@@ -6,6 +6,7 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.SharedBytes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.List;
@@ -47,7 +48,7 @@ public final class DirectResponse implements Filter {
         headers.apply(fields);
         // A buffer of the heap: it needs no release, and a short copy is cheaper than a shared count of references.
         // For HEAD as well: who sends the response leaves the body out, and announces its length.
-        ByteBuf content = body.length == 0 ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body);
+        ByteBuf content = body.length == 0 ? Unpooled.EMPTY_BUFFER : SharedBytes.of(body);
         return new Verdict.Reply(new ResponseHead(status, null, fields, body.length), content);
     }
 }

@@ -4,8 +4,10 @@ import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.format.PageType;
 import dev.gateway.message.ReasonPhrase;
+import dev.gateway.overload.SharedBytes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -22,11 +24,14 @@ import org.jspecify.annotations.Nullable;
 public final class PageTemplate {
     private static final int VALUE_BYTES = 40;
 
+    /** A text of up to so many bytes is copied into each page: the buffer of a shared one would take as much. */
+    private static final int COPIED = 128;
+
     private final PageType type;
     private final AsciiString contentType;
     private final List<byte[]> texts; // one more than values
     private final List<Value> values;
-    private final int length;
+    private final int ownBytes; // about how many bytes a filled page has for itself
 
     /** What may be filled in. */
     private enum Value {
@@ -94,7 +99,10 @@ public final class PageTemplate {
         texts.add(text.substring(end).getBytes(StandardCharsets.UTF_8));
         this.texts = List.copyOf(texts);
         this.values = List.copyOf(values);
-        this.length = texts.stream().mapToInt(each -> each.length).sum();
+        this.ownBytes = VALUE_BYTES * values.size()
+                + texts.stream()
+                        .mapToInt(each -> each.length <= COPIED ? each.length : 0)
+                        .sum();
     }
 
     /** Returns the media types that clients ask for who want this page. */
@@ -102,21 +110,43 @@ public final class PageTemplate {
         return type.asked();
     }
 
-    /** Fills the page in. */
+    /**
+     * Fills the page in. Its long texts are shared by all answers, so that each takes memory for its values only: nobody knows
+     * how long clients take to read them.
+     */
     ErrorBody.Page fill(ErrorAnswer answer) {
-        // A buffer of the heap, as for direct responses; what has no places is shared.
         if (values.isEmpty()) {
-            return new ErrorBody.Page(contentType, Unpooled.wrappedBuffer(texts.get(0)));
+            return new ErrorBody.Page(contentType, SharedBytes.of(texts.get(0)));
         }
-        ByteBuf filled = Unpooled.buffer(length + values.size() * VALUE_BYTES);
-        filled.writeBytes(texts.get(0));
+        CompositeByteBuf page = Unpooled.compositeBuffer(2 * texts.size());
+        ByteBuf own = Unpooled.buffer(ownBytes);
+        add(texts.get(0), page, own);
         for (int i = 0; i < values.size(); i++) {
             CharSequence value = values.get(i).of(answer);
             if (value != null) {
-                ByteBufUtil.writeUtf8(filled, type.escape(value.toString()));
+                ByteBufUtil.writeUtf8(own, type.escape(value.toString()));
             }
-            filled.writeBytes(texts.get(i + 1));
+            add(texts.get(i + 1), page, own);
         }
-        return new ErrorBody.Page(contentType, filled);
+        addOwn(page, own);
+        own.release();
+        return new ErrorBody.Page(contentType, page);
+    }
+
+    private static void add(byte[] text, CompositeByteBuf page, ByteBuf own) {
+        if (text.length <= COPIED) {
+            own.writeBytes(text);
+        } else {
+            addOwn(page, own);
+            page.addComponent(true, SharedBytes.of(text));
+        }
+    }
+
+    /** Adds the values and short texts since the last shared text. */
+    private static void addOwn(CompositeByteBuf page, ByteBuf own) {
+        if (own.isReadable()) {
+            page.addComponent(true, Unpooled.wrappedBuffer(ByteBufUtil.getBytes(own)));
+            own.clear();
+        }
     }
 }

@@ -10,6 +10,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.overload.BufferCost;
 import dev.gateway.stream.Cause;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -67,6 +68,20 @@ class ErrorPagesTest {
     private static String filled(PageType type, String text, ErrorAnswer answer) {
         return body(new ErrorPages(List.of(new ErrorPages.Page(ALL, Set.of(), List.of(file(type, text)))), true)
                 .errorBody(answer));
+    }
+
+    /** Thousands of clients may take long to read their pages. */
+    @Test
+    void aFilledPageTakesMemoryForItsValuesOnly() {
+        String text = "<p>" + "x".repeat(30_000) + "{{status}} {{requestId}}" + "y".repeat(30_000) + "{{cause}}</p>";
+        ErrorPages pages = new ErrorPages(List.of(new ErrorPages.Page(ALL, Set.of(), List.of(html(text)))), true);
+        ErrorBody body = pages.errorBody(failure(404, Cause.NO_ROUTE));
+        assertThat(body).isInstanceOfSatisfying(ErrorBody.Page.class, page -> {
+            assertThat(page.content().readableBytes()).isGreaterThan(60_000);
+            assertThat(BufferCost.heap(page.content())).isLessThan(1024);
+            assertThat(BufferCost.direct(page.content())).isZero();
+        });
+        assertThat(body(body)).startsWith("<p>xx").contains("x404 abc-1y").endsWith("yno_route</p>");
     }
 
     @Test
