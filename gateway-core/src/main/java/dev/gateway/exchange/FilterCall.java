@@ -6,6 +6,7 @@ import dev.gateway.filter.UpstreamCall;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.ChargedBuffer;
 import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.route.Route.Retry.After;
@@ -35,6 +36,9 @@ final class FilterCall extends SideRequest implements UpstreamCall {
             new Route.Retry.Waiting(0, false, 0),
             0,
             new Route.Retry.Budget(20, 10));
+
+    /** More than an auth server has to say to a client or an upstream. It is kept while the request waits. */
+    private static final int MOST_HEAD_BYTES = 32 * 1024;
 
     private final ExchangeContext caller;
     private final Request request;
@@ -123,9 +127,19 @@ final class FilterCall extends SideRequest implements UpstreamCall {
 
     @Override
     void onFinalHead(ResponseHead head, boolean last) {
+        if (head.fields().wireLength() > MOST_HEAD_BYTES) {
+            fail(Failure.of(
+                    Cause.UPSTREAM_PROTOCOL_ERROR,
+                    "the answer's head has more than " + MOST_HEAD_BYTES / 1024 + " KiB"));
+            return;
+        }
         if (retries.isFailure(head.status()) && retries.afterStatus(0) != Retries.NONE) {
             tellEnd(head.status(), null, true);
             retry(Attempt.ABANDONED);
+            return;
+        }
+        if (!exchange.held.tryAdd(head.fields().heldBytes())) {
+            fail(Failure.of(Cause.OVERLOAD, "no memory is left for an answer of " + upstream));
             return;
         }
         exchange.state.on(Event.RESPONSE_HEAD);
@@ -244,9 +258,13 @@ final class FilterCall extends SideRequest implements UpstreamCall {
         tell(() -> callback.onAnswer(new Answer(head, all == null ? Unpooled.EMPTY_BUFFER : all, whole, trailers)));
     }
 
+    /** Returns the body, which stays charged until it is released: its receiver may send it to the client. */
     private @Nullable ByteBuf takeBody() {
         body.merged();
-        return body.poll();
+        ByteBuf all = body.poll();
+        return all == null
+                ? null
+                : ChargedBuffer.of(all, exchange.record.connection.account(), exchange.loop.wheel.loop());
     }
 
     @Override

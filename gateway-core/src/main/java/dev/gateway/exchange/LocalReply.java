@@ -217,9 +217,10 @@ final class LocalReply {
             ResponseHead head,
             ByteBuf body,
             ExchangeSettings settings) {
-        int length = body.readableBytes();
         boolean mayHaveBody = head.status() >= 200 && head.status() != 204 && head.status() != 304;
-        boolean sendsBody = mayHaveBody && length > 0 && !isHead(request);
+        boolean bodyless = !mayHaveBody || !body.isReadable() || isHead(request);
+        boolean sendsBody = !bodyless && stream.hasRoomFor(body);
+        int length = bodyless || sendsBody ? body.readableBytes() : 0;
         boolean owned = true;
         try {
             stream.head(framed(head, mayHaveBody ? length : RequestHead.UNKNOWN_LENGTH, settings), !sendsBody);

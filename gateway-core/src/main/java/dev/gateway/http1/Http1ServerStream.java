@@ -12,6 +12,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -179,6 +180,12 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
         if (last) {
             finish();
         }
+    }
+
+    /** What the kernel does not take at once is direct memory, wherever it was before. */
+    @Override
+    public boolean hasRoomFor(ByteBuf body) {
+        return connection.account().waitingBodies().hasRoom(body.readableBytes());
     }
 
     @Override

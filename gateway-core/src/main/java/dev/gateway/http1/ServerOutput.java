@@ -6,6 +6,11 @@ import dev.gateway.net.HalfClose;
 import dev.gateway.net.PendingWrites;
 import dev.gateway.net.WriteBatch;
 import dev.gateway.net.transport.IdleTasks;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.StalledPeers;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -35,6 +40,7 @@ final class ServerOutput {
     private final Runnable idleFlush = this::flushWhenIdle;
     private final WriteBatch batch;
     private final IntFunction<ByteBuf> room;
+    private @Nullable Rest rest; // made when something is left of a response for the first time
     private boolean flushesWhenIdle; // the event loop is to call idleFlush
     private boolean dirty; // written and not flushed
     private boolean held; // what was written last leaves only when the connection is closed
@@ -60,8 +66,14 @@ final class ServerOutput {
 
     /** Whose output it is. */
     interface Owner {
-        /** The client takes none of what waits for it. */
-        void onClientNotReading();
+        /** The client takes none of what waits for it, and gets nothing more. */
+        void onClientNotReading(Failure failure);
+
+        /** Returns what is known of the connection. */
+        ConnectionInfo info();
+
+        /** Whether an exchange answers for what waits. */
+        boolean isAnswering();
     }
 
     /** Writes a head, and flushes only if much is waiting. */
@@ -121,6 +133,9 @@ final class ServerOutput {
         batch.emit(ctx);
         ctx.flush();
         watch();
+        if (PendingWrites.bytes(channel) > 0 && !owner.isAnswering()) {
+            holdRest(null);
+        }
     }
 
     /** Sends what was written, then FIN; reading continues. */
@@ -129,6 +144,7 @@ final class ServerOutput {
         batch.emit(ctx);
         ChannelFuture sent = HalfClose.afterWrites(ctx);
         watch();
+        holdRest(sent);
         return sent;
     }
 
@@ -136,8 +152,9 @@ final class ServerOutput {
     void closeAfterWrites() {
         dirty = false;
         batch.emit(ctx);
-        ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        ChannelFuture sent = ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
         watch();
+        holdRest(sent);
     }
 
     /**
@@ -166,11 +183,78 @@ final class ServerOutput {
         dirty = false;
         batch.clear();
         timer.cancel();
+        if (rest != null) {
+            rest.end();
+        }
+    }
+
+    /**
+     * The client has not taken all of a response that has ended. From here on nobody but this output answers for what waits.
+     *
+     * @param sent done when it was taken; null if nothing else follows whose end would tell
+     */
+    private void holdRest(@Nullable ChannelFuture sent) {
+        long bytes = PendingWrites.bytes(channel);
+        if (bytes == 0) {
+            return;
+        }
+        Rest made = rest;
+        if (made == null) {
+            made = new Rest();
+            rest = made;
+        }
+        made.begin(bytes, sent);
     }
 
     private void watch() {
         if (idleMillis > 0 && !timer.isArmed() && PendingWrites.bytes(channel) > 0) {
             timer.start();
+        }
+    }
+
+    /** What waits of responses that have ended: direct memory, as the socket takes nothing else. */
+    private final class Rest extends StalledPeers.Holder implements ChannelFutureListener {
+        private final Account account = owner.info().account().waitingBodies();
+        private long charged;
+        private boolean awaited; // told when all has left
+
+        void begin(long bytes, @Nullable ChannelFuture sent) {
+            account.charge(bytes - charged);
+            charged = bytes;
+            stall();
+            if (!awaited) {
+                awaited = true;
+                ChannelFuture last = sent == null ? ctx.writeAndFlush(Unpooled.EMPTY_BUFFER) : sent;
+                last.addListener(this);
+            }
+        }
+
+        @Override
+        public void operationComplete(ChannelFuture sent) {
+            awaited = false;
+            end();
+        }
+
+        void end() {
+            resume();
+            account.release(charged);
+            charged = 0;
+        }
+
+        @Override
+        protected long held() {
+            return charged;
+        }
+
+        @Override
+        protected Object culprit() {
+            return owner.info();
+        }
+
+        @Override
+        protected void cut() {
+            owner.onClientNotReading(
+                    Failure.of(Cause.OVERLOAD, "direct memory ran low, and what was sent was not taken"));
         }
     }
 
@@ -189,7 +273,7 @@ final class ServerOutput {
                 return;
             }
             if (taken() == taken) {
-                owner.onClientNotReading();
+                owner.onClientNotReading(Failure.of(Cause.CLIENT_TIMEOUT, "the client does not read its response"));
             } else {
                 start();
             }

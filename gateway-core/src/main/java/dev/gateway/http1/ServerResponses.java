@@ -1,7 +1,7 @@
 package dev.gateway.http1;
 
 import dev.gateway.http1.RequestInput.State;
-import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
@@ -79,9 +79,19 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
     }
 
     @Override
-    public void onClientNotReading() {
-        closed(Failure.of(Cause.CLIENT_TIMEOUT, "the client does not read its response"));
+    public void onClientNotReading(Failure failure) {
+        closed(failure);
         output.abort();
+    }
+
+    @Override
+    public ConnectionInfo info() {
+        return carrier.info();
+    }
+
+    @Override
+    public boolean isAnswering() {
+        return stream != null;
     }
 
     /** The connection is closed, or somebody else has it: nothing of it happens afterwards. */

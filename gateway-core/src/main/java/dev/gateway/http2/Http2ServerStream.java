@@ -3,12 +3,15 @@ package dev.gateway.http2;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.BufferCost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.Timer;
+import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
@@ -160,6 +163,16 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     /** Whether there was no room for the request. */
     boolean isRefused() {
         return refused;
+    }
+
+    @Override
+    public boolean hasRoomFor(ByteBuf body) {
+        Http2Stream h2 = h2();
+        Account account = context.account();
+        return h2 == null
+                || context.sender().takesAll(h2, body.readableBytes())
+                || (account.hasRoom(BufferCost.heap(body))
+                        && account.waitingBodies().hasRoom(BufferCost.direct(body)));
     }
 
     /** Heads are bound by no window, only by what the socket takes. */

@@ -1,5 +1,6 @@
 package dev.gateway.http2;
 
+import dev.gateway.overload.BufferCost;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -36,6 +37,16 @@ final class PendingData implements FlowControlled {
     @Override
     public int size() {
         return data.readableBytes();
+    }
+
+    /** Returns how many bytes of heap its buffer takes. */
+    long heapBytes() {
+        return BufferCost.heap(data);
+    }
+
+    /** Returns how many bytes of direct memory its buffer takes. */
+    long directBytes() {
+        return BufferCost.direct(data);
     }
 
     @Override
@@ -83,6 +94,7 @@ final class PendingData implements FlowControlled {
         }
         data.writeBytes(following.data);
         following.data.release();
+        following.data = Unpooled.EMPTY_BUFFER;
         last = following.last;
         return true;
     }

@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import dev.gateway.message.Fields;
+import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
@@ -122,10 +123,12 @@ abstract class SendingStream
         if (last) {
             localEnded();
         }
+        int before = unsent;
         unsent += data.readableBytes();
-        context.sender().enqueue(stream, new PendingData(this, data, last));
-        if (last) {
-            watchRest(stream);
+        PendingData piece = new PendingData(this, data, last);
+        context.sender().enqueue(stream, piece);
+        if (last && isStuck(stream)) {
+            holdUnsent(piece.heapBytes(), before + piece.directBytes());
         }
     }
 
@@ -138,7 +141,9 @@ abstract class SendingStream
         localEnded();
         if (context.sender().hasPending(stream)) {
             context.sender().enqueue(stream, new PendingTrailers(this, trailers));
-            watchRest(stream);
+            if (isStuck(stream)) {
+                holdUnsent(trailers.heldBytes(), unsent);
+            }
         } else {
             writeTrailers(trailers);
         }
@@ -146,6 +151,7 @@ abstract class SendingStream
 
     @Override
     public final void writeTrailers(Fields trailers) {
+        cancelStallTimer();
         Http2Stream stream = h2;
         if (stream != null) {
             context.sender().trailers(stream, trailers);
@@ -314,12 +320,9 @@ abstract class SendingStream
         }
     }
 
-    /** All was handed over, so that nobody asks any more whether the peer has room for it. */
-    private void watchRest(Http2Stream stream) {
-        if (context.sender().hasPending(stream) && !context.sender().isWritable(stream)) {
-            armStallTimer();
-            holdUnsent();
-        }
+    /** Whether what was handed over waits for the peer. */
+    private boolean isStuck(Http2Stream stream) {
+        return context.sender().hasPending(stream) && !context.sender().isWritable(stream);
     }
 
     /** Limits the wait of what was handed over, if nobody does. */
@@ -330,25 +333,31 @@ abstract class SendingStream
             if (timer == null || !timer.isArmed()) {
                 armStallTimer();
             }
-            if (!context.sender().isWritable(stream)) {
-                holdUnsent();
+            if (waiting == null && !context.sender().isWritable(stream)) {
+                holdUnsent(Cost.PIECE, unsent);
             }
         }
     }
 
-    /** From here on nobody but this stream answers for what waits. */
-    private void holdUnsent() {
-        Unsent made = waiting;
-        if (made == null) {
-            made = new Unsent();
-            waiting = made;
+    /**
+     * All was handed over. From here on nobody but this stream answers for what waits: no exchange asks whether the peer has
+     * room, and none is charged.
+     *
+     * @param heap the bytes of heap that wait
+     * @param direct the bytes of direct memory that wait
+     */
+    private void holdUnsent(long heap, long direct) {
+        if (!isDead() && waiting == null) {
+            armStallTimer();
+            waiting = new Unsent(heap, direct);
+            waiting.stall();
         }
-        made.stall();
     }
 
     private void cancelStallTimer() {
         if (waiting != null) {
-            waiting.resume();
+            waiting.end();
+            waiting = null;
         }
         if (stallTimer != null) {
             stallTimer.cancel();
@@ -357,6 +366,23 @@ abstract class SendingStream
 
     /** What a stream holds whose end was handed over, so that no exchange waits for it any more. */
     private final class Unsent extends StalledPeers.Holder {
+        private final long heap;
+        private final long direct;
+
+        Unsent(long heap, long direct) {
+            this.heap = heap;
+            this.direct = direct;
+            context.account().charge(heap);
+            context.account().waitingBodies().charge(direct);
+        }
+
+        /** All was written or dropped. */
+        void end() {
+            resume();
+            context.account().release(heap);
+            context.account().waitingBodies().release(direct);
+        }
+
         @Override
         protected long held() {
             return unsent;

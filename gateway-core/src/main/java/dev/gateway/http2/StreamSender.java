@@ -58,6 +58,13 @@ final class StreamSender {
                         && takesMore());
     }
 
+    /** Whether this number of bytes would leave at once. */
+    boolean takesAll(Http2Stream h2, int bytes) {
+        return isWritable(h2)
+                && outbound.windowSize(h2) >= bytes
+                && outbound.windowSize(connection.connectionStream()) >= bytes;
+    }
+
     /** Whether the socket takes more, so that frames without flow control need not wait for it. */
     boolean takesMore() {
         return channel().isWritable();

@@ -71,6 +71,15 @@ public final class Account {
         return true;
     }
 
+    /** Whether {@link #tryCharge} would charge bytes now. */
+    public boolean hasRoom(long bytes) {
+        if (!tryCharge(bytes)) {
+            return false;
+        }
+        release(bytes);
+        return true;
+    }
+
     /**
      * Charges bytes of something that is useful only when the rest has arrived, such as a head. Leaves the reserve, so that
      * complete requests still find room.

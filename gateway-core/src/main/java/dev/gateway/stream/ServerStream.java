@@ -1,6 +1,7 @@
 package dev.gateway.stream;
 
 import dev.gateway.message.ResponseHead;
+import io.netty.buffer.ByteBuf;
 
 /**
  * Server stream (downstream side): a request from downstream, to be answered. The response ends it: after its last part no
@@ -19,6 +20,14 @@ public interface ServerStream extends Stream {
     /** Whether little enough waits to be sent that a head may be added which the client could do without. */
     default boolean hasRoomForHints() {
         return isWritable();
+    }
+
+    /**
+     * Whether there is memory for the body of a reply of the gateway's own until the client takes it. If not, the reply can
+     * only be sent without it. To be called before the reply's head.
+     */
+    default boolean hasRoomFor(ByteBuf body) {
+        return true;
     }
 
     /** Returns when the first bytes of the request's head were there, 0 if all of it came at once. */

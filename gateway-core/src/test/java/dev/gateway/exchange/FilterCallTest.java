@@ -7,10 +7,12 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.LoopBudget;
@@ -26,6 +28,7 @@ import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -57,6 +60,7 @@ class FilterCallTest extends ExchangeRig {
         private boolean safe;
         private boolean waits = true;
         private boolean throwsAtAnswer;
+        private boolean keepsBody; // in place of that of the question
         private @Nullable FilterContext context;
         private @Nullable UpstreamCall call;
 
@@ -85,7 +89,11 @@ class FilterCallTest extends ExchangeRig {
             told.add(answer.head().status() + " " + answer.body().toString(StandardCharsets.UTF_8)
                     + (answer.whole() ? "" : "...")
                     + (answer.trailers() == null ? "" : " " + answer.trailers()));
-            answer.body().release();
+            if (keepsBody) {
+                body = answer.body();
+            } else {
+                answer.body().release();
+            }
             if (throwsAtAnswer) {
                 throw new IllegalStateException("a defect");
             }
@@ -419,6 +427,42 @@ class FilterCallTest extends ExchangeRig {
         assertThat(told).containsExactly("overload");
         assertThat(opener.openings).isEmpty();
         assertAnswered(503, Cause.NO_HEALTHY_ENDPOINT);
+    }
+
+    /** It may go to the client, who may take long to read it. */
+    @Test
+    void anAnswerIsChargedUntilItIsReleased() {
+        LoopBudget direct = new LoopBudget(new MemoryBudget(1 << 20, 1));
+        client.account = new Account(new LoopBudget(new MemoryBudget(1 << 20, 1)), direct);
+        asking.keepsBody = true;
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        opener.last()
+                .events
+                .onData(UnpooledByteBufAllocator.DEFAULT.directBuffer(8).writeZero(5), false);
+        opener.last()
+                .events
+                .onData(UnpooledByteBufAllocator.DEFAULT.directBuffer(8).writeZero(3), true);
+        finish();
+        assertThat(direct.held()).isEqualTo(8);
+        assertThat(client.account.held()).isPositive();
+        ByteBuf part = asking.body.readRetainedSlice(2);
+        asking.body.release();
+        assertThat(direct.held()).isEqualTo(8);
+        part.release();
+        assertThat(direct.held()).isZero();
+        assertThat(client.account.held()).isZero();
+    }
+
+    @Test
+    void anAnswerWithAnEndlessHeadIsNone() {
+        get();
+        opener.last().succeed();
+        ResponseHead head = response(200);
+        head.fields().add(FieldName.SET_COOKIE, "c".repeat(33_000));
+        opener.last().events.onHead(head, true);
+        assertThat(told).containsExactly("upstream_protocol_error");
     }
 
     @Test

@@ -14,6 +14,8 @@ import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.testing.Blockade;
+import dev.gateway.testing.Buffers;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.lang.ref.WeakReference;
 import java.util.Objects;
@@ -30,7 +32,8 @@ class Http1ServerMemoryTest {
             "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     private final LoopBudget budget = new LoopBudget(new MemoryBudget(CAPACITY, 1));
     private final Account others = new Account(budget);
-    private final Account account = new Account(budget);
+    private final LoopBudget direct = new LoopBudget(new MemoryBudget(CAPACITY, 1));
+    private final Account account = new Account(budget, direct);
     private final Downstream client = new Downstream(Downstream.SETTINGS, account, new EmbeddedChannel());
 
     @AfterEach
@@ -44,6 +47,39 @@ class Http1ServerMemoryTest {
 
     private void assertCharged(int least) {
         assertTrue(account.held() >= least, () -> "charged " + account.held());
+    }
+
+    /** Its exchange has ended, and the connection takes the next request. */
+    @Test
+    void aResponseIsChargedUntilItIsTaken() {
+        Blockade blockade = new Blockade(client.channel);
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 10_000), false);
+            request.stream.data(Buffers.of(new byte[10_000]), true);
+            request.stream.flush();
+        };
+        client.send(GET);
+        long one = direct.held();
+        assertTrue(one > 10_000, () -> "charged " + one);
+        client.send(GET);
+        assertTrue(direct.held() > one + 10_000, () -> "charged " + direct.held());
+        blockade.lift();
+        assertEquals(0, direct.held());
+        client.sent();
+    }
+
+    @Test
+    void aResponseIsChargedUntilItsConnectionCloses() {
+        new Blockade(client.channel);
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 10_000), false);
+            request.stream.data(Buffers.of(new byte[10_000]), true);
+            request.stream.flush();
+        };
+        client.send(GET);
+        assertTrue(direct.held() > 10_000, () -> "charged " + direct.held());
+        client.channel.close();
+        assertEquals(0, direct.held());
     }
 
     @Test

@@ -45,8 +45,11 @@ final class AuthCheck implements UpstreamCall.Callback {
         AuthDecision decision = server.protocol().decision(answer, server.policy());
         if (decision instanceof AuthDecision.Allowed allowed) {
             server.tally().onAllowed();
-            allowed.apply(head, context);
-            context.resume(Verdict.PROCEED);
+            context.resume(
+                    allowed.apply(head, context)
+                            ? Verdict.PROCEED
+                            : new Verdict.Refuse(Failure.of(
+                                    Cause.OVERLOAD, detail("gives the request more than there is memory for"))));
         } else if (decision instanceof AuthDecision.Answered answered) {
             server.tally().onDenied();
             int status = answered.head().status();

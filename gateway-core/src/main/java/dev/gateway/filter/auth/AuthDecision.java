@@ -10,8 +10,12 @@ import io.netty.buffer.ByteBuf;
 sealed interface AuthDecision {
     /** The request may continue, with what the consent gives it. */
     non-sealed interface Allowed extends AuthDecision {
-        /** Edits the request, and keeps in the context a {@link Gift} for the response, if there is one. */
-        void apply(RequestHead head, FilterContext context);
+        /**
+         * Edits the request, and keeps in the context a {@link Gift} for the response, if there is one.
+         *
+         * @return false if there is no memory for it
+         */
+        boolean apply(RequestHead head, FilterContext context);
     }
 
     /**

@@ -5,7 +5,7 @@ import dev.gateway.grpc.MalformedMessageException;
 import dev.gateway.grpc.ProtoReader;
 import dev.gateway.message.FieldName;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +19,7 @@ final class CheckResponse {
     static final int MOST_EDITS = 100;
 
     private static final int FORBIDDEN = 403;
+    private static final int OVERHEAD = 256; // bytes of this and its lists
 
     /** Of google.rpc.Code; 0 is OK. Null if the answer has none. */
     private @Nullable Long code;
@@ -37,7 +38,7 @@ final class CheckResponse {
     // of a refusal
     private long status = FORBIDDEN;
     private final List<FieldEdit> refusal = new ArrayList<>();
-    private byte[] body = {};
+    private ByteBuf body = Unpooled.EMPTY_BUFFER; // a part of the answer
 
     private @Nullable String problem;
 
@@ -97,7 +98,7 @@ final class CheckResponse {
             switch (in.field()) {
                 case 1 -> status = httpStatus(in.message());
                 case 2 -> add(refusal, FieldEdit.read(in.message(), Action.APPEND_IF_EXISTS_OR_ADD));
-                case 3 -> body = ByteBufUtil.getBytes(in.bytes());
+                case 3 -> body = in.bytes();
                 default -> {}
             }
         }
@@ -154,6 +155,18 @@ final class CheckResponse {
         return hasRefusal;
     }
 
+    /** Returns about how many bytes of heap a consent takes. */
+    long heldBytes() {
+        long bytes = OVERHEAD;
+        for (FieldEdit edit : request) {
+            bytes += edit.heldBytes();
+        }
+        for (FieldEdit edit : response) {
+            bytes += edit.heldBytes();
+        }
+        return bytes + (long) removed.size() * FieldEdit.OVERHEAD;
+    }
+
     List<FieldEdit> requestEdits() {
         return request;
     }
@@ -175,7 +188,8 @@ final class CheckResponse {
         return refusal;
     }
 
-    byte[] body() {
+    /** Returns the body for a client that is refused: a part of the answer, as long as that is not released. */
+    ByteBuf body() {
         return body;
     }
 }

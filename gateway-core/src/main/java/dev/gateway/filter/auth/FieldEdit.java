@@ -12,6 +12,9 @@ import io.netty.util.AsciiString;
 
 /** A header field that an auth server names (Envoy's HeaderValueOption), and what becomes of others of its name. */
 record FieldEdit(FieldName name, AsciiString value, Action action) {
+    /** About how many bytes of heap the objects take, with a short name in three forms. */
+    static final int OVERHEAD = 300;
+
     /** What becomes of others. In the order of Envoy's HeaderAppendAction, whose first one is the default, too. */
     enum Action {
         APPEND_IF_EXISTS_OR_ADD,
@@ -98,6 +101,11 @@ record FieldEdit(FieldName name, AsciiString value, Action action) {
             }
         }
         return text.trim();
+    }
+
+    /** Returns about how many bytes of heap it takes. */
+    long heldBytes() {
+        return OVERHEAD + 3L * name.lower().length() + value.length();
     }
 
     /** Applies it to a request, where nobody else may say the same under a name that looks alike. */

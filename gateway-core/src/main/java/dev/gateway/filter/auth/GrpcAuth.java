@@ -12,6 +12,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.message.SharedCaches;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -127,13 +128,14 @@ public final class GrpcAuth implements AuthProtocol {
             edit.apply(fields);
         }
         HopByHop.stripResponse(fields);
-        byte[] body = WITHOUT_BODY.contains(read.status()) ? new byte[0] : read.body();
-        if (body.length > 0 && !fields.contains(FieldName.CONTENT_TYPE)) {
+        // The answer stays charged as long as this part of it is held.
+        ByteBuf body = WITHOUT_BODY.contains(read.status())
+                ? Unpooled.EMPTY_BUFFER
+                : read.body().retain();
+        if (body.isReadable() && !fields.contains(FieldName.CONTENT_TYPE)) {
             fields.add(FieldName.CONTENT_TYPE, TEXT);
         }
-        return new AuthDecision.Answered(
-                new ResponseHead(read.status(), null, fields, body.length),
-                body.length == 0 ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body));
+        return new AuthDecision.Answered(new ResponseHead(read.status(), null, fields, body.readableBytes()), body);
     }
 
     private AuthDecision consent(CheckResponse read) {
@@ -164,7 +166,10 @@ public final class GrpcAuth implements AuthProtocol {
     private record Consent(CheckResponse read, List<FieldEdit> response, Answers answers)
             implements AuthDecision.Allowed, AuthDecision.Gift {
         @Override
-        public void apply(RequestHead head, FilterContext context) {
+        public boolean apply(RequestHead head, FilterContext context) {
+            if (!context.tryHold(read.heldBytes(), true)) {
+                return false;
+            }
             for (FieldEdit edit : read.requestEdits()) {
                 if (edit.name().equals(answers.identity)) {
                     AuthAnswerFields.identify(edit.value(), context);
@@ -177,6 +182,7 @@ public final class GrpcAuth implements AuthProtocol {
                 OddNames.removeAlike(head.fields(), name);
             }
             context.keep(this);
+            return true;
         }
 
         private boolean isTaken(FieldName name) {

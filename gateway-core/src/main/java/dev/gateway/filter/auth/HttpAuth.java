@@ -47,11 +47,15 @@ record HttpAuth(AuthQuestion about, AuthAnswerFields fields) implements AuthProt
 
     private AuthDecision.Allowed consent(Fields answer) {
         return (head, context) -> {
-            fields.apply(answer, head.fields(), context);
             Fields found = fields.forClient(answer);
             if (found != null) {
+                if (!context.tryHold(found.heldBytes(), true)) {
+                    return false;
+                }
                 context.keep((AuthDecision.Gift) response -> fields.give(found, response));
             }
+            fields.apply(answer, head.fields(), context);
+            return true;
         };
     }
 

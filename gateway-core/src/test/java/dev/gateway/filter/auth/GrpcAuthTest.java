@@ -73,12 +73,16 @@ class GrpcAuthTest {
     }
 
     private static void answer(FakeCall call, ByteBuf body) {
+        deliver(call, body);
+        assertThat(body.refCnt()).isZero();
+    }
+
+    private static void deliver(FakeCall call, ByteBuf body) {
         call.callback.onAnswer(new UpstreamCall.Answer(
                 new ResponseHead(200, null, Heads.fields("content-type: application/grpc"), -1),
                 body,
                 true,
                 Heads.fields("grpc-status: 0")));
-        assertThat(body.refCnt()).isZero();
     }
 
     private Verdict verdict() {
@@ -294,17 +298,16 @@ class GrpcAuthTest {
 
     @Test
     void aRefusalIsTheClients() {
-        answer(
-                ask(Heads.get("shop.test", "/")),
-                denied(new ProtoWriter()
-                                .message(1, status(401))
-                                .message(2, field("www-authenticate", "Basic"))
-                                .message(2, field("set-cookie", "a=1"))
-                                .message(2, field("set-cookie", "b=2"))
-                                .message(2, field("content-length", "999"))
-                                .message(2, field("connection", "close"))
-                                .text(3, "who are you?"))
-                        .framed());
+        ByteBuf answer = denied(new ProtoWriter()
+                        .message(1, status(401))
+                        .message(2, field("www-authenticate", "Basic"))
+                        .message(2, field("set-cookie", "a=1"))
+                        .message(2, field("set-cookie", "b=2"))
+                        .message(2, field("content-length", "999"))
+                        .message(2, field("connection", "close"))
+                        .text(3, "who are you?"))
+                .framed();
+        deliver(ask(Heads.get("shop.test", "/")), answer);
         assertThat(verdict()).isInstanceOfSatisfying(Verdict.Reply.class, reply -> {
             assertThat(reply.head().status()).isEqualTo(401);
             assertThat(reply.head().contentLength()).isEqualTo(12);
@@ -316,6 +319,9 @@ class GrpcAuthTest {
                             "Content-Type: text/plain",
                             "Cache-Control: no-store");
             assertThat(reply.body().toString(StandardCharsets.UTF_8)).isEqualTo("who are you?");
+            assertThat(answer.refCnt()).as("what is charged is the answer").isOne();
+            reply.body().release();
+            assertThat(answer.refCnt()).isZero();
             assertThat(reply.refusal()).isNotNull().extracting(Failure::cause).isEqualTo(Cause.AUTHZ_DENIED);
         });
         assertThat(tally.denied()).isEqualTo(1);

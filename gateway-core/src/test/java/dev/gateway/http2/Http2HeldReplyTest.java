@@ -1,0 +1,105 @@
+package dev.gateway.http2;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.Cost;
+import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.SharedBytes;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.SourceAddress;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a stream holds is charged until its client has taken it, although its exchange has ended. */
+class Http2HeldReplyTest {
+    private static final int CAPACITY = 1 << 20;
+    private static final int BODY = 60_000;
+
+    private final LoopBudget heap = new LoopBudget(new MemoryBudget(CAPACITY, 1));
+    private final LoopBudget direct = new LoopBudget(new MemoryBudget(CAPACITY, 1));
+    private final RawClient client = new RawClient(info(), Http2ServerSettings.DEFAULT, true);
+
+    private ConnectionInfo info() {
+        SourceAddress address = SourceAddress.of(null);
+        Account account = new Account(heap, direct);
+        return new ConnectionInfo(0, "test", HttpVersion.HTTP_2, address, address, null, null, account);
+    }
+
+    @AfterEach
+    void nothingIsHeldAnyMore() {
+        client.close();
+        assertThat(heap.held()).isZero();
+        assertThat(direct.held()).isZero();
+    }
+
+    private ServerStream stream() {
+        return Objects.requireNonNull(client.request(0).server);
+    }
+
+    private void ask() {
+        client.send(Frames.SETTINGS, 0, 0, new byte[] {0, 4, 0, 0, 0, 0}); // no window
+        client.send(Frames.HEADERS, Frames.END_HEADERS | Frames.END_STREAM, 1, Frames.get());
+    }
+
+    private void answer(ByteBuf body) {
+        ask();
+        stream().head(new ResponseHead(403, null, new Fields(), body.readableBytes()), false);
+        stream().data(body, true);
+        stream().flush();
+        client.collect();
+    }
+
+    @Test
+    void aReplyOnTheHeapIsChargedUntilItIsTaken() {
+        answer(Unpooled.wrappedBuffer(new byte[BODY]));
+        assertThat(heap.held()).isBetween((long) BODY, BODY + 2 * Cost.STREAM);
+        client.send(Frames.WINDOW_UPDATE, 0, 1, Frames.number(BODY / 2));
+        assertThat(heap.held()).isGreaterThan(BODY);
+        client.send(Frames.WINDOW_UPDATE, 0, 1, Frames.number(BODY / 2));
+        assertThat(heap.held()).isZero();
+    }
+
+    @Test
+    void aReplyInDirectMemoryIsChargedUntilItsStreamIsReset() {
+        answer(client.channel.alloc().directBuffer(BODY).writeZero(BODY));
+        assertThat(direct.held()).isEqualTo(BODY);
+        client.send(Frames.RST_STREAM, 0, 1, Frames.number(8));
+        assertThat(direct.held()).isZero();
+    }
+
+    @Test
+    void aReplyIsChargedUntilItsConnectionCloses() {
+        answer(Unpooled.wrappedBuffer(new byte[BODY]));
+        client.channel.close();
+        assertThat(heap.held()).isZero();
+    }
+
+    @Test
+    void whatAllRepliesShareIsNotChargedToAny() {
+        answer(SharedBytes.of(new byte[BODY]));
+        assertThat(heap.held()).isBetween(1L, 2 * Cost.STREAM);
+    }
+
+    @Test
+    void aBodyThatTheClientDoesNotTakeAtOnceNeedsRoom() {
+        ask();
+        ByteBuf body = Unpooled.wrappedBuffer(new byte[BODY]);
+        assertThat(stream().hasRoomFor(body)).isTrue();
+        heap.charge(CAPACITY - BODY);
+        assertThat(stream().hasRoomFor(body)).isFalse();
+        assertThat(stream().hasRoomFor(SharedBytes.of(new byte[BODY]))).isTrue();
+        client.send(Frames.WINDOW_UPDATE, 0, 1, Frames.number(BODY));
+        assertThat(stream().hasRoomFor(body)).isTrue();
+        heap.release(CAPACITY - BODY);
+        stream().head(new ResponseHead(200, null, new Fields(), 0), true);
+    }
+}
