@@ -82,6 +82,11 @@ final class Exchange extends ExchangeContext
 
     @Override
     public void sendTo(Upstream upstream, Route route) {
+        Failure noRoom = chargeHead();
+        if (noRoom != null) {
+            fail(noRoom);
+            return;
+        }
         if (!loop.gate.admits(upstream.waiting(), held.bytes())) {
             record.upstream = upstream.name();
             fail(Failure.of(Cause.OVERLOAD, "requests that wait for " + upstream + " hold as much memory as is left"));

@@ -30,6 +30,7 @@ class ExchangeContext {
     final Holding held;
 
     private ExchangeSettings settings;
+    private int headBytes; // what was charged for the request's head
 
     ExchangeContext(
             LoopServices loop,
@@ -54,11 +55,29 @@ class ExchangeContext {
         if (!gate.admitsRequest(loop.active())) {
             return Failure.of(Cause.OVERLOAD, "the gateway refuses new requests for now");
         }
-        if (held.tryAdd(Cost.EXCHANGE + head.heldBytes())) {
+        headBytes = head.heldBytes();
+        if (held.tryAdd(Cost.EXCHANGE + headBytes)) {
             return null;
         }
         gate.onNoRoomForRequest();
         return Failure.of(Cause.OVERLOAD, "no memory is left for another request");
+    }
+
+    /**
+     * The gateway or filters may have added to the request's head, and it may wait from here on: charges what it takes more
+     * than before. Returns why not if there is no room.
+     */
+    final @Nullable Failure chargeHead() {
+        int now = head.heldBytes();
+        if (now <= headBytes) {
+            return null;
+        }
+        if (!held.tryAdd(now - headBytes)) {
+            loop.gate.onNoRoomForRequest();
+            return Failure.of(Cause.OVERLOAD, "no memory is left for what was added to the request's head");
+        }
+        headBytes = now;
+        return null;
     }
 
     /** Returns the client's connection. */

@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 final class RequestRouting implements FilterChain.Owner {
     private static final Logger log = LoggerFactory.getLogger(RequestRouting.class);
+    private static final int FIRST_ERROR = 400;
     private static final int FIRST_WITHOUT_TUNNEL = 300; // a 2xx answer to CONNECT opens one
 
     private final ExchangeContext exchange;
@@ -191,6 +192,10 @@ final class RequestRouting implements FilterChain.Owner {
     @Override
     public void onFilterWaits() {
         exchange.state.on(Event.FILTER_WAITS);
+        Failure noRoom = exchange.chargeHead();
+        if (noRoom != null) {
+            owner.fail(noRoom);
+        }
     }
 
     @Override
@@ -207,11 +212,23 @@ final class RequestRouting implements FilterChain.Owner {
                                     "a filter answers " + reply.head().status() + " itself"));
             return;
         }
+        if (!exchange.state.isDone() && isSuccessWithoutRoom(reply)) {
+            reply.body().release();
+            owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the reply of a filter"));
+            return;
+        }
         if (exchange.state.on(Event.REPLIED) == Action.NOTHING) {
             reply.body().release();
             return;
         }
         owner.answer(reply.head().status(), reply.refusal(), () -> send(reply));
+    }
+
+    /** Whether the reply is no error, and so is of no use without its body, for which there is no memory. */
+    private boolean isSuccessWithoutRoom(Verdict.Reply reply) {
+        return reply.head().status() < FIRST_ERROR
+                && reply.body().isReadable()
+                && !exchange.server.hasRoomFor(reply.body());
     }
 
     /** Makes an upgrade an ordinary request: a filter answers, not the protocol that was asked for. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * change the index, so an unedited run of lines is forwarded by one copy. Order is kept; names compare without case.
  *
  * <p>Mutable, confined to the event loop of its message, and not reference-counted: the array is garbage-collected.
- * Views it returns stay valid after edits.
+ * Views it returns stay valid after edits, except views of a value that {@link #cut} shortens.
  */
 public final class Fields {
     static final int STRIDE = 4;
@@ -32,6 +32,8 @@ public final class Fields {
     private int end;
     private int[] index;
     private int size;
+    private int parsed; // length of the array of a parser, of which others may have views; 0 while it is used here
+    private boolean ofParser; // the array is a parser's
     private long present; // a bit per known id; 0 is "some unknown name"
 
     /** Makes an empty table. */
@@ -68,6 +70,7 @@ public final class Fields {
         this.bytes = bytes;
         this.end = end;
         this.index = new int[Math.max(1, expected) * STRIDE];
+        this.ofParser = true;
     }
 
     /**
@@ -89,9 +92,9 @@ public final class Fields {
         size++;
     }
 
-    /** Returns about how many bytes of heap the table takes. */
+    /** Returns about how many bytes of heap the table takes, with the array that it was made with. */
     public int heldBytes() {
-        return OVERHEAD + bytes.length + Integer.BYTES * index.length;
+        return OVERHEAD + parsed + bytes.length + Integer.BYTES * index.length;
     }
 
     /** Gives back room in the index that no field has taken: the table is kept for long, and hardly edited any more. */
@@ -119,6 +122,10 @@ public final class Fields {
         int lineEnd = valueStart + valueLength + 2;
         if (lineEnd > bytes.length) {
             // A new array, never a resize in place: views into the old one stay valid.
+            if (ofParser) {
+                ofParser = false;
+                parsed = bytes.length; // the path of the request is such a view, as long as the table
+            }
             bytes = Arrays.copyOf(
                     bytes, Math.max(lineEnd, bytes.length + bytes.length / (bytes.length < LARGE ? 1 : 4)));
         }
@@ -136,6 +143,23 @@ public final class Fields {
         bytes[lineEnd - 1] = '\n';
         end = lineEnd;
         addParsed(nameStart, nameLength, id, valueStart, valueLength);
+    }
+
+    /**
+     * Takes bytes out of the value at a position. It stays where it is, so that this takes no memory.
+     *
+     * @param from where they begin in the value
+     * @param to where they end; at least two bytes after that
+     */
+    void cut(int i, int from, int to) {
+        int slot = i * STRIDE;
+        int start = index[slot + VALUE_START];
+        int length = index[slot + VALUE_LENGTH];
+        System.arraycopy(bytes, start + to, bytes, start + from, length - to);
+        int left = length - (to - from);
+        bytes[start + left] = '\r'; // what follows the value when the line is copied
+        bytes[start + left + 1] = '\n';
+        index[slot + VALUE_LENGTH] = left;
     }
 
     /** Replaces every field of that name by one, added after all others. */

@@ -76,6 +76,45 @@ class OverloadedExchangeTest extends ExchangeRig {
         assertThat(budget.held()).isZero();
     }
 
+    private static Filter adding(int bytes, Verdict verdict) {
+        return new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                head.fields().add(FieldName.of("X-Claims"), "c".repeat(bytes));
+                return verdict;
+            }
+        };
+    }
+
+    /** It waits with the request for the upstream's answer. */
+    @Test
+    void whatFiltersAddToTheHeadIsCharged() {
+        filters.add(adding(8000, Verdict.PROCEED));
+        route();
+        handler().onRequest(client, headOf(4000), true);
+        assertThat(budget.held()).isGreaterThan(Cost.EXCHANGE + 4000 + 8000);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
+    void whatFiltersAddToTheHeadMayBeTooMuch() {
+        filters.add(adding((int) CAPACITY, Verdict.PROCEED));
+        route();
+        handler().onRequest(client, headOf(4000), true);
+        assertAnswered(503, Cause.OVERLOAD);
+        assertThat(opener.openings).isEmpty();
+    }
+
+    @Test
+    void whatAFilterAddsBeforeItWaitsIsCharged() {
+        filters.add(adding(8000, new Verdict.Wait(() -> {})));
+        route();
+        StreamEvents events = handler().onRequest(client, headOf(4000), true);
+        assertThat(budget.held()).isGreaterThan(Cost.EXCHANGE + 4000 + 8000);
+        events.onReset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+    }
+
     /** Its client may take long to read it, and the log may have some of its fields. */
     @Test
     void aResponsesHeadIsChargedUntilTheExchangeEnds() {

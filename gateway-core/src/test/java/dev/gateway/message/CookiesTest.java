@@ -2,7 +2,10 @@ package dev.gateway.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -37,8 +40,8 @@ class CookiesTest {
                 "sid=, '', -",
                 "a=b; sid=1, 1, a=b",
                 "sid=1; a=b, 1, a=b",
-                "a=b;sid=1;c=d, 1, a=b; c=d",
-                "a=b;  sid=1 ; c=\"d e\", '1 ', a=b; c=\"d e\"",
+                "a=b;sid=1;c=d, 1, a=b;c=d",
+                "a=b;  sid=1 ; c=\"d e\", '1 ', a=b;  c=\"d e\"",
                 "sid=1; a=b; sid=2, 1, a=b",
                 "xsid=1; sidx=2; a=sid=3, -, xsid=1; sidx=2; a=sid=3",
                 "SID=1, -, SID=1",
@@ -56,11 +59,25 @@ class CookiesTest {
     }
 
     @Test
-    void cookiesInSeveralLinesAsHttp2HasThemBecomeOne() {
+    void eachLineKeepsItsOtherCookies() {
         Fields fields = fields("a=b", "sid=1", "c=d; sid=2");
         assertThat((Object) Cookies.value(fields, NAME)).hasToString("1");
         Cookies.remove(fields, NAME);
-        assertThat(lines(fields)).containsExactly("a=b; c=d");
+        assertThat(lines(fields)).containsExactly("a=b", "c=d");
+    }
+
+    /** Requests may wait for long, and their heads were charged before. */
+    @Test
+    void takingACookieOutTakesNoMemory() {
+        Fields fields = fields("sid=1; a=" + "x".repeat(10_000));
+        fields.add(FieldName.VIA, new AsciiString("1.1 gateway"));
+        int before = fields.heldBytes();
+        Cookies.remove(fields, NAME);
+        assertThat(fields.heldBytes()).isEqualTo(before);
+        ByteBuf written = Unpooled.buffer();
+        fields.writeTo(written);
+        assertThat(written.toString(StandardCharsets.US_ASCII))
+                .isEqualTo("Cookie: a=" + "x".repeat(10_000) + "\r\nVia: 1.1 gateway\r\n");
     }
 
     @Test
