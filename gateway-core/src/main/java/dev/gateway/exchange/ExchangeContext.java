@@ -85,6 +85,11 @@ class ExchangeContext {
         return record.connection;
     }
 
+    /** Returns how many bytes of heap it holds. */
+    public final long heldHeap() {
+        return held.bytes();
+    }
+
     final ExchangeSettings settings() {
         return settings;
     }

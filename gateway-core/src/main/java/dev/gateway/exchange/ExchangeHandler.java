@@ -8,6 +8,7 @@ import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.TraceLink;
+import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
@@ -27,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * begins serves it to its end. Confined to its loop, like everything it is made with except the settings.
  */
 public final class ExchangeHandler implements RequestHandler {
+    /** All clients together of which trusted proxies tell no address. */
+    private static final Object NAMELESS = "clients without an address";
+
     private static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
     final LoopServices loop;
@@ -148,6 +152,9 @@ public final class ExchangeHandler implements RequestHandler {
             record.fields = head.fields();
         }
         ClientFinder.find(record, settings);
+        if (record.fromProxy) {
+            chargeClient(record, settings.trust(record.connection.listener()));
+        }
         TraceSettings wanted = settings.traces();
         if (wanted != null) {
             boolean trusted = record.fromProxy
@@ -159,6 +166,15 @@ public final class ExchangeHandler implements RequestHandler {
             }
         }
         return record;
+    }
+
+    /** The connection of a trusted proxy has no share of the memory, but each of its clients has. */
+    private void chargeClient(ExchangeRecord record, ClientTrust trust) {
+        Object client = trust.isProxy(record.client) ? NAMELESS : record.client.network();
+        Account account = loop.gate.accountOf(client);
+        if (account != null) {
+            record.connection = record.connection.withAccount(account);
+        }
     }
 
     private static Kind kind(RequestHead head) {

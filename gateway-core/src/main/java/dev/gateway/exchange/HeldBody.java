@@ -32,7 +32,7 @@ final class HeldBody {
         this.owner = owner;
         this.holding = holding;
         this.waiting = new StalledBody(
-                owner, () -> bytes, "direct memory ran low, and the request's body could not be passed on yet");
+                owner, () -> bytes, "memory ran low, and the request's body could not be passed on yet");
     }
 
     /** Adds a piece and owns it. If there is no memory for it, returns false, and the caller keeps it. */

@@ -54,6 +54,9 @@ final class LoopServices {
         try {
             observer.onCompleted(record);
         } finally {
+            if (record.fromProxy) {
+                gate.leave(record.connection.account());
+            }
             generation.end();
         }
     }

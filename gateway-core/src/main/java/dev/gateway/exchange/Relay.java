@@ -110,7 +110,7 @@ final class Relay {
         }
         StalledBody made = waiting;
         if (made == null) {
-            made = new StalledBody(owner, () -> owed, "direct memory ran low, and what was sent was not taken");
+            made = new StalledBody(owner, () -> owed, "memory ran low, and what was sent was not taken");
             waiting = made;
         }
         made.stall();

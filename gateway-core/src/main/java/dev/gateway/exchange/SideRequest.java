@@ -140,6 +140,11 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
     abstract void onFinalHead(ResponseHead head, boolean last);
 
     @Override
+    public final long heldHeap() {
+        return exchange.heldHeap();
+    }
+
+    @Override
     public final ConnectionInfo connection() {
         return exchange.record.connection;
     }

@@ -6,7 +6,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import java.util.function.LongSupplier;
 
-/** Bytes of a body that an exchange holds because its sink does not take them. If direct memory runs out, it may fail. */
+/** Bytes of a body that an exchange holds because its sink does not take them. If memory runs out, it may fail. */
 final class StalledBody extends StalledPeers.Holder {
     private final Owner owner;
     private final LongSupplier bytes;
@@ -19,8 +19,11 @@ final class StalledBody extends StalledPeers.Holder {
 
         /** Returns the cause of what the exchange holds: the same object for everything that is added up. */
         default Object culprit() {
-            return connection();
+            return connection().culprit();
         }
+
+        /** Returns how many bytes of heap the exchange holds. */
+        long heldHeap();
 
         /** The exchange cannot succeed any more. */
         void fail(Failure failure);
@@ -41,6 +44,11 @@ final class StalledBody extends StalledPeers.Holder {
     @Override
     protected long held() {
         return bytes.getAsLong();
+    }
+
+    @Override
+    protected long heldHeap() {
+        return owner.heldHeap();
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.gateway.net.PendingWrites;
 import dev.gateway.net.WriteBatch;
 import dev.gateway.net.transport.IdleTasks;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.Cost;
 import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -247,14 +248,18 @@ final class ServerOutput {
         }
 
         @Override
+        protected long heldHeap() {
+            return Cost.CONNECTION;
+        }
+
+        @Override
         protected Object culprit() {
-            return owner.info();
+            return owner.info().culprit();
         }
 
         @Override
         protected void cut() {
-            owner.onClientNotReading(
-                    Failure.of(Cause.OVERLOAD, "direct memory ran low, and what was sent was not taken"));
+            owner.onClientNotReading(Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
         }
     }
 

@@ -38,7 +38,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
                 settings.connectionWindow(),
                 Http2ServerSettings.WINDOW_GROWTH,
                 info.account(),
-                info,
+                info.culprit(),
                 settings.timeouts().responseWriteIdleMillis());
         this.settings = settings;
         this.requests = new ServerStreams(info, handler, settings, codec, streams(), shared(), goingAway);

@@ -389,13 +389,18 @@ abstract class SendingStream
         }
 
         @Override
+        protected long heldHeap() {
+            return heap + Cost.STREAM;
+        }
+
+        @Override
         protected Object culprit() {
             return context.culprit();
         }
 
         @Override
         protected void cut() {
-            SendingStream.this.cut("direct memory ran low, and what was sent was not taken");
+            SendingStream.this.cut("memory ran low, and what was sent was not taken");
         }
     }
 }

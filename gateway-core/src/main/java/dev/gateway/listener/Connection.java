@@ -11,6 +11,7 @@ import dev.gateway.net.tls.HandshakeCallback;
 import dev.gateway.net.tls.HandshakeFailures;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.ClientMemory;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.Resource;
@@ -171,6 +172,13 @@ final class Connection
             return;
         }
         counted = admitted;
+        ClientNetwork sharing = settings().limits().clients().sharing(client);
+        if (!sharing.equals(ClientNetwork.NONE) && !loop.gate().admitClient(account, sharing)) {
+            loop.observer().onConnectionShed();
+            owner.refusals().onShareUsedUp(settings().name(), client);
+            channel.close();
+            return;
+        }
         ServerTls serverTls = settings().tls();
         TcpServerSettings bytes = settings().protocols().bytes();
         if (bytes != null) {
@@ -352,6 +360,11 @@ final class Connection
     }
 
     @Override
+    public @Nullable ClientMemory client() {
+        return account.client();
+    }
+
+    @Override
     public boolean giveWay(Resource because) {
         boolean recent = loop.timers().nanoTime() - bytes.movedNanos() < RECENT_NANOS;
         if (!isRefused() && (recent || !isIdle())) {
@@ -377,6 +390,7 @@ final class Connection
         settingsRef.end();
         ClientChain chain = tls == null ? null : tls.clientChain();
         account.release(fixed + (chain == null ? 0 : chain.charged()));
+        loop.gate().leave(account);
         if (certificateEnd != null) {
             certificateEnd.cancel();
         }

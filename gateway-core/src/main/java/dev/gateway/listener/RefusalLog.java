@@ -25,6 +25,7 @@ final class RefusalLog {
     private final Throttle denied;
     private final Throttle withoutMemory;
     private final Throttle withoutFiles;
+    private final Throttle share;
 
     RefusalLog(LongSupplier clock) {
         for (HandshakeFailure each : HandshakeFailure.values()) {
@@ -36,6 +37,7 @@ final class RefusalLog {
         denied = new Throttle(clock);
         withoutMemory = new Throttle(clock);
         withoutFiles = new Throttle(clock);
+        share = new Throttle(clock);
     }
 
     /** A TLS handshake has failed. */
@@ -82,6 +84,19 @@ final class RefusalLog {
     /** A client has reached its limit of connections. */
     void onTooManyOfClient(String listener, SourceAddress peer) {
         tell(client.count(), listener, peer, "limits.maxConnectionsPerClient");
+    }
+
+    /** A client holds as much memory as one client may. */
+    void onShareUsedUp(String listener, SourceAddress peer) {
+        long count = share.count();
+        if (count > 0) {
+            log.warn(
+                    "listener {} refuses connections ({} so far), such as of {}, which holds all the memory that one client"
+                            + " may hold. If it is a proxy, set proxyProtocol or trustedProxies",
+                    listener,
+                    count,
+                    peer);
+        }
     }
 
     /** A client may not connect, by the listener's rules about addresses. */

@@ -82,8 +82,8 @@ public final class ExchangeRecord {
      */
     public record Tried(EndpointName endpoint, int status, @Nullable Cause cause) {}
 
-    /** The downstream connection. */
-    public final ConnectionInfo connection;
+    /** The downstream connection. Behind a trusted proxy, its account is that of the request's client. */
+    public ConnectionInfo connection;
 
     /** Where the request comes from: the connection's client, unless that is a trusted proxy and names another. */
     public SourceAddress client;

@@ -1,12 +1,13 @@
 package dev.gateway.overload;
 
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Memory account of a connection: how much it holds of its loop's {@link LoopBudget}. Code that keeps bytes for the
  * connection charges them here, and releases the same number when it frees them. A connection that holds much gets more
- * only while much is left, so one client, or a few, cannot use up what the others need. Confined to the connection's event
- * loop.
+ * only while much is left. All accounts of a client together hold at most as much as is left for all others. So no client
+ * can use up what the others need, however many connections it has. Confined to the connection's event loop.
  */
 public final class Account {
     /** An account that is never full and counts nothing: for tests, and for connections that are not from clients. */
@@ -18,7 +19,10 @@ public final class Account {
     /** A connection may hold more than that, up to this part (a half) of what is left above the reserve. */
     private static final int SHARE = 2;
 
-    /** This part (an eighth) of the capacity is reserved for connections that hold no more than the ordinary. */
+    /**
+     * This part (an eighth) of the capacity is reserved for connections that hold no more than the ordinary. The rule of shares
+     * reserves it for those of the client, too, as many people may have one address.
+     */
     private static final int RESERVE = 8;
 
     /** This part (a half) of the capacity is kept free from optional charges. */
@@ -29,6 +33,8 @@ public final class Account {
 
     private final @Nullable LoopBudget loop;
     private final @Nullable Account waitingBodies;
+    private @Nullable ClientMemory client; // null if it counts for no client
+    private @Nullable LongAdder share; // what the client holds of this budget
     private long held;
 
     private Account() {
@@ -52,6 +58,50 @@ public final class Account {
         this.waitingBodies = new Account(waitingBodies);
     }
 
+    /** Counts for this client from now on, with all that it holds already. */
+    public void countFor(ClientMemory owner) {
+        client = owner;
+        count(owner.heap());
+        if (waitingBodies != null) {
+            waitingBodies.client = owner;
+            waitingBodies.count(owner.direct());
+        }
+    }
+
+    private void count(LongAdder sum) {
+        share = sum;
+        sum.add(held);
+    }
+
+    /** Returns the client that it counts for, null for none. */
+    public @Nullable ClientMemory client() {
+        return client;
+    }
+
+    /**
+     * Whether something is left of its client's share.
+     *
+     * @param parts how many parts (eighths) of the capacity must be left
+     */
+    boolean hasShare(int parts) {
+        return loop == null || hasShare(loop, 0, parts);
+    }
+
+    /**
+     * Whether its client may hold this number of bytes more. It may hold as much as is left for others. While more than half
+     * of the budget is left, this needs no sum.
+     *
+     * @param parts how many parts (eighths) of the capacity must be left of its share then
+     */
+    private boolean hasShare(LoopBudget budget, long bytes, int parts) {
+        LongAdder sum = share;
+        if (sum == null) {
+            return true;
+        }
+        long left = budget.left() - bytes - parts * (budget.capacity() / RESERVE);
+        return left >= budget.capacity() / 2 || sum.sum() + bytes <= left;
+    }
+
     /** Returns the account of direct memory for bodies that wait for an upstream, with the same rules. */
     public Account waitingBodies() {
         return waitingBodies == null ? UNLIMITED : waitingBodies;
@@ -64,10 +114,11 @@ public final class Account {
             return true;
         }
         long after = held + bytes;
-        if ((after > ORDINARY && after > share(budget)) || !budget.tryCharge(bytes)) {
+        boolean greedy = after > ORDINARY;
+        if ((greedy && after > share(budget)) || !hasShare(budget, bytes, greedy ? 1 : 0) || !budget.tryCharge(bytes)) {
             return false;
         }
-        held = after;
+        add(bytes);
         return true;
     }
 
@@ -85,7 +136,8 @@ public final class Account {
      * complete requests still find room.
      */
     public boolean tryChargeUnfinished(long bytes) {
-        return (loop == null || loop.left() - bytes >= loop.capacity() / RESERVE) && tryCharge(bytes);
+        return (loop == null || (loop.left() - bytes >= loop.capacity() / RESERVE && hasShare(loop, bytes, 1)))
+                && tryCharge(bytes);
     }
 
     /** Charges bytes of something optional. Leaves half of the capacity for necessary charges. */
@@ -119,7 +171,7 @@ public final class Account {
     public void charge(long bytes) {
         if (loop != null) {
             loop.charge(bytes);
-            held += bytes;
+            add(bytes);
         }
     }
 
@@ -127,7 +179,14 @@ public final class Account {
     public void release(long bytes) {
         if (loop != null) {
             loop.release(bytes);
-            held -= bytes;
+            add(-bytes);
+        }
+    }
+
+    private void add(long bytes) {
+        held += bytes;
+        if (share != null) {
+            share.add(bytes);
         }
     }
 

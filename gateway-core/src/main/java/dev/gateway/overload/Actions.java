@@ -24,6 +24,15 @@ public final class Actions {
         of(because, action).increment();
     }
 
+    /** An exchange or a stream was ended because this resource is short. */
+    public void onCut(Resource because) {
+        if (because == Resource.DIRECT_MEMORY) {
+            DirectMemory.onCut();
+        } else {
+            count(because, Action.CUT);
+        }
+    }
+
     /** Returns the number of such actions. */
     public long count(Action action, Resource because) {
         return because == Resource.DIRECT_MEMORY && action == Action.CUT

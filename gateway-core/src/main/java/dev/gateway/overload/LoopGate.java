@@ -32,6 +32,7 @@ public final class LoopGate {
     private final Overload overload;
     private final @Nullable LoopBudget budget;
     private final @Nullable LoopBudget waitingBodies;
+    private final ClientShares clients;
     private final int loops;
     private final @Nullable RefusalPace pace;
     private final RefusalPace exchanging = new RefusalPace(EXCHANGE_NANOS); // connections that replace others
@@ -46,15 +47,22 @@ public final class LoopGate {
      * @param waitingBodies the budget for bodies of requests while they wait, null not to count them
      */
     public LoopGate(Overload overload, @Nullable LoopBudget budget, @Nullable LoopBudget waitingBodies) {
-        this(overload, budget, waitingBodies, 1);
+        this(overload, budget, waitingBodies, new ClientShares(), 1);
     }
 
     /**
      * Makes the gate of one of several event loops.
      *
+     * @param clients what each client holds on all loops
      * @param loops how many loops share the limit of requests in flight
      */
-    public LoopGate(Overload overload, @Nullable LoopBudget budget, @Nullable LoopBudget waitingBodies, int loops) {
+    public LoopGate(
+            Overload overload,
+            @Nullable LoopBudget budget,
+            @Nullable LoopBudget waitingBodies,
+            ClientShares clients,
+            int loops) {
+        this.clients = clients;
         this.loops = loops;
         this.overload = overload;
         this.budget = budget;
@@ -66,6 +74,11 @@ public final class LoopGate {
     public interface Guest {
         /** Closes the connection if it is not in use, because a resource is short; returns whether it has. */
         boolean giveWay(Resource because);
+
+        /** Returns the client that it counts for, null for none. */
+        default @Nullable ClientMemory client() {
+            return null;
+        }
     }
 
     /** A connection was admitted. */
@@ -102,6 +115,47 @@ public final class LoopGate {
         return account;
     }
 
+    /**
+     * It is known now whose connection was admitted. Its account counts for that client; returns false if the client holds
+     * all of its share already, so that the connection is to be closed.
+     *
+     * @param client equal for all connections of the client
+     */
+    public boolean admitClient(Account account, Object client) {
+        if (budget == null) {
+            return true;
+        }
+        account.countFor(clients.enter(client));
+        // Like a budget that is crowded, and then full: an eighth of it is for requests of open connections.
+        boolean admitted =
+                account.hasShare(2) || makeRoom(Resource.CLIENT_HEAP, account.client()) || account.hasShare(1);
+        if (!admitted) {
+            overload.actions().count(Resource.CLIENT_HEAP, Action.REFUSE_CONNECTION);
+        }
+        return admitted;
+    }
+
+    /**
+     * Returns the account of a request that a trusted proxy passes on for this client, null if nothing counts. {@link
+     * #leave} must follow.
+     */
+    public @Nullable Account accountOf(Object client) {
+        if (budget == null) {
+            return null;
+        }
+        Account account = newAccount();
+        account.countFor(clients.enter(client));
+        return account;
+    }
+
+    /** What an account counts for has ended. */
+    public void leave(Account account) {
+        ClientMemory client = account.client();
+        if (client != null) {
+            clients.leave(client);
+        }
+    }
+
     /** Returns another account with the budgets of this loop, which has nothing yet. */
     public Account newAccount() {
         if (budget == null) {
@@ -120,14 +174,22 @@ public final class LoopGate {
         return charged.left() < charged.capacity() * 3 / 16;
     }
 
-    /** Closes one or two unused connections for a new one. Two, to make up for those that were admitted without room. */
     private boolean makeRoom(Resource because) {
+        return makeRoom(because, null);
+    }
+
+    /**
+     * Closes one or two unused connections for a new one. Two, to make up for those that were admitted without room.
+     *
+     * @param of only those of this client, null for all
+     */
+    private boolean makeRoom(Resource because, @Nullable ClientMemory of) {
         int closed = 0;
         for (int i = Math.min(LOOKED_AT, guests.size()); i > 0 && closed < 2; i--) {
             Guest first = guests.iterator().next();
             guests.remove(first);
             guests.add(first); // moves it to the end
-            if (first.giveWay(because)) {
+            if ((of == null || of.equals(first.client())) && first.giveWay(because)) {
                 guests.remove(first);
                 overload.actions().count(because, Action.CLOSE_IDLE);
                 closed++;

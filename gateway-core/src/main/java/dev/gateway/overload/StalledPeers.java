@@ -5,14 +5,15 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The stalled peers (slow consumers) of one event loop: a {@link Holder} for each, with the direct memory that its peer
  * does not take. The owner adds a holder when the peer has no room, and removes it when the peer has room again or the
- * exchange ends. If memory runs out, {@link #cut} ends those that hold most. One object for each loop, used by that loop
- * only.
+ * exchange ends. If memory runs out, {@link #cut} ends those of the client that holds most, the longest stalled first. One
+ * object for each loop, used by that loop only.
  */
 public final class StalledPeers {
     private static final FastThreadLocal<StalledPeers> OF_THIS_LOOP = new FastThreadLocal<>() {
@@ -41,10 +42,13 @@ public final class StalledPeers {
         private @Nullable Holder next;
         private long sinceNanos;
 
-        /** Returns approximately how many bytes it holds. */
+        /** Returns approximately how many bytes of direct memory it holds. */
         protected abstract long held();
 
-        /** Returns the cause of it: the same object for everything that one connection of a client holds. */
+        /** Returns approximately how many bytes of heap it holds. */
+        protected abstract long heldHeap();
+
+        /** Returns the cause of it: the same object for everything that one client holds. */
         protected abstract Object culprit();
 
         /** Ends the exchange or stream, and so releases what it holds; it removes itself. */
@@ -89,14 +93,66 @@ public final class StalledPeers {
         holder.next = null;
     }
 
-    /** All holders of one connection of a client. */
+    /** The kind of memory that runs out. */
+    public enum Memory {
+        /** Counted on this loop, as most of it is charged to nobody while an exchange runs. */
+        DIRECT {
+            @Override
+            long of(Holder holder) {
+                return holder.held();
+            }
+
+            @Override
+            @Nullable
+            LongAdder ofClient(ClientMemory client) {
+                return null;
+            }
+        },
+        /** Direct memory that is charged: of a client it is known what it holds on all loops. */
+        CHARGED_DIRECT {
+            @Override
+            long of(Holder holder) {
+                return holder.held();
+            }
+
+            @Override
+            LongAdder ofClient(ClientMemory client) {
+                return client.direct();
+            }
+        },
+        /** The heap, which is charged. */
+        HEAP {
+            @Override
+            long of(Holder holder) {
+                return holder.heldHeap();
+            }
+
+            @Override
+            LongAdder ofClient(ClientMemory client) {
+                return client.heap();
+            }
+        };
+
+        abstract long of(Holder holder);
+
+        /** Returns what a client holds in all, null if only its holders tell. */
+        abstract @Nullable LongAdder ofClient(ClientMemory client);
+    }
+
+    /** All holders of one client. */
     private static final class Hoard {
         private final List<Holder> holders = new ArrayList<>();
         private long held;
 
-        void add(Holder holder) {
+        void add(Holder holder, Memory memory) {
             holders.add(holder);
-            held += holder.held();
+            held += memory.of(holder);
+        }
+
+        /** It counts with all that its client holds, on other loops too, and for requests whose client waits. */
+        void sum(Object culprit, Memory memory) {
+            LongAdder all = culprit instanceof ClientMemory client ? memory.ofClient(client) : null;
+            held = all == null ? held : all.sum();
         }
 
         long held() {
@@ -104,38 +160,47 @@ public final class StalledPeers {
         }
     }
 
+    /** Ends holders for want of direct memory. */
+    public long cut(long least, long wanted, long nanos) {
+        return cut(Memory.DIRECT, least, wanted, nanos, DirectMemory::onCut);
+    }
+
     /**
-     * Ends the holders that hold most, until enough is free: those of the connection that holds most first, and of each
-     * connection the largest first.
+     * Ends holders of the client that holds most, until enough is free, and then those of the next client. Of each client, the
+     * one that has stalled for the longest time comes first.
      *
-     * @param least the minimum that a connection must hold
+     * @param memory what is to be freed
+     * @param least the minimum that a client must hold
      * @param wanted how many bytes to free
      * @param nanos how long a peer must have been stalled: a shorter time may be normal for its network
+     * @param onCut runs for each holder that is ended
      * @return how many bytes the ended holders had
      */
-    public long cut(long least, long wanted, long nanos) {
+    public long cut(Memory memory, long least, long wanted, long nanos, Runnable onCut) {
         long now = nanoTime.getAsLong();
         IdentityHashMap<Object, Hoard> hoards = new IdentityHashMap<>();
         for (Holder holder = first; holder != null; holder = holder.next) {
             if (now - holder.sinceNanos >= nanos) {
-                hoards.computeIfAbsent(holder.culprit(), key -> new Hoard()).add(holder);
+                hoards.computeIfAbsent(holder.culprit(), key -> new Hoard()).add(holder, memory);
             }
         }
+        hoards.forEach((culprit, hoard) -> hoard.sum(culprit, memory));
         List<Hoard> largest = hoards.values().stream()
                 .filter(hoard -> hoard.held() >= least)
                 .sorted(Comparator.comparingLong(Hoard::held).reversed())
                 .toList();
         long freed = 0;
         for (Hoard hoard : largest) {
-            hoard.holders.sort(Comparator.comparingLong(Holder::held).reversed());
+            hoard.holders.sort(Comparator.comparingLong((Holder holder) -> now - holder.sinceNanos)
+                    .reversed());
             for (Holder holder : hoard.holders) {
                 if (freed >= wanted) {
                     return freed;
                 }
                 if (holder.list == this) { // cutting one may have ended others
-                    freed += holder.held();
+                    freed += memory.of(holder);
                     holder.resume();
-                    DirectMemory.onCut();
+                    onCut.run();
                     holder.cut();
                 }
             }

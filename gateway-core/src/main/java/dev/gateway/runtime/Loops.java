@@ -28,6 +28,7 @@ import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.meters.GatewayMeters;
 import dev.gateway.observe.metrics.LoopMetrics;
 import dev.gateway.observe.metrics.Metrics;
+import dev.gateway.overload.ClientShares;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.DirectMemoryGuard;
@@ -40,6 +41,9 @@ import dev.gateway.overload.MemoryTrimmer;
 import dev.gateway.overload.OpenFilesPressure;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.OverloadSettings;
+import dev.gateway.overload.Resource;
+import dev.gateway.overload.StallCutter;
+import dev.gateway.overload.StalledPeers;
 import dev.gateway.pool.Pools;
 import dev.gateway.process.NativeHeap;
 import dev.gateway.process.ProcessEnvironment;
@@ -78,6 +82,9 @@ public final class Loops {
     private final Overload overload = new Overload();
     private final MemoryBudget budget;
     private final MemoryBudget waitingBodies; // of direct memory
+    private final ClientShares clients = new ClientShares();
+    private final StallCutter heapCutter;
+    private final StallCutter bodiesCutter;
     private final List<LoopGate> gates = new ArrayList<>();
     private final List<ExchangeHandler> handlers = new ArrayList<>();
     private final ScheduledExecutorService housekeeping = new Housekeeping();
@@ -118,6 +125,15 @@ public final class Loops {
         this.waitingBodies =
                 new MemoryBudget(DirectMemory.max() / 2, transport.loops().size());
         this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
+        this.heapCutter = StallCutter.of(
+                "The heap for clients", budget, StalledPeers.Memory.HEAP, transport.loops(), () -> overload.actions()
+                        .onCut(Resource.CLIENT_HEAP));
+        this.bodiesCutter = StallCutter.of(
+                "The direct memory that clients are charged",
+                waitingBodies,
+                StalledPeers.Memory.CHARGED_DIRECT,
+                transport.loops(),
+                () -> overload.actions().onCut(Resource.DIRECT_MEMORY));
         overload.watch(directMemory);
         overload.watch(new HeapPressure());
         DescriptorShare files = transport.descriptors().clients();
@@ -129,6 +145,7 @@ public final class Loops {
                     overload,
                     new LoopBudget(budget),
                     new LoopBudget(waitingBodies),
+                    clients,
                     transport.loops().size()));
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);
@@ -323,6 +340,8 @@ public final class Loops {
         upstreams.start(housekeeping);
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
+        housekeeping.scheduleWithFixedDelay(heapCutter::review, 100, 100, TimeUnit.MILLISECONDS);
+        housekeeping.scheduleWithFixedDelay(bodiesCutter::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(this::tidyMemory, 1, 1, TimeUnit.SECONDS);
     }
 

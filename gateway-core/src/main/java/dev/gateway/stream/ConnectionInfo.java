@@ -53,6 +53,12 @@ public record ConnectionInfo(
         return new ConnectionInfo(listener, listenerName, version, peer, client, local, tls, other);
     }
 
+    /** Returns whose fault it is if it holds much: the same object for everything that is added up. */
+    public Object culprit() {
+        Object owner = account.client();
+        return owner == null ? this : owner;
+    }
+
     /** Returns the scheme a request without one is taken to have. */
     public AsciiString scheme() {
         return Scheme.of(tls != null);

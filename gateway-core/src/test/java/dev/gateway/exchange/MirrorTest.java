@@ -618,6 +618,11 @@ class MirrorTest extends ExchangeRig {
             }
 
             @Override
+            protected long heldHeap() {
+                return 0;
+            }
+
+            @Override
             protected Object culprit() {
                 return this;
             }

@@ -8,6 +8,7 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
@@ -74,6 +75,45 @@ class OverloadedExchangeTest extends ExchangeRig {
         opener.last().succeed();
         opener.last().events.onHead(response(200), true);
         assertThat(budget.held()).isZero();
+    }
+
+    /** Its connection is that of a proxy, which many clients share. */
+    @Test
+    void behindATrustedProxyEachClientIsCharged() {
+        fromProxy(headOf(4000), "203.0.113.9");
+        assertThat(client.account.held()).isZero();
+        assertThat(budget.held()).isGreaterThan(Cost.EXCHANGE + 4000);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().connection.account().client()).hasToString("203.0.113.9");
+    }
+
+    @Test
+    void behindATrustedProxyEachClientHasAShare() {
+        fromProxy(headOf(14_000), "203.0.113.9");
+        FakeServerStream second = new FakeServerStream();
+        RequestHead more = headOf(14_000);
+        more.fields().add(FieldName.X_FORWARDED_FOR, "203.0.113.9");
+        handler().onRequest(second, more, true);
+        assertThat(second.status()).isEqualTo(503);
+        assertThat(record().cause).isEqualTo(Cause.OVERLOAD);
+        FakeServerStream third = new FakeServerStream();
+        RequestHead ofAnother = headOf(1000);
+        ofAnother.fields().add(FieldName.X_FORWARDED_FOR, "203.0.113.10");
+        handler().onRequest(third, ofAnother, true);
+        assertThat(opener.openings).hasSize(2);
+        opener.openings.forEach(opening -> {
+            opening.succeed();
+            opening.events.onHead(response(200), true);
+        });
+        assertThat(third.status()).isEqualTo(200);
+    }
+
+    private void fromProxy(RequestHead head, String forwardedFor) {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        route();
+        head.fields().add(FieldName.X_FORWARDED_FOR, forwardedFor);
+        handler().onRequest(client, head, true);
     }
 
     private static Filter adding(int bytes, Verdict verdict) {

@@ -132,6 +132,11 @@ abstract class PartRig {
         private @Nullable Response response;
 
         @Override
+        public long heldHeap() {
+            return 0;
+        }
+
+        @Override
         public void beforeForwarding(ResponseHead head) {}
 
         @Override

@@ -66,6 +66,11 @@ class TransformedBodyTest extends PartRig {
         }
 
         @Override
+        public long heldHeap() {
+            return 0;
+        }
+
+        @Override
         public void fail(Failure failure) {
             events.add("failed: " + failure.cause().label());
             owner.fail(failure);

@@ -38,6 +38,60 @@ class AccountTest {
         assertThat(account.tryCharge(1)).as("less is left now").isFalse();
     }
 
+    /** However many connections and event loops it uses. */
+    @Test
+    void allAccountsOfAClientHoldAsMuchAsIsLeftForOthers() {
+        MemoryBudget shared = new MemoryBudget(CAPACITY, 2);
+        LoopBudget one = new LoopBudget(shared);
+        LoopBudget other = new LoopBudget(shared);
+        ClientMemory greedy = new ClientMemory("greedy");
+        long charged = 0;
+        boolean room = true;
+        for (int i = 0; room; i++) {
+            Account connection = new Account(i % 2 == 0 ? one : other);
+            connection.charge(100);
+            connection.countFor(greedy);
+            room = connection.tryCharge(Account.ORDINARY - 100);
+            charged += connection.held();
+        }
+        assertThat(charged).isBetween(CAPACITY / 16 * 5 - Account.ORDINARY, CAPACITY / 2 + 100);
+        assertThat(greedy.heap().sum()).isEqualTo(charged);
+        Account next = new Account(one);
+        next.countFor(new ClientMemory("next"));
+        assertThat(next.tryCharge(Account.ORDINARY)).isTrue();
+        assertThat(next.hasShare(1)).isTrue();
+    }
+
+    /** Many people may have one address. */
+    @Test
+    void ofAShareSomethingIsLeftForWhatIsOrdinary() {
+        ClientMemory client = new ClientMemory("client");
+        account.countFor(client);
+        assertThat(account.tryChargeUnfinished(CAPACITY / 16 * 7 - Account.ORDINARY))
+                .isTrue();
+        assertThat(account.tryChargeUnfinished(CAPACITY / 16)).isFalse();
+        assertThat(account.tryCharge(CAPACITY / 16))
+                .as("by one that holds much")
+                .isFalse();
+        assertThat(account.hasShare(1)).isTrue();
+        assertThat(account.hasShare(2)).isFalse();
+        Account ordinary = new Account(budget);
+        ordinary.countFor(client);
+        assertThat(ordinary.tryCharge(Account.ORDINARY)).isTrue();
+    }
+
+    @Test
+    void waitingBodiesHaveSharesOfTheirOwn() {
+        Account first = new Account(budget, new LoopBudget(new MemoryBudget(1000, 1)));
+        first.countFor(new ClientMemory("first"));
+        assertThat(first.waitingBodies().tryCharge(501)).isFalse();
+        assertThat(first.waitingBodies().tryCharge(500)).isTrue();
+        assertThat(first.waitingBodies().tryCharge(1)).isFalse();
+        assertThat(first.tryCharge(1000)).as("of the heap").isTrue();
+        first.waitingBodies().release(500);
+        assertThat(first.waitingBodies().tryCharge(500)).isTrue();
+    }
+
     @Test
     void whatIsNotCompleteLeavesAnEighthToWhatIs() {
         leave(CAPACITY / 8 + 1000);

@@ -46,6 +46,11 @@ class CutOrRefuseTest {
         }
 
         @Override
+        protected long heldHeap() {
+            return 0;
+        }
+
+        @Override
         protected Object culprit() {
             return this;
         }
@@ -103,8 +108,8 @@ class CutOrRefuseTest {
 
     @Test
     void cuttingBeginsBeforeAnythingIsRefused() {
-        assertThat(DirectMemoryGuard.CUT).isLessThan(OverloadSettings.DEFAULT.directMemory() - Overload.CALM);
-        assertThat(DirectMemoryGuard.ENOUGH).isLessThan(DirectMemoryGuard.CUT);
+        assertThat(StallCutter.CUT).isLessThan(OverloadSettings.DEFAULT.directMemory() - Overload.CALM);
+        assertThat(StallCutter.ENOUGH).isLessThan(StallCutter.CUT);
     }
 
     @Test

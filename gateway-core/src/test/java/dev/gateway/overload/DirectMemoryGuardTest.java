@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** When cutting begins, whom it reaches, and when it ends. */
 class DirectMemoryGuardTest {
     private static final long MAX = 1_000_000;
-    private static final DirectMemoryGuard.Cutter CUTTER =
+    private static final StallCutter.Cutter CUTTER =
             (least, wanted, nanos) -> StalledPeers.ofThisLoop().cut(least, wanted, nanos);
 
     private final List<Runnable> tasks = new ArrayList<>();
@@ -39,6 +39,11 @@ class DirectMemoryGuardTest {
         @Override
         protected long held() {
             return bytes;
+        }
+
+        @Override
+        protected long heldHeap() {
+            return 0;
         }
 
         @Override

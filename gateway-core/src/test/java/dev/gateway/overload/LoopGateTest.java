@@ -29,6 +29,37 @@ class LoopGateTest {
         assertThat(unbounded.waitingBodies()).isSameAs(Account.UNLIMITED);
     }
 
+    @Test
+    void aClientWithItsShareGetsNoFurtherConnection() {
+        Account first = requireNonNull(gate.admitConnection());
+        assertThat(gate.admitClient(first, "greedy")).isTrue();
+        first.charge(CAPACITY / 2);
+        Account second = requireNonNull(gate.admitConnection());
+        assertThat(gate.admitClient(second, "greedy")).isFalse();
+        gate.leave(second);
+        second.release(second.held());
+        Account other = requireNonNull(gate.admitConnection());
+        assertThat(gate.admitClient(other, "other")).isTrue();
+        first.release(first.held());
+        Account third = requireNonNull(gate.admitConnection());
+        assertThat(gate.admitClient(third, "greedy")).isTrue();
+        assertThat(third.client()).isSameAs(first.client());
+    }
+
+    @Test
+    void aClientThatHasLeftIsForgotten() {
+        ClientShares clients = new ClientShares();
+        LoopGate one = new LoopGate(new Overload(), budget, null, clients, 1);
+        Account connection = requireNonNull(one.admitConnection());
+        assertThat(one.admitClient(connection, "a")).isTrue();
+        Account request = requireNonNull(one.accountOf("a"));
+        assertThat(request.client()).isSameAs(connection.client());
+        one.leave(connection);
+        assertThat(clients.size()).isOne();
+        one.leave(request);
+        assertThat(clients.size()).isZero();
+    }
+
     private final List<Client> closed = new ArrayList<>();
 
     private final class Client implements LoopGate.Guest {
@@ -192,7 +223,7 @@ class LoopGateTest {
     @Test
     void aLoopTakesItsPartOfTheRequestsThatThereMayBe() {
         Overload overload = new Overload();
-        LoopGate oneOfTwo = new LoopGate(overload, budget, null, 2);
+        LoopGate oneOfTwo = new LoopGate(overload, budget, null, new ClientShares(), 2);
         assertThat(oneOfTwo.admitsRequest(1_000_000)).isTrue();
         overload.configure(new OverloadSettings(0.85, 0.85, 0.85, 1000, 10));
         assertThat(oneOfTwo.admitsRequest(5)).isTrue();

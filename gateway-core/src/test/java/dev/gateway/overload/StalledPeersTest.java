@@ -18,6 +18,7 @@ class StalledPeersTest {
         private final String name;
         private final Object connection;
         private final long held;
+        private long heap;
         private StalledPeers.Holder endsWith = this;
 
         Client(String name, Object connection, long held) {
@@ -33,6 +34,11 @@ class StalledPeersTest {
         }
 
         @Override
+        protected long heldHeap() {
+            return heap;
+        }
+
+        @Override
         protected Object culprit() {
             return connection;
         }
@@ -44,28 +50,50 @@ class StalledPeersTest {
         }
     }
 
+    private long cut(long least, long wanted) {
+        return stalled.cut(least, wanted, SECOND);
+    }
+
     @Test
     void theLargestIsCutFirst() {
         new Client("small", "a", 10);
         new Client("large", "b", 30);
         new Client("middle", "c", 20);
         now += SECOND;
-        assertThat(stalled.cut(0, 50, SECOND)).isEqualTo(50);
+        assertThat(cut(0, 50)).isEqualTo(50);
         assertThat(cut).containsExactly("large", "middle");
-        assertThat(stalled.cut(0, 1, SECOND)).isEqualTo(10);
+        assertThat(cut(0, 1)).isEqualTo(10);
         assertThat(cut).containsExactly("large", "middle", "small");
-        assertThat(stalled.cut(0, 1, SECOND)).isZero();
+        assertThat(cut(0, 1)).isZero();
     }
 
     @Test
-    void whatOneConnectionHoldsCountsTogether() {
+    void whatOneClientHoldsCountsTogetherAndWhatHasWaitedLongestGoesFirst() {
         new Client("alone", "a", 25);
         new Client("first of three", "b", 10);
+        now++;
         new Client("second of three", "b", 11);
+        now++;
         new Client("third of three", "b", 12);
         now += SECOND;
-        stalled.cut(0, 20, SECOND);
-        assertThat(cut).containsExactly("third of three", "second of three");
+        cut(0, 20);
+        assertThat(cut).containsExactly("first of three", "second of three");
+    }
+
+    /** The requests of a client that wait for an upstream count, and what it holds on other event loops. */
+    @Test
+    void ofTheHeapAClientCountsWithAllThatItHolds() {
+        ClientMemory most = new ClientMemory("most");
+        most.heap().add(1_000);
+        ClientMemory less = new ClientMemory("less");
+        less.heap().add(500);
+        new Client("of less", less, 0).heap = 400;
+        new Client("of most", most, 0).heap = 10;
+        new Client("of nobody", "a", 0).heap = 600;
+        now += SECOND;
+        assertThat(stalled.cut(StalledPeers.Memory.HEAP, 500, 1_000, SECOND, () -> {}))
+                .isEqualTo(1_010);
+        assertThat(cut).containsExactly("of most", "of nobody", "of less");
     }
 
     @Test
@@ -73,7 +101,7 @@ class StalledPeersTest {
         new Client("small", "a", 10);
         new Client("large", "b", 30);
         now += SECOND;
-        assertThat(stalled.cut(20, 1_000, SECOND)).isEqualTo(30);
+        assertThat(cut(20, 1_000)).isEqualTo(30);
         assertThat(cut).containsExactly("large");
     }
 
@@ -85,7 +113,7 @@ class StalledPeersTest {
         new Client("just now", "c", 30);
         resumed.resume();
         resumed.resume();
-        stalled.cut(0, 1_000, SECOND);
+        cut(0, 1_000);
         assertThat(cut).containsExactly("long");
     }
 
@@ -94,7 +122,7 @@ class StalledPeersTest {
         Client other = new Client("other", "b", 10);
         new Client("one", "a", 30).endsWith = other;
         now += SECOND;
-        stalled.cut(0, 1_000, SECOND);
+        cut(0, 1_000);
         assertThat(cut).containsExactly("one");
     }
 }
