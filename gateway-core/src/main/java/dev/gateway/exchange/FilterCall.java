@@ -127,15 +127,16 @@ final class FilterCall extends SideRequest implements UpstreamCall {
 
     @Override
     void onFinalHead(ResponseHead head, boolean last) {
+        if (retries.isFailure(head.status()) && retries.afterStatus(0) != Retries.NONE) {
+            tellEnd(head.status(), null, true);
+            retry(Attempt.ABANDONED);
+            return;
+        }
+        answer = head; // first: the status may be a refusal, although nothing else of the answer can be used
         if (head.fields().wireLength() > MOST_HEAD_BYTES) {
             fail(Failure.of(
                     Cause.UPSTREAM_PROTOCOL_ERROR,
                     "the answer's head has more than " + MOST_HEAD_BYTES / 1024 + " KiB"));
-            return;
-        }
-        if (retries.isFailure(head.status()) && retries.afterStatus(0) != Retries.NONE) {
-            tellEnd(head.status(), null, true);
-            retry(Attempt.ABANDONED);
             return;
         }
         if (!exchange.held.tryAdd(head.fields().heldBytes())) {
@@ -143,7 +144,6 @@ final class FilterCall extends SideRequest implements UpstreamCall {
             return;
         }
         exchange.state.on(Event.RESPONSE_HEAD);
-        answer = head;
         if (last) {
             complete(true, null);
         }

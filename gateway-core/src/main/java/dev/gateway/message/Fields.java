@@ -25,6 +25,9 @@ public final class Fields {
     /** A table with more bytes than this grows by a quarter of them, not by as many: it may be kept for long. */
     private static final int LARGE = 4096;
 
+    /** The array is that of a parser. */
+    private static final int IN_USE = -1;
+
     private static final byte[] NO_BYTES = {};
     private static final int[] NO_INDEX = {};
 
@@ -32,8 +35,7 @@ public final class Fields {
     private int end;
     private int[] index;
     private int size;
-    private int parsed; // length of the array of a parser, of which others may have views; 0 while it is used here
-    private boolean ofParser; // the array is a parser's
+    private int parsed; // IN_USE, or the length of a parser's former array, of which others may have views
     private long present; // a bit per known id; 0 is "some unknown name"
 
     /** Makes an empty table. */
@@ -70,7 +72,7 @@ public final class Fields {
         this.bytes = bytes;
         this.end = end;
         this.index = new int[Math.max(1, expected) * STRIDE];
-        this.ofParser = true;
+        this.parsed = IN_USE;
     }
 
     /**
@@ -94,7 +96,7 @@ public final class Fields {
 
     /** Returns about how many bytes of heap the table takes, with the array that it was made with. */
     public int heldBytes() {
-        return OVERHEAD + parsed + bytes.length + Integer.BYTES * index.length;
+        return OVERHEAD + Math.max(0, parsed) + bytes.length + Integer.BYTES * index.length;
     }
 
     /** Gives back room in the index that no field has taken: the table is kept for long, and hardly edited any more. */
@@ -122,8 +124,7 @@ public final class Fields {
         int lineEnd = valueStart + valueLength + 2;
         if (lineEnd > bytes.length) {
             // A new array, never a resize in place: views into the old one stay valid.
-            if (ofParser) {
-                ofParser = false;
+            if (parsed == IN_USE) {
                 parsed = bytes.length; // the path of the request is such a view, as long as the table
             }
             bytes = Arrays.copyOf(

@@ -462,7 +462,7 @@ class FilterCallTest extends ExchangeRig {
         ResponseHead head = response(200);
         head.fields().add(FieldName.SET_COOKIE, "c".repeat(33_000));
         opener.last().events.onHead(head, true);
-        assertThat(told).containsExactly("upstream_protocol_error");
+        assertThat(told).containsExactly("upstream_protocol_error after 200");
     }
 
     @Test

@@ -349,4 +349,16 @@ class FieldsTest {
             assertThat(wire(fields)).as(line).isEqualTo("X-Tier: a\r\n");
         }
     }
+
+    /** The request's path is a view of it. */
+    @Test
+    void aParsersArrayCountsThoughTheTableHasOutgrownIt() {
+        Fields fields = new Fields(new byte[10_000], 10_000, 1);
+        int before = fields.heldBytes();
+        fields.add(FieldName.VIA, "1.1 gateway");
+        assertThat(fields.heldBytes()).isGreaterThan(before + 10_000);
+        Fields own = new Fields();
+        own.add(FieldName.VIA, "x".repeat(10_000));
+        assertThat(own.heldBytes()).isLessThan(11_000);
+    }
 }

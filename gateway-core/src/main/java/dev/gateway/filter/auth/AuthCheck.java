@@ -70,9 +70,10 @@ final class AuthCheck implements UpstreamCall.Callback {
     @Override
     public void onFailure(Failure failure, int status) {
         String begun = status == 0 ? "did not answer" : "answered " + status + ", but not all of it came";
-        fail(
-                begun + ": " + failure.cause().label() + ": " + failure.detail(),
-                status != 0 && server.protocol().mayRefuse(status));
+        // A client that holds too much memory must not get past the server by that.
+        boolean refused = failure.cause() == Cause.OVERLOAD
+                || (status != 0 && server.protocol().mayRefuse(status));
+        fail(begun + ": " + failure.cause().label() + ": " + failure.detail(), refused);
     }
 
     /**

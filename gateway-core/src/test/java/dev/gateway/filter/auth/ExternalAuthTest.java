@@ -340,6 +340,15 @@ class ExternalAuthTest {
         assertError("did not answer: connect_failed: nobody there");
     }
 
+    /** Else a client could make the gateway hold so much for it that its next requests pass. */
+    @Test
+    void forWantOfMemoryNoRequestContinues() {
+        ask(filter(AuthQuestion.atPath("/auth", Method.GET, SENT), true), Heads.get("shop.test", "/"))
+                .callback
+                .onFailure(Failure.of(Cause.OVERLOAD, "no memory"), 0);
+        assertError("did not answer: overload: no memory");
+    }
+
     @Test
     void withoutAnAnswerTheRequestContinuesIfThatIsWanted() {
         RequestHead head = Heads.get("shop.test", "/", "remote-user: forged");
