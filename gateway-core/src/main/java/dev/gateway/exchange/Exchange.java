@@ -306,6 +306,11 @@ final class Exchange extends ExchangeContext
     // ---- for its parts
 
     @Override
+    public @Nullable Upstream upstream() {
+        return attempts == null ? null : attempts.upstream;
+    }
+
+    @Override
     public Deadlines deadlines() {
         return deadlines;
     }

@@ -18,7 +18,15 @@ final class Relay {
     private final ExchangeState state;
     private @Nullable StalledBody waiting; // made when the sink has no room for the first time
 
-    Relay(StalledBody.Owner owner, ExchangeState state) {
+    private final boolean fromUpstream;
+
+    /**
+     * Makes one that relays nothing yet.
+     *
+     * @param fromUpstream whether it is the direction of the response
+     */
+    Relay(StalledBody.Owner owner, ExchangeState state, boolean fromUpstream) {
+        this.fromUpstream = fromUpstream;
         this.owner = owner;
         this.state = state;
     }
@@ -110,7 +118,8 @@ final class Relay {
         }
         StalledBody made = waiting;
         if (made == null) {
-            made = new StalledBody(owner, () -> owed, "memory ran low, and what was sent was not taken");
+            made = new StalledBody(
+                    owner, () -> owed, "memory or connections ran low, and what was sent was not taken", fromUpstream);
             waiting = made;
         }
         made.stall();

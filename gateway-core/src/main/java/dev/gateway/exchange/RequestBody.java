@@ -73,7 +73,7 @@ final class RequestBody implements TransformedBody.Output {
     RequestBody(ExchangeContext exchange, Owner owner, long maxBytes) {
         this.exchange = exchange;
         this.owner = owner;
-        this.relay = new Relay(owner, exchange.state);
+        this.relay = new Relay(owner, exchange.state, false);
         this.maxBytes = maxBytes;
     }
 

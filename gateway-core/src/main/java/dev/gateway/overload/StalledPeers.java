@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +52,11 @@ public final class StalledPeers {
 
         /** Returns the cause of it: the same object for everything that one client holds. */
         protected abstract Object culprit();
+
+        /** Returns the upstream of which it keeps a connection busy, null for none. */
+        protected @Nullable Object upstream() {
+            return null;
+        }
 
         /** Ends the exchange or stream, and so releases what it holds; it removes itself. */
         protected abstract void cut();
@@ -157,6 +164,50 @@ public final class StalledPeers {
 
         long held() {
             return held;
+        }
+    }
+
+    /**
+     * Counts for each client how many holders keep a connection of an upstream busy.
+     *
+     * @param nanos how long a peer must have been stalled
+     * @param counts the counts of all loops so far
+     */
+    public void count(Object upstream, long nanos, Map<Object, Integer> counts) {
+        long now = nanoTime.getAsLong();
+        for (Holder holder = first; holder != null; holder = holder.next) {
+            if (upstream.equals(holder.upstream()) && now - holder.sinceNanos >= nanos) {
+                counts.merge(holder.culprit(), 1, Integer::sum);
+            }
+        }
+    }
+
+    /**
+     * Ends holders of one client that keep connections of an upstream busy, the longest stalled first.
+     *
+     * @param nanos how long a peer must have been stalled
+     * @param more whether another one is to be ended
+     */
+    public void cut(Object upstream, Object culprit, long nanos, BooleanSupplier more) {
+        long now = nanoTime.getAsLong();
+        List<Holder> found = new ArrayList<>();
+        for (Holder holder = first; holder != null; holder = holder.next) {
+            if (upstream.equals(holder.upstream())
+                    && culprit.equals(holder.culprit())
+                    && now - holder.sinceNanos >= nanos) {
+                found.add(holder);
+            }
+        }
+        found.sort(Comparator.comparingLong((Holder holder) -> now - holder.sinceNanos)
+                .reversed());
+        for (Holder holder : found) {
+            if (holder.list == this) { // cutting one may have ended others
+                if (!more.getAsBoolean()) {
+                    return;
+                }
+                holder.resume();
+                holder.cut();
+            }
         }
     }
 

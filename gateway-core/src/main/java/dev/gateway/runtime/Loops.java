@@ -337,7 +337,7 @@ public final class Loops {
     public void keepHouse(UpstreamWatch upstreams, HealthWatch health) {
         metrics.sampleOn(housekeeping);
         housekeeping.scheduleWithFixedDelay(overload::review, REVIEW_MILLIS, REVIEW_MILLIS, TimeUnit.MILLISECONDS);
-        upstreams.start(housekeeping);
+        upstreams.start(housekeeping, new StalledClients(transport.loops()));
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(heapCutter::review, 100, 100, TimeUnit.MILLISECONDS);

@@ -13,6 +13,7 @@ import dev.gateway.upstream.Host;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -41,14 +42,30 @@ public final class UpstreamWatch {
     }
 
     /** Begins to ask, on a thread that is not an event loop's. */
-    void start(ScheduledExecutorService executor) {
-        executor.scheduleWithFixedDelay(() -> ask(executor), 0, 1, TimeUnit.SECONDS);
+    void start(ScheduledExecutorService executor, StalledClients stalled) {
+        executor.scheduleWithFixedDelay(() -> ask(executor, stalled), 0, 1, TimeUnit.SECONDS);
     }
 
-    private void ask(ScheduledExecutorService executor) {
+    private void ask(ScheduledExecutorService executor, StalledClients stalled) {
         if (asked.isDone()) {
-            asked = pools.countsByEndpoint(executor).thenAccept(answer -> counts = answer);
+            asked = pools.countsByEndpoint(executor).thenAccept(answer -> {
+                counts = answer;
+                stalled.review(sums(answer));
+            });
         }
+    }
+
+    private Map<Upstream, PoolCounts> sums(Map<Host, PoolCounts> byHost) {
+        ActiveConfig current = activeConfig.get();
+        Map<Upstream, PoolCounts> sums = new HashMap<>();
+        if (current != null) {
+            for (Upstream upstream : current.snapshot.upstreams()) {
+                upstream.hosts()
+                        .forEach(host ->
+                                sums.merge(upstream, byHost.getOrDefault(host, PoolCounts.NONE), PoolCounts::plus));
+            }
+        }
+        return sums;
     }
 
     /** Returns the upstreams of the active generation. */

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** One direction, from a client to an upstream that the test plays. */
 class RelayTest extends PartRig {
-    private final Relay relay = new Relay(owner, exchange().state);
+    private final Relay relay = new Relay(owner, exchange().state, true);
 
     @Test
     void aSinkWithRoomHasItsSourceCreditedAtOnce() {
