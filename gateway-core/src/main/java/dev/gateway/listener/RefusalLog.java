@@ -19,24 +19,24 @@ final class RefusalLog {
     private static final Logger log = LoggerFactory.getLogger(RefusalLog.class);
 
     private final Map<HandshakeFailure, Throttle> handshakes = new EnumMap<>(HandshakeFailure.class);
+    private final Throttle withoutFiles;
     private final Throttle full;
     private final Throttle address;
     private final Throttle client;
     private final Throttle denied;
-    private final Throttle withoutMemory;
-    private final Throttle withoutFiles;
+    private final Throttle givenWay;
     private final Throttle share;
 
     RefusalLog(LongSupplier clock) {
         for (HandshakeFailure each : HandshakeFailure.values()) {
             handshakes.put(each, new Throttle(clock));
         }
+        withoutFiles = new Throttle(clock);
         full = new Throttle(clock);
         address = new Throttle(clock);
         client = new Throttle(clock);
         denied = new Throttle(clock);
-        withoutMemory = new Throttle(clock);
-        withoutFiles = new Throttle(clock);
+        givenWay = new Throttle(clock);
         share = new Throttle(clock);
     }
 
@@ -115,7 +115,7 @@ final class RefusalLog {
     /** An idle connection was closed, because there was too little of a resource for a new one. */
     void onGivenWay(String listener, Resource because) {
         boolean isFiles = because == Resource.OPEN_FILES;
-        long count = (isFiles ? withoutFiles : withoutMemory).count();
+        long count = (isFiles ? withoutFiles : givenWay).count();
         if (count > 0) {
             log.warn(
                     "listener {} closes idle connections ({} so far), because {}",
