@@ -21,6 +21,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ConfigLoaderTest {
     private static final Path TEST_FILES = Path.of("src/test/resources").toAbsolutePath();
@@ -400,7 +402,36 @@ class ConfigLoaderTest {
                 + UPSTREAM);
     }
 
-    /** Whoever leaves a header out takes the other rule. */
+    /** Others may read such a name as another one. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "routes: [{hostnames: [HOST], rules: [{backendRefs: [{name: app}]}]}]",
+                "routes: [{hostnames: ['*.HOST'], rules: [{backendRefs: [{name: app}]}]}]",
+                "upstreams: [{name: app, endpoints: [{host: HOST, port: 80}]}]",
+                "upstreams: [{name: app, endpoints: [{dns: HOST, port: 80}]}]",
+                "upstreams: [{name: app, endpoints: [{srv: HOST}]}]",
+                "upstreams: [{name: app, tls: {serverName: HOST}, endpoints: [{host: a, port: 80}]}]",
+                "connect: [{parentRefs: [{name: web}], allow: [HOST]}]",
+                "connect: [{parentRefs: [{name: web}], allow: ['*'], deny: [.HOST]}]",
+                "connect: [{parentRefs: [{name: web}], allow: ['*'], trustedDestinations: ['HOST:80']}]",
+                "connect: [{parentRefs: [{name: web}], allow: ['*'], parents: [{hosts: ['*'], proxy: 'http://HOST:80'}]}]",
+                "admin: {hostnames: [HOST]}",
+                "otlp: {endpoint: 'http://HOST:4318'}"
+            })
+    void aHostNameHasNoEmptyLabel(String section) {
+        String rest = section.startsWith("routes") ? "" : ROUTE;
+        rest += section.startsWith("upstreams") ? "" : UPSTREAM;
+        for (String name : List.of("a..example", "a.example..")) {
+            assertThat(texts(result(LISTENER + rest + section.replace("HOST", name) + "\n", Map.of())))
+                    .as(section)
+                    .anyMatch(problem -> problem.contains("expected ") && problem.contains("not '"));
+        }
+        String good = LISTENER + rest + section.replace("HOST", "a.example") + "\n";
+        assertThat(texts(result(good, Map.of()))).noneMatch(problem -> problem.contains("expected "));
+    }
+
+    /** A client that leaves a header out takes the other rule. */
     @Test
     void conditionsThatClientsChooseAreNoProtection() {
         String guard = "{type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}}";

@@ -389,6 +389,11 @@ class ParentFailuresIT {
                 "localhost:443",
                 "LocalHost.:443",
                 "a.localhost:443",
+                "localhost.localdomain:443",
+                "ip6-loopback:443",
+                "metadata.google.internal:80",
+                "host.docker.internal:443",
+                "intranet:443",
             })
     void whatIsKnownToBePrivateIsNotAskedFor(String authority) throws Exception {
         assertTold(authority, ask("strict", authority), 403, "policy_address");
