@@ -30,6 +30,7 @@ public final class AuthWork {
     private final Suspects suspects;
     private final Guesses guesses;
     private final KnownClients known = new KnownClients();
+    private final Digests names = new Digests();
     private final SignatureWork signatures;
     private final ConcurrentHashMap<Object, Integer> hashingOf = new ConcurrentHashMap<>(); // by client
 
@@ -40,9 +41,9 @@ public final class AuthWork {
         files = pool("auth-file-", 1, WAITING_FILES);
         failures = new FailureCounts(System::nanoTime);
         suspects = new Suspects(failures);
-        guesses = new Guesses(
-                System::nanoTime, (task, nanos) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, files)
-                        .execute(task));
+        guesses = new Guesses(System::nanoTime, (task, nanos) -> CompletableFuture.delayedExecutor(
+                        nanos, TimeUnit.NANOSECONDS, Runnable::run)
+                .execute(task));
         // Apart, since a signature takes a hundredth of the time of a password.
         int signaturesWaiting = threads * SignatureWork.WAITING_PER_THREAD;
         signatures =
@@ -66,6 +67,18 @@ public final class AuthWork {
     /** Returns how often logins have failed. */
     FailureCounts failures() {
         return failures;
+    }
+
+    /**
+     * A user of any file.
+     *
+     * @param name a digest, since a name may be long
+     */
+    private record User(Object accounts, Digest name) {}
+
+    /** Returns for whom passwords count together, in all filters and generations. */
+    Object user(Object accounts, byte[] name) {
+        return new User(accounts, names.of(name));
     }
 
     /** Returns what limits how many passwords of one user are checked. */

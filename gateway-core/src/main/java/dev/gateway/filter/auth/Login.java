@@ -38,7 +38,7 @@ final class Login implements PasswordChecks.Requester, Guesses.Guesser {
     private final FilterContext context;
     private final Verdict.Wait waiting = new Verdict.Wait(this::cancel);
     private PasswordChecks.@Nullable Check check;
-    private @Nullable Digest guessed; // the user, if this counts as a guess or waits to be one
+    private @Nullable Object guessed; // the user, if this counts as a guess or waits to be one
     private volatile boolean guessing; // whether it counts
     private boolean cancelled;
 
@@ -92,7 +92,7 @@ final class Login implements PasswordChecks.Requester, Guesses.Guesser {
         Digest digest = services.verified().digest(shown.secret());
         Identity known = services.verified().find(digest, state);
         if (known != null) {
-            services.work().known().add(services.verified(), known.name(), client());
+            services.work().known().add(services.accounts(), known.name(), client());
             return unchecked(answer(known));
         }
         if (services.wrong().find(digest, state) != null) {
@@ -131,7 +131,7 @@ final class Login implements PasswordChecks.Requester, Guesses.Guesser {
     private boolean hasLoggedIn() {
         String user = utf8(shown.secret(), shown.colon());
         return user != null
-                && services.work().known().has(services.verified(), user, client())
+                && services.work().known().has(services.accounts(), user, client())
                 && !services.work().failures().any(client());
     }
 
@@ -161,10 +161,9 @@ final class Login implements PasswordChecks.Requester, Guesses.Guesser {
         return context.client().network();
     }
 
-    /** The user, by a digest, since a name may be long. */
     @Override
-    public Digest user() {
-        return services.verified().digest(Arrays.copyOf(shown.secret(), shown.colon()));
+    public Object user() {
+        return services.work().user(services.accounts(), Arrays.copyOf(shown.secret(), shown.colon()));
     }
 
     @Override
@@ -175,7 +174,7 @@ final class Login implements PasswordChecks.Requester, Guesses.Guesser {
     @Override
     public void onChecked(@Nullable Identity identity) {
         if (identity != null) {
-            services.work().known().add(services.verified(), identity.name(), client());
+            services.work().known().add(services.accounts(), identity.name(), client());
             unchecked(Verdict.PROCEED);
         }
         onLoop(() -> context.resume(answer(identity)));

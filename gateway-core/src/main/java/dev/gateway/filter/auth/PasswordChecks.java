@@ -43,7 +43,7 @@ final class PasswordChecks {
         ClientNetwork client();
 
         /** Returns for whom wrong passwords count together. */
-        Digest user();
+        Object user();
 
         /**
          * Hashes the password. Called on one of the threads for that.

@@ -57,6 +57,7 @@ public final class ProxyAuthentication implements Filter {
         VerifiedCredentials<Identity> wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
         this.services = new LoginServices(
                 files,
+                settings.usersFile == null ? verified : settings.usersFile,
                 work,
                 verified,
                 wrong,

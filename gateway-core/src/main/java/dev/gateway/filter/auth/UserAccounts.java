@@ -12,6 +12,7 @@ import java.util.function.LongSupplier;
 public final class UserAccounts {
     private static final int MOST_WRONG = 1_000;
 
+    private final Path usersFile;
     private final AccountFiles files;
     private final AuthWork work;
     private final VerifiedCredentials<Identity> verified;
@@ -29,6 +30,7 @@ public final class UserAccounts {
     }
 
     UserAccounts(Path usersFile, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
+        this.usersFile = usersFile;
         this.files = new AccountFiles(usersFile, null, null, nanoClock);
         this.work = work;
         this.verified = new VerifiedCredentials<>(nanoClock);
@@ -37,7 +39,7 @@ public final class UserAccounts {
     }
 
     LoginServices services(Challenges challenges) {
-        return new LoginServices(files, work, verified, wrong, checks, challenges);
+        return new LoginServices(files, usersFile, work, verified, wrong, checks, challenges);
     }
 
     /** Looks at the file, unless somebody just did. Blocks; not for event loops. */

@@ -1,16 +1,11 @@
 package dev.gateway.filter.auth;
 
-import io.netty.util.concurrent.FastThreadLocal;
-import java.security.GeneralSecurityException;
-import java.security.SecureRandom;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param <T> what is remembered, such as whose credentials they are
  */
 final class VerifiedCredentials<T> {
-    private static final String ALGORITHM = "HmacSHA256";
     private static final int MOST = 10_000;
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5); // since their last use
     private static final long MOST_NANOS = TimeUnit.HOURS.toNanos(1); // in all
@@ -32,7 +26,7 @@ final class VerifiedCredentials<T> {
     private final AtomicLong bytes = new AtomicLong();
     private final LongSupplier nanoClock;
     private final ConcurrentHashMap<Digest, Entry<T>> entries = new ConcurrentHashMap<>();
-    private final FastThreadLocal<Mac> macs;
+    private final Digests digests = new Digests();
 
     private record Entry<T>(T result, int bytes, Object basis, long addedNanos, long usedNanos) {}
 
@@ -54,22 +48,11 @@ final class VerifiedCredentials<T> {
         this.nanoClock = nanoClock;
         this.most = most;
         this.mostBytes = mostBytes;
-        byte[] bytes = new byte[32];
-        new SecureRandom().nextBytes(bytes);
-        SecretKeySpec key = new SecretKeySpec(bytes, ALGORITHM);
-        this.macs = new FastThreadLocal<>() {
-            @Override
-            protected Mac initialValue() throws GeneralSecurityException {
-                Mac mac = Mac.getInstance(ALGORITHM);
-                mac.init(key);
-                return mac;
-            }
-        };
     }
 
     /** Returns what credentials are remembered by. */
     Digest digest(byte[] secret) {
-        return new Digest(macs.get().doFinal(secret));
+        return digests.of(secret);
     }
 
     /**

@@ -173,6 +173,20 @@ class BasicAuthTest {
         assertThat(unknown.resumed).containsExactly(Verdict.PROCEED); // another client has shown it meanwhile
     }
 
+    /** The file may be that of several filters, and a reload makes new ones. */
+    @Test
+    void guessesAtAUserOfOneFileCountTogether() throws Exception {
+        AuthWork work = new AuthWork(hashing::add, Runnable::run, () -> now, (task, nanos) -> delayed.add(task));
+        int checked = 0;
+        for (int i = 0; i < 60; i++) {
+            BasicAuth filter = new BasicAuth(new UserAccounts(file, work, () -> now), "staff", false);
+            Verdict verdict = ask(filter, FakeContext.from("2001:db8:7:" + i + "::1"), "eve:no" + i);
+            checked +=
+                    verdict instanceof Verdict.Refuse refuse && refuse.failure().status() == 401 ? 1 : 0;
+        }
+        assertThat(checked).isEqualTo(Guesses.BURST);
+    }
+
     @Test
     void aLineThatIsWrongIsTold() throws Exception {
         Files.writeString(file, "eve:" + PASSWORD + "\nbob:nonsense\n");

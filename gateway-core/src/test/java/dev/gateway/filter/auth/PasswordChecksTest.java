@@ -41,8 +41,8 @@ class PasswordChecksTest {
         return loop.getState() == Thread.State.BLOCKED;
     }
 
-    private static Verdict ask(ProxyAuthentication entry, String password, String client) {
-        String shown = Base64.getEncoder().encodeToString(("ann:" + password).getBytes(StandardCharsets.UTF_8));
+    private static Verdict ask(ProxyAuthentication entry, String user, String password, String client) {
+        String shown = Base64.getEncoder().encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
         return entry.onRequest(
                 Heads.request("CONNECT", "a.example:443", "", "Proxy-Authorization: Basic " + shown),
                 FakeContext.from(client));
@@ -58,12 +58,13 @@ class PasswordChecksTest {
             List<ProxyAuthentication> entries = List.of(
                     new ProxyAuthentication(settings, work, () -> 0), new ProxyAuthentication(settings, work, () -> 0));
             for (ProxyAuthentication entry : round % 2 == 0 ? entries : List.of(entries.get(1), entries.get(0))) {
-                assertThat(ask(entry, "wrong", SUSPECT)).isInstanceOf(Verdict.Wait.class);
+                assertThat(ask(entry, "ann" + round, "wrong", SUSPECT)).isInstanceOf(Verdict.Wait.class);
             }
             inside.set(0);
+            String user = "ann" + round; // guesses at one user would have to wait
             List<Thread> threads = List.of(
-                    new Thread(() -> ask(entries.get(0), "one", "192.0.2.1")),
-                    new Thread(() -> ask(entries.get(1), "two", "192.0.2.2")));
+                    new Thread(() -> ask(entries.get(0), user, "one", "192.0.2.1")),
+                    new Thread(() -> ask(entries.get(1), user, "two", "192.0.2.2")));
             loops = threads;
             threads.forEach(Thread::start);
             for (Thread thread : threads) {
