@@ -118,7 +118,7 @@ class SniCheckTest {
         Failure failure =
                 failure(inspect(inspector(SniMode.MUST_MATCH, false, "a.example:443"), hello(serverName), false));
 
-        assertThat(failure.detail()).isEqualTo("a.example:443: a malformed ClientHello");
+        assertThat(failure.detail()).isEqualTo("a.example:443: a ClientHello for a server name that is not valid");
         assertThat(context.tunnelServerName).isNull();
     }
 
