@@ -86,6 +86,29 @@ class ApiKeyIT {
         }
     }
 
+    /** The upstream might take the other one, and with forwardKey it would get both. */
+    @ParameterizedTest
+    @EnumSource
+    void aSecondKeyUnderAnotherSpellingGetsNoFurther(Pairing pairing) throws Exception {
+        write("partner", "k-one");
+        try (Origin origin = origin();
+                Rig rig = Rig.start(yaml(origin, pairing, "")
+                        .replace("queryParameter: api_key", "queryParameter: api_key, forwardKey: true"));
+                Peer client = rig.connect(pairing.client)) {
+            for (String query :
+                    List.of("%61pi_key=f&api_key=k-one", "api_key=k-one&API_KEY=f", "api_key[]=f&api_key=k-one")) {
+                assertThat(ask(client, "/query?" + query)).as(query).isEqualTo("401");
+            }
+            for (String cookies : List.of("key =f; key=k-one", "a=b, key=f; key=k-one", "KEY=f; key=k-one")) {
+                assertThat(ask(client, "/cookie", "cookie", cookies))
+                        .as(cookies)
+                        .isEqualTo("401");
+            }
+            assertThat(ask(client, "/query?api_key=k-one&my_api_key=f"))
+                    .isEqualTo("/query?api_key=k-one&my_api_key=f|none|");
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void onlyHoldersOfAKeyReachTheUpstream(Pairing pairing) throws Exception {

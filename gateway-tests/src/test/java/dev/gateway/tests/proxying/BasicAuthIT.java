@@ -12,9 +12,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,6 +84,41 @@ class BasicAuthIT {
         while (status(client, text) != wanted) {
             assertThat(System.nanoTime()).as(text + " never gets " + wanted).isLessThan(deadline);
             LockSupport.parkNanos(100_000_000);
+        }
+    }
+
+    private static PeerStream askFrom(Peer client, String address, String text) throws IOException {
+        PeerStream stream = client.open();
+        stream.send(Head.request("GET", "/", "authorization", credentials(text), "x-forwarded-for", address), true);
+        return stream;
+    }
+
+    private static int status(PeerStream stream) throws IOException {
+        int status = stream.receiveFinal().status();
+        stream.receiveBody();
+        return status;
+    }
+
+    /** Each guess comes from an address of its own. */
+    @Test
+    void guessesAtOneUserAreLimitedWhereverTheyComeFrom() throws Exception {
+        Files.writeString(files.resolve("users"), "eve:" + PASSWORD + "\n");
+        try (Origin origin = origin();
+                Rig rig = Rig.start(yaml(origin, Pairing.H2_TO_H1, "")
+                        .replace("protocol: HTTP}", "protocol: HTTP, trustedProxies: [127.0.0.1]}"));
+                Peer client = rig.connect(Pairing.H2_TO_H1.client)) {
+            assertThat(status(askFrom(client, "198.51.100.7", "eve:password"))).isEqualTo(200);
+            List<PeerStream> guesses = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                guesses.add(askFrom(client, "2001:db8:7:" + i + "::1", "eve:no" + i));
+            }
+            int refused = 0;
+            for (PeerStream guess : guesses) {
+                refused += status(guess) == 429 ? 1 : 0;
+            }
+            assertThat(refused).isGreaterThan(20); // 20 are looked at, and some wait
+            assertThat(status(askFrom(client, "198.51.100.7", "eve:password"))).isEqualTo(200);
+            assertThat(status(askFrom(client, "192.0.2.9", "eve:password"))).isEqualTo(200);
         }
     }
 
