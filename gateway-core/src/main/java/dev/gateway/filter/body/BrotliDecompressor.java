@@ -76,7 +76,7 @@ final class BrotliDecompressor implements Decompressor {
 
     /** Returns the first byte of a body with the largest window that is allowed, instead of a larger one. */
     private static byte smallerWindow(byte first) {
-        return (byte) (first & ~0xe | (MAX_WINDOW_LOG - 17) << 1);
+        return (byte) ((first & ~0xe) | ((MAX_WINDOW_LOG - 17) << 1));
     }
 
     private static DecoderJNI.Wrapper open() {

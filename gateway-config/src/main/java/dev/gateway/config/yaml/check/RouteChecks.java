@@ -16,6 +16,7 @@ import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
+import dev.gateway.config.MatchConfig.PathMatch;
 import dev.gateway.config.MatchConfig.PathType;
 import dev.gateway.config.MatchConfig.ValueMatch;
 import dev.gateway.config.PluginFilterConfig;
@@ -370,19 +371,17 @@ final class RouteChecks {
                                 && (other.method() == null
                                         || match.method() == null
                                         || other.method().equals(match.method()))
-                                && hasPathOf(other, match)))
+                                && covers(other.path(), match.path())))
                 .findFirst()
                 .orElse(null);
     }
 
-    private static boolean hasPathOf(MatchConfig match, MatchConfig other) {
-        String path = match.path().value();
-        if (match.path().type() == PathType.PATH_PREFIX && other.path().type() != PathType.REGULAR_EXPRESSION) {
-            String prefix = path.endsWith("/") ? path : path + "/";
-            return (other.path().value() + "/").startsWith(prefix);
+    private static boolean covers(PathMatch wide, PathMatch path) {
+        if (wide.type() == PathType.PATH_PREFIX && path.type() != PathType.REGULAR_EXPRESSION) {
+            String prefix = wide.value().endsWith("/") ? wide.value() : wide.value() + "/";
+            return (path.value() + "/").startsWith(prefix);
         }
-        return match.path().type() == other.path().type()
-                && path.equals(other.path().value());
+        return wide.type() == path.type() && wide.value().equals(path.value());
     }
 
     private void destination(RuleConfig rule) {

@@ -4,6 +4,7 @@ import dev.gateway.config.Concealed;
 import dev.gateway.config.Position;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,22 +38,20 @@ public final class ForeignType<T> extends Type<T> {
 
     @Override
     T read(Node node, String label, Scope scope) {
-        String type = foreign(node);
-        if (type == null) {
+        Node.Scalar type = foreign(node);
+        if (type == null || !(node instanceof Node.Mapping mapping)) {
             return known.read(node, label, scope);
         }
-        T value = foreign.read(
-                ((Node.Mapping) node).entries().get(TYPE).value().position(), type, plain(node, ""), scope);
-        scope.remember(value, (Node.Mapping) node);
+        T value = foreign.read(type.position(), type.text(), plain(node, ""), scope);
+        scope.remember(Objects.requireNonNull(value), mapping);
         return value;
     }
 
-    private @Nullable String foreign(Node node) {
+    /** Returns the type of a value that is not known, null for others. */
+    private Node.@Nullable Scalar foreign(Node node) {
         Node.Entry type =
                 node instanceof Node.Mapping mapping ? mapping.entries().get(TYPE) : null;
-        return type != null && type.value() instanceof Node.Scalar scalar && foreign.has(scalar.text())
-                ? scalar.text()
-                : null;
+        return type != null && type.value() instanceof Node.Scalar scalar && foreign.has(scalar.text()) ? scalar : null;
     }
 
     /** Returns what was written, without what may be a secret. */
