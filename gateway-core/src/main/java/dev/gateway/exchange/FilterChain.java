@@ -273,6 +273,9 @@ final class FilterChain implements InspectionContext {
             throw new IllegalStateException("resumed a filter that was not waiting");
         } else {
             waiting = null;
+            if (calls != null) {
+                calls.removeIf(FilterCall::isOver); // their questions and answers are charged no more
+            }
             try {
                 if (accept(verdict)) {
                     run();

@@ -30,6 +30,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.AsciiString;
+import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -453,6 +454,27 @@ class FilterCallTest extends ExchangeRig {
         part.release();
         assertThat(direct.held()).isZero();
         assertThat(client.account.held()).isZero();
+    }
+
+    /** The request may wait for long, and what the call held is charged no more. */
+    @Test
+    void nothingIsKeptOfACallThatIsOver() {
+        get();
+        WeakReference<ResponseHead> answer = answerAndForget();
+        for (int i = 0; i < 10 && answer.get() != null; i++) {
+            System.gc();
+        }
+        assertThat(answer.get()).isNull();
+        finish();
+    }
+
+    private WeakReference<ResponseHead> answerAndForget() {
+        FakeOpening opening = opener.openings.remove(0);
+        opening.succeed();
+        ResponseHead head = response(200);
+        asking.call = null;
+        opening.events.onHead(head, true);
+        return new WeakReference<>(head);
     }
 
     @Test
