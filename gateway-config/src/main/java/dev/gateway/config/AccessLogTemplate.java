@@ -46,7 +46,10 @@ public record AccessLogTemplate(String text, List<Part> parts) {
         fields.put("kind", "http, tunnel, websocket or upgrade");
         fields.put("record", "of a tunnel: open, interim or close; templates write close only");
         fields.put("listener", "the listener's name");
-        fields.put("client", "the client's address, as trusted proxies or the PROXY protocol report it");
+        fields.put(
+                "client",
+                "the client's address, as trusted proxies or the PROXY protocol report it; unknown if a trusted proxy hides it,"
+                        + " unix for a Unix-domain socket");
         fields.put("clientPort", "the client's port, if it is known");
         fields.put("peer", "the address at the socket's other end: the client's, or a proxy's");
         fields.put("peerPort", "the port at the socket's other end");
