@@ -6,6 +6,7 @@ import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,18 +23,20 @@ class UnresponsiveTest extends PoolFixture {
         List<Endpoint> endpoints =
                 List.of(new Endpoint(0, "127.0.0.1", first.port(), 1), new Endpoint(1, "127.0.0.1", second.port(), 1));
         upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
+        List<Runnable> answers =
+                new ArrayList<>(); // one after the other, so that the first one has the first connection
         Reply one = get("/hold");
+        answers.add(heldBy(first));
         Reply two = get(1, "/hold"); // on another event loop
+        answers.add(heldBy(first));
         Reply elsewhere = Reply.get(pools.opener(0), transport.loops().get(0), upstream, endpoints.get(1), "/hold");
-        Runnable[] answers = {heldBy(first), heldBy(first), heldBy(second)};
+        answers.add(heldBy(second));
         upstream.health().onChecked(endpoints.get(0), "no answer", true);
         assertThat(one.unresponsive()).isEqualTo("no answer");
         assertThat(two.unresponsive()).isEqualTo("no answer");
         counted(); // what else ran on the loops has ended
         assertThat(elsewhere.isToldUnresponsive()).isFalse();
-        for (Runnable answer : answers) {
-            answer.run();
-        }
+        answers.forEach(Runnable::run);
         assertThat(one.connection()).as("it is still open").isEqualTo(1);
         two.connection();
         elsewhere.connection();
