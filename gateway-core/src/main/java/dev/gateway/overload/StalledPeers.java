@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,50 +106,26 @@ public final class StalledPeers {
     /** The kind of memory that runs out. */
     public enum Memory {
         /** Counted on this loop, as most of it is charged to nobody while an exchange runs. */
-        DIRECT {
-            @Override
-            long of(Holder holder) {
-                return holder.held();
-            }
-
-            @Override
-            @Nullable
-            LongAdder ofClient(ClientMemory client) {
-                return null;
-            }
-        },
+        DIRECT(Holder::held, null),
         /** Direct memory that is charged: of a client it is known what it holds on all loops. */
-        CHARGED_DIRECT {
-            @Override
-            long of(Holder holder) {
-                return holder.held();
-            }
-
-            @Override
-            LongAdder ofClient(ClientMemory client) {
-                return client.direct();
-            }
-        },
+        CHARGED_DIRECT(Holder::held, ClientMemory::direct),
         /** The heap, which is charged. */
-        HEAP {
-            @Override
-            long of(Holder holder) {
-                return holder.heldHeap();
-            }
+        HEAP(Holder::heldHeap, ClientMemory::heap);
 
-            @Override
-            LongAdder ofClient(ClientMemory client) {
-                return client.heap();
-            }
-        };
+        private final ToLongFunction<Holder> ofHolder;
+        private final @Nullable Function<ClientMemory, LongAdder> ofClient; // null if only its holders tell
 
-        abstract long of(Holder holder);
+        Memory(ToLongFunction<Holder> ofHolder, @Nullable Function<ClientMemory, LongAdder> ofClient) {
+            this.ofHolder = ofHolder;
+            this.ofClient = ofClient;
+        }
 
-        /** Returns what a client holds in all, null if only its holders tell. */
-        abstract @Nullable LongAdder ofClient(ClientMemory client);
+        long of(Holder holder) {
+            return ofHolder.applyAsLong(holder);
+        }
     }
 
-    /** All holders of one client. */
+    /** All holders of one client, the longest stalled first. */
     private static final class Hoard {
         private final List<Holder> holders = new ArrayList<>();
         private long held;
@@ -158,8 +137,9 @@ public final class StalledPeers {
 
         /** It counts with all that its client holds, on other loops too, and for requests whose client waits. */
         void sum(Object culprit, Memory memory) {
-            LongAdder all = culprit instanceof ClientMemory client ? memory.ofClient(client) : null;
-            held = all == null ? held : all.sum();
+            if (memory.ofClient != null && culprit instanceof ClientMemory client) {
+                held = memory.ofClient.apply(client).sum();
+            }
         }
 
         long held() {
@@ -174,12 +154,22 @@ public final class StalledPeers {
      * @param counts the counts of all loops so far
      */
     public void count(Object upstream, long nanos, Map<Object, Integer> counts) {
+        stalled(nanos, holder -> upstream.equals(holder.upstream()))
+                .forEach(holder -> counts.merge(holder.culprit(), 1, Integer::sum));
+    }
+
+    /** Returns the holders that have been stalled for this time, the longest stalled first. */
+    private List<Holder> stalled(long nanos, Predicate<Holder> wanted) {
         long now = nanoTime.getAsLong();
+        List<Holder> found = new ArrayList<>();
         for (Holder holder = first; holder != null; holder = holder.next) {
-            if (upstream.equals(holder.upstream()) && now - holder.sinceNanos >= nanos) {
-                counts.merge(holder.culprit(), 1, Integer::sum);
+            if (now - holder.sinceNanos >= nanos && wanted.test(holder)) {
+                found.add(holder);
             }
         }
+        found.sort(Comparator.comparingLong((Holder holder) -> now - holder.sinceNanos)
+                .reversed());
+        return found;
     }
 
     /**
@@ -189,17 +179,8 @@ public final class StalledPeers {
      * @param more whether another one is to be ended
      */
     public void cut(Object upstream, Object culprit, long nanos, BooleanSupplier more) {
-        long now = nanoTime.getAsLong();
-        List<Holder> found = new ArrayList<>();
-        for (Holder holder = first; holder != null; holder = holder.next) {
-            if (upstream.equals(holder.upstream())
-                    && culprit.equals(holder.culprit())
-                    && now - holder.sinceNanos >= nanos) {
-                found.add(holder);
-            }
-        }
-        found.sort(Comparator.comparingLong((Holder holder) -> now - holder.sinceNanos)
-                .reversed());
+        List<Holder> found =
+                stalled(nanos, holder -> upstream.equals(holder.upstream()) && culprit.equals(holder.culprit()));
         for (Holder holder : found) {
             if (holder.list == this) { // cutting one may have ended others
                 if (!more.getAsBoolean()) {
@@ -228,12 +209,9 @@ public final class StalledPeers {
      * @return how many bytes the ended holders had
      */
     public long cut(Memory memory, long least, long wanted, long nanos, Runnable onCut) {
-        long now = nanoTime.getAsLong();
         IdentityHashMap<Object, Hoard> hoards = new IdentityHashMap<>();
-        for (Holder holder = first; holder != null; holder = holder.next) {
-            if (now - holder.sinceNanos >= nanos) {
-                hoards.computeIfAbsent(holder.culprit(), key -> new Hoard()).add(holder, memory);
-            }
+        for (Holder holder : stalled(nanos, holder -> true)) {
+            hoards.computeIfAbsent(holder.culprit(), key -> new Hoard()).add(holder, memory);
         }
         hoards.forEach((culprit, hoard) -> hoard.sum(culprit, memory));
         List<Hoard> largest = hoards.values().stream()
@@ -242,8 +220,6 @@ public final class StalledPeers {
                 .toList();
         long freed = 0;
         for (Hoard hoard : largest) {
-            hoard.holders.sort(Comparator.comparingLong((Holder holder) -> now - holder.sinceNanos)
-                    .reversed());
             for (Holder holder : hoard.holders) {
                 if (freed >= wanted) {
                     return freed;
