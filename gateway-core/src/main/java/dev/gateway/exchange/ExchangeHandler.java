@@ -13,6 +13,7 @@ import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.trace.Trace;
@@ -28,9 +29,6 @@ import org.jspecify.annotations.Nullable;
  * begins serves it to its end. Confined to its loop, like everything it is made with except the settings.
  */
 public final class ExchangeHandler implements RequestHandler {
-    /** All clients together of which trusted proxies tell no address. */
-    private static final Object NAMELESS = "clients without an address";
-
     private static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
     final LoopServices loop;
@@ -168,10 +166,13 @@ public final class ExchangeHandler implements RequestHandler {
         return record;
     }
 
-    /** The connection of a trusted proxy has no share of the memory, but each of its clients has. */
+    /**
+     * The connection of a trusted proxy has no share of the memory, but each of its clients has. Those without an address have
+     * one together, whether the proxy hides it or says nothing.
+     */
     private void chargeClient(ExchangeRecord record, ClientTrust trust) {
-        Object client = trust.isProxy(record.client) ? NAMELESS : record.client.network();
-        Account account = loop.gate.accountOf(client);
+        SourceAddress client = trust.isProxy(record.client) ? SourceAddress.UNKNOWN : record.client;
+        Account account = loop.gate.accountOf(client.network());
         if (account != null) {
             record.connection = record.connection.withAccount(account);
         }
