@@ -16,9 +16,8 @@ final class Relay {
     private boolean unflushed;
     private final StalledBody.Owner owner;
     private final ExchangeState state;
-    private @Nullable StalledBody waiting; // made when the sink has no room for the first time
-
     private final boolean fromUpstream;
+    private @Nullable StalledBody waiting; // made when the sink has no room for the first time
 
     /**
      * Makes one that relays nothing yet.
@@ -26,9 +25,9 @@ final class Relay {
      * @param fromUpstream whether it is the direction of the response
      */
     Relay(StalledBody.Owner owner, ExchangeState state, boolean fromUpstream) {
-        this.fromUpstream = fromUpstream;
         this.owner = owner;
         this.state = state;
+        this.fromUpstream = fromUpstream;
     }
 
     /** Begins, or begins again with the stream of another attempt. */
