@@ -129,7 +129,7 @@ class HealthTest {
         health.review();
         assertThat(chosen(health)).containsExactly(1);
         assertThat(health.report(endpoint(0)).ejectedMillis()).isEqualTo(1);
-        health.onUnanswered(endpoint(0), 0, 0); // of another: when it returns, it begins anew
+        health.onUnanswered(endpoint(0), 0, 0); // of another request; the count begins at zero when it returns
         health.onUnanswered(endpoint(0), 0, 0);
         pass(1);
         health.review();

@@ -110,8 +110,7 @@ class AdminConfigTest {
 
     @Test
     void whereTheAdminListenerIsNotAnEndpointMayBe() {
-        assertThat(problems("admin: {}", "{host: 127.0.0.1, port: 8080}"))
-                .isEmpty(); // a listener that is none of these
+        assertThat(problems("admin: {}", "{host: 127.0.0.1, port: 8080}")).isEmpty(); // another listener of the gateway
         assertThat(problems("admin: {port: 9902}", "{host: 127.0.0.1, port: 9901}"))
                 .isEmpty();
         assertThat(problems("admin: {enabled: false}", "{host: 127.0.0.1, port: 9901}"))

@@ -204,7 +204,7 @@ final class Guesses {
             return true;
         }
 
-        /** Sees to it that somebody looks again when there is a token; false if that cannot be. */
+        /** Schedules a look at the waiters for when the next token comes; returns false if the timer refuses it. */
         boolean awaitTurn() {
             if (!ticking) {
                 try {

@@ -136,7 +136,7 @@ class TlsStrictnessIT {
         }
     }
 
-    /** Whoever asks for no name gets the first certificate, but this is a name, which others might read as a.test. */
+    /** A client that names no server gets the first certificate. This one names a server, which others may read as a.test. */
     @ParameterizedTest
     @ValueSource(strings = {"a.test..", "a..test", ".a.test", "..", "a .test"})
     void aNameThatIsNoneIsRefused(String name) {

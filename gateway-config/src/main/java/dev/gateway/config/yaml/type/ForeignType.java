@@ -8,8 +8,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A type of which some values are unknown here: mappings whose {@code type} is none of those known. They are kept as they
- * are written, and not checked.
+ * A type that also accepts unknown values: mappings whose {@code type} the gateway does not know. It keeps them as they are
+ * written, and does not check them.
  */
 public final class ForeignType<T> extends Type<T> {
     private static final String TYPE = "type";
