@@ -18,8 +18,6 @@ public final class ReadCredit {
     /** The same otherwise: about as soon as the consumer has no room. */
     static final int SCANT = 16 * 1024;
 
-    private static final int LOW = HIGH / 2;
-
     /**
      * What a piece of data costs beyond its bytes. A byte that came by itself, or as a chunk by itself, holds a read
      * buffer and some objects: counted by bytes alone, a peer that sends such would be let hold hundreds of megabytes.
@@ -30,6 +28,7 @@ public final class ReadCredit {
     private final BooleanSupplier ample;
     private long owed;
     private long overhead; // of the pieces owed
+    private long resumeAt; // what may be owed when an exhausted credit allows reading again
     private boolean exhausted;
     private boolean held;
     private boolean suspended;
@@ -51,6 +50,7 @@ public final class ReadCredit {
         long held = owed + overhead;
         if (!exhausted && held >= SCANT && (held >= HIGH || isShort())) {
             exhausted = true;
+            resumeAt = (held >= HIGH ? HIGH : SCANT) / 2;
             update();
         }
     }
@@ -68,7 +68,7 @@ public final class ReadCredit {
         // Which pieces these bytes were is not known, so their share is taken off.
         overhead = bytes >= owed ? 0 : overhead - overhead * bytes / owed;
         owed = Math.max(0, owed - bytes);
-        if (exhausted && owed + overhead <= LOW) {
+        if (exhausted && owed + overhead <= resumeAt) {
             exhausted = false;
             update();
         }

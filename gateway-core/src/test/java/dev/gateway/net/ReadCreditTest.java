@@ -40,7 +40,9 @@ class ReadCreditTest {
         assertThat(reads()).isTrue();
         credit.received(ReadCredit.SCANT / 2);
         assertThat(reads()).isFalse();
-        credit.consumed(ReadCredit.SCANT);
+        credit.consumed(1);
+        assertThat(reads()).as("a consumer that takes a byte has no room").isFalse();
+        credit.consumed(ReadCredit.SCANT - 1);
         assertThat(reads()).isTrue();
     }
 
