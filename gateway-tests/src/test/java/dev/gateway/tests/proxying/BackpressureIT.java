@@ -26,7 +26,7 @@ class BackpressureIT {
     /** Bodies of 2 GiB over all pairings. */
     private static final boolean LONG_FORM = "long".equals(System.getProperty("bodies"));
 
-    private static final int BODY = 64 << 20;
+    private static final int BODY = 32 << 20;
 
     /** What the kernel holds of a connection that speaks HTTP/1, which has no windows: usually some 4.5 MiB. */
     private static final int IN_THE_KERNEL = 8 << 20;
