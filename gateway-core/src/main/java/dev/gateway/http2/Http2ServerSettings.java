@@ -1,5 +1,6 @@
 package dev.gateway.http2;
 
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Settings;
 
 /** The policy of downstream HTTP/2 connections. */
@@ -8,13 +9,22 @@ public record Http2ServerSettings(Streams streams, Heads heads, Timeouts timeout
      * How much of a connection may be under way. Sizes are in bytes.
      *
      * @param maxConcurrent requests of one connection in flight; more are refused one by one
-     * @param window body bytes a client may send on one stream beyond what was passed on
+     * @param window body bytes a client may send on one stream beyond what was passed on; at least the protocol's default
      * @param wideWindow the same on a stream of which some were passed on
      * @param wide how many streams of a connection may have that at the same time
      */
     public record Streams(int maxConcurrent, int window, int wideWindow, int wide) {
-        /** What suits browsers and gRPC clients. */
-        public static final Streams DEFAULT = new Streams(256, 32 * 1024, 256 * 1024, 16);
+        /**
+         * What suits browsers and gRPC clients. Clients send up to the protocol's default window before they have read our
+         * settings. Some clients cannot cope if a smaller window then makes theirs negative (RFC 9113, section 6.9.2).
+         */
+        public static final Streams DEFAULT = new Streams(256, Http2CodecUtil.DEFAULT_WINDOW_SIZE, 256 * 1024, 16);
+
+        public Streams {
+            if (window < Http2CodecUtil.DEFAULT_WINDOW_SIZE) {
+                throw new IllegalArgumentException("a window below the protocol's default: " + window);
+            }
+        }
 
         /** Returns the same for another number of requests in flight. */
         public Streams withMaxConcurrent(int max) {

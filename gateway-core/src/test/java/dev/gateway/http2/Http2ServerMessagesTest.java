@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gateway.http2.Frames.Frame;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -34,6 +35,8 @@ class Http2ServerMessagesTest {
     private static final int PROTOCOL_ERROR = 1;
     private static final int REFUSED_STREAM = 7;
     private static final int CANCEL = 8;
+    private static final int INITIAL_WINDOW_SIZE = 4;
+    private static final int DEFAULT_WINDOW = 65_535;
     private static final int END = Frames.END_STREAM | Frames.END_HEADERS;
 
     private RawClient client = new RawClient();
@@ -263,7 +266,7 @@ class Http2ServerMessagesTest {
         client.close();
         client = new RawClient(
                 new Http2ServerSettings(
-                        new Http2ServerSettings.Streams(100, 32 * 1024, 256 * 1024, 16),
+                        Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(100),
                         new Http2ServerSettings.Heads(16 * 1024, 50),
                         new Http2ServerSettings.Timeouts(0, 30_000, 0, 0, 60_000)),
                 false);
@@ -370,9 +373,32 @@ class Http2ServerMessagesTest {
         assertEquals(sent, client.request(0).received);
     }
 
+    /** Some clients, such as Python's httpx, fail if our settings make a window negative that they have used already. */
+    @Test
+    void aClientMayUseTheProtocolsWindowBeforeItHasReadOurSettings() {
+        client.close();
+        client = new RawClient(Http2ServerSettings.DEFAULT, false);
+        client.send(Frames.preface());
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.request(0).keepCredit = true;
+        for (int left = DEFAULT_WINDOW; left > 0; left -= 16 * 1024) {
+            client.send(Frames.DATA, 0, 1, new byte[Math.min(left, 16 * 1024)]);
+        }
+        assertEquals(DEFAULT_WINDOW, client.request(0).received);
+        Frame settings = client.received.get(0);
+        assertEquals(Frames.SETTINGS, settings.type());
+        long window = DEFAULT_WINDOW;
+        for (int at = 0; at < settings.payload().readableBytes(); at += 6) {
+            if (settings.payload().getUnsignedShort(at) == INITIAL_WINDOW_SIZE) {
+                window = settings.number(at + 2);
+            }
+        }
+        assertTrue(window >= DEFAULT_WINDOW, "a window of " + window);
+    }
+
     @Test
     void asManyStalledStreamsAsThereMayBeDoNotStopAnother() {
-        int first = 32 * 1024;
+        int first = DEFAULT_WINDOW;
         int wide = 256 * 1024;
         for (int i = 0; i < 255; i++) {
             int id = 2 * i + 1;

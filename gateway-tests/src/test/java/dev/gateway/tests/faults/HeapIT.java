@@ -459,7 +459,7 @@ class HeapIT {
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             out.writeBytes(frame(HEADERS, END_HEADERS, 2 * i + 1, post));
             byte[] data = frame(DATA, 0, 2 * i + 1, new byte[piece]);
-            for (int sent = 0; sent < 32 * 1024; sent += piece) {
+            for (int sent = 0; sent + piece <= 65_535; sent += piece) {
                 out.writeBytes(data);
             }
             send(socket, out.toByteArray());
