@@ -62,7 +62,8 @@ public final class ListenerAssembly {
                         Conversions.millis(timeouts.idle()),
                         Conversions.millis(timeouts.maxConnectionAge()),
                         Conversions.millis(timeouts.responseWriteIdle())),
-                config.http().halfClose() == ListenerConfig.HalfClose.ALLOW);
+                config.http().halfClose() == ListenerConfig.HalfClose.ALLOW,
+                config.minBodyRate());
         TlsConfig secured = config.protocols().tls();
         boolean speaksHttp2 = secured == null || secured.protocols().alpn().contains("h2");
         Http2ServerSettings http2 = !speaksHttp2
@@ -75,7 +76,8 @@ public final class ListenerAssembly {
                                 Conversions.millis(timeouts.requestBodyIdle()),
                                 Conversions.millis(timeouts.responseWriteIdle()),
                                 Conversions.millis(timeouts.idle()),
-                                Conversions.millis(timeouts.maxConnectionAge())));
+                                Conversions.millis(timeouts.maxConnectionAge())),
+                        config.minBodyRate());
         ListenerConfig.ProxyProtocol proxy = config.protocols().proxyProtocol();
         return new ListenerSettings(
                 index,

@@ -6,8 +6,14 @@ package dev.gateway.http1;
  * @param limits how large a head may be
  * @param timeouts how long the connection waits for its client
  * @param halfClose whether a client that has ended its direction gets the response that it waits for all the same
+ * @param minBodyRate bytes per second that a client must send to be read on after its answer, 0 for any
  */
-public record Http1ServerSettings(HeadLimits limits, Timeouts timeouts, boolean halfClose) {
+public record Http1ServerSettings(HeadLimits limits, Timeouts timeouts, boolean halfClose, long minBodyRate) {
+    /** Makes settings that let a client send as slowly as it likes. */
+    public Http1ServerSettings(HeadLimits limits, Timeouts timeouts, boolean halfClose) {
+        this(limits, timeouts, halfClose, 0);
+    }
+
     /**
      * How long a connection waits for its client, in milliseconds, 0 for no limit.
      *

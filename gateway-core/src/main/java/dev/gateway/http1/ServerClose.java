@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Closes a downstream connection so that its client can read what was sent last: when that has been announced, when the
  * client has ended its direction, or at once. Part of the connection, confined to its event loop.
  */
-final class ServerClose implements CloseAnnouncement.Owner {
+final class ServerClose implements CloseAnnouncement.Owner, Lingering.Owner {
     final CloseAnnouncement announcement;
     private final Http1Connection connection;
     private final RequestInput input;
@@ -21,14 +21,15 @@ final class ServerClose implements CloseAnnouncement.Owner {
             RequestInput input,
             ServerOutput output,
             ClientTimeouts timeouts,
-            ClientFin fin) {
+            ClientFin fin,
+            long minBodyRate) {
         this.connection = connection;
         this.input = input;
         this.output = output;
         this.timeouts = timeouts;
         this.fin = fin;
         this.announcement = new CloseAnnouncement(this, connection.timers);
-        this.lingering = new Lingering(connection.ctx.channel(), connection.timers);
+        this.lingering = new Lingering(this, connection.timers, minBodyRate, Lingering.PATIENT_MILLIS);
     }
 
     // ---- as long as the connection is idle
@@ -122,7 +123,23 @@ final class ServerClose implements CloseAnnouncement.Owner {
         input.drop();
         connection.credit.release();
         timeouts.cancel();
-        lingering.begin(output.shutdown());
+        lingering.begin(connection.ctx.channel(), output.shutdown());
+    }
+
+    /** The listener wants its connections closed soon. */
+    void hurry() {
+        lingering.hurry();
+    }
+
+    /** Whether the client has its answer, and is read on only so that it sees that. */
+    boolean isLingering() {
+        return lingering.isArmed();
+    }
+
+    @Override
+    public boolean endLingering() {
+        connection.ctx.close();
+        return true;
     }
 
     /** So many bytes have come after that, and were dropped. */
@@ -141,7 +158,7 @@ final class ServerClose implements CloseAnnouncement.Owner {
         input.close();
         timeouts.cancel();
         announcement.cancel();
-        lingering.cancel();
+        lingering.stop();
         output.stop();
         input.release();
     }

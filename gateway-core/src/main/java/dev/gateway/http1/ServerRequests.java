@@ -51,7 +51,7 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
         this.h2c = h2c;
         this.timeouts = new ClientTimeouts(this, carrier.timers, settings.timeouts());
         this.input = new RequestInput(this, settings.limits(), carrier.info(), carrier.timers, timeouts);
-        this.responses = new ServerResponses(carrier, settings.timeouts(), input, timeouts, fin, tunnel);
+        this.responses = new ServerResponses(carrier, settings, input, timeouts, fin, tunnel);
         this.output = responses.output;
         this.close = responses.close;
     }

@@ -22,7 +22,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
 
     ServerResponses(
             Http1ServerStream.Carrier carrier,
-            Http1ServerSettings.Timeouts limits,
+            Http1ServerSettings settings,
             RequestInput input,
             ClientTimeouts timeouts,
             ClientFin fin,
@@ -31,9 +31,13 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
         this.input = input;
         this.tunnel = tunnel;
         this.delay = new RefusalDelay(this, carrier.timers);
-        this.output =
-                new ServerOutput(this, carrier.ctx, carrier.batch, carrier.timers, limits.responseWriteIdleMillis());
-        this.close = new ServerClose(carrier, input, output, timeouts, fin);
+        this.output = new ServerOutput(
+                this,
+                carrier.ctx,
+                carrier.batch,
+                carrier.timers,
+                settings.timeouts().responseWriteIdleMillis());
+        this.close = new ServerClose(carrier, input, output, timeouts, fin, settings.minBodyRate());
     }
 
     // ---- the stream that is being answered
@@ -212,9 +216,9 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
         }
     }
 
-    /** Whether nothing runs, and the last response was a refusal. */
+    /** Whether nothing runs, and the last response was a refusal, or the client is read on only so that it sees it. */
     boolean isRefused() {
-        return stream == null && delay.followsRefusal();
+        return stream == null && (delay.followsRefusal() || close.isLingering());
     }
 
     // ---- ending from our side
@@ -222,6 +226,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
     /** Takes no further request, closes if nothing runs, and else tells what runs. */
     void drain() {
         if (close.announcement.drain()) {
+            close.hurry();
             close.closeIfIdle();
             tellDraining();
         }

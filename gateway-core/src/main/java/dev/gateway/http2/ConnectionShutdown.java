@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** Shuts a connection down from our side: by an error, or once what was written has left. Part of it. */
-final class ConnectionShutdown {
+final class ConnectionShutdown implements Lingering.Owner {
     /** The connection that is shut down. */
     interface Owner {
         /** Returns its place in the pipeline; it has one. */
@@ -90,7 +90,7 @@ final class ConnectionShutdown {
     void onInactive() {
         closing = true;
         if (lingering != null) {
-            lingering.cancel();
+            lingering.stop();
         }
         if (timer != null) {
             timer.cancel();
@@ -139,15 +139,22 @@ final class ConnectionShutdown {
         owner.flush(ctx);
         writer.emit(ctx); // a flush within another does nothing yet
         if (unread && h2.isServer() && ctx.channel().isActive()) {
-            Lingering end = new Lingering(ctx.channel(), timers);
+            Lingering end = new Lingering(this, timers, 0, Lingering.PATIENT_MILLIS);
             lingering = end;
-            end.begin(HalfClose.afterWrites(ctx));
+            end.hurry(); // no stream waits for its peer any more
+            end.begin(ctx.channel(), HalfClose.afterWrites(ctx));
         } else {
             ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
         }
         if (ctx.channel().isActive() && !timer().isArmed()) {
             timer().watch();
         }
+    }
+
+    @Override
+    public boolean endLingering() {
+        owner.context().close();
+        return true;
     }
 
     private ClosingTimer timer() {

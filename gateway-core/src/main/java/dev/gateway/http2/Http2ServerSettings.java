@@ -3,8 +3,17 @@ package dev.gateway.http2;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Settings;
 
-/** The policy of downstream HTTP/2 connections. */
-public record Http2ServerSettings(Streams streams, Heads heads, Timeouts timeouts) {
+/**
+ * The policy of downstream HTTP/2 connections.
+ *
+ * @param minBodyRate bytes per second that a client must send to be read on after its answer, 0 for any
+ */
+public record Http2ServerSettings(Streams streams, Heads heads, Timeouts timeouts, long minBodyRate) {
+    /** Makes settings that let a client send as slowly as it likes. */
+    public Http2ServerSettings(Streams streams, Heads heads, Timeouts timeouts) {
+        this(streams, heads, timeouts, 0);
+    }
+
     /**
      * How much of a connection may be under way. Sizes are in bytes.
      *

@@ -3,6 +3,7 @@ package dev.gateway.http2;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.Lingering;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.BufferCost;
 import dev.gateway.stream.Cause;
@@ -17,7 +18,7 @@ import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A request from downstream. Its response ends it; a tunnel ends when both directions have. */
-final class Http2ServerStream extends MultiplexedStream implements ServerStream {
+final class Http2ServerStream extends MultiplexedStream implements ServerStream, Lingering.Owner {
     private static final long YOUNG_NANOS = 1_000_000_000;
 
     /** What is known of its connection, and decided for all streams of that. */
@@ -30,6 +31,9 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
         /** Tells the client that the connection takes no more requests soon; returns whether it did not know yet. */
         boolean tellClose();
+
+        /** Whether the listener wants its connections closed soon. */
+        boolean isDraining();
 
         /** Whether a stream gets more credit than each has from the start: it is one of few whose bytes are taken. */
         boolean widen(Http2Stream h2);
@@ -69,6 +73,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     private boolean wide; // has more credit than a stream has from the start
     private boolean refused;
     private @Nullable Timer bodyTimer;
+    private @Nullable Lingering lingering; // null until the request continues after its response
 
     /**
      * Makes a stream, which keeps nothing of the head: it may be there long after its exchange has ended.
@@ -186,6 +191,9 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         if (isOver()) {
             events(null);
             cancelBodyTimer();
+            if (!isRemoteEnded()) {
+                consumedAll();
+            }
         }
     }
 
@@ -196,20 +204,65 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
             if (context.flushes().isReading()) {
                 touch();
             } else {
-                refuseRest();
+                linger();
             }
         }
     }
 
     @Override
     public void afterReadComplete() {
-        refuseRest();
+        linger();
     }
 
-    private void refuseRest() {
+    /**
+     * Reads and drops what the client still sends. A reset right behind the response makes some clients, such as curl 7.88,
+     * forget the response, although RFC 9113, section 8.1, allows it.
+     */
+    private void linger() {
         Http2Stream h2 = h2();
-        if (h2 != null && isOver() && h2.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {
+        if (h2 == null || lingering != null || !isUnfinished(h2)) {
+            return;
+        }
+        long rate = server.settings().minBodyRate();
+        Lingering made = new Lingering(this, context.timers(), rate, Lingering.BRISK_MILLIS);
+        lingering = made;
+        context.ending().onCutShort(); // if the connection closes meanwhile, it reads on as well
+        onConsumed(h2);
+        if (server.isDraining()) {
+            made.hurry();
+        }
+        made.begin();
+    }
+
+    /** Whether the response has ended, and the request continues. */
+    private boolean isUnfinished(Http2Stream h2) {
+        return isOver() && h2.state() == Http2Stream.State.HALF_CLOSED_LOCAL;
+    }
+
+    @Override
+    void onDropped(int bytes) {
+        if (lingering != null) {
+            lingering.onDropped(bytes);
+        }
+    }
+
+    @Override
+    public boolean endLingering() {
+        Http2Stream h2 = h2();
+        if (h2 != null && isUnfinished(h2)) {
             context.sender().reset(h2, Http2Error.NO_ERROR); // RFC 9113, section 8.1
+        }
+        return false;
+    }
+
+    /** The listener takes no new connections: tells who asked, or reads on for a moment only. */
+    void drain() {
+        StreamEvents told = events();
+        if (told != null) {
+            told.onDraining();
+        }
+        if (lingering != null) {
+            lingering.hurry();
         }
     }
 
@@ -243,6 +296,9 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     void cancelTimers() {
         super.cancelTimers();
         cancelBodyTimer();
+        if (lingering != null) {
+            lingering.stop();
+        }
     }
 
     private void cancelBodyTimer() {

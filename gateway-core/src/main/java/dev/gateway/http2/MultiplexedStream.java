@@ -58,6 +58,9 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
     /** The last of what we send was written; the peer may continue to send. */
     void onLocalHalfClosed() {}
 
+    /** So many bytes of its body have come that nobody wants, and were dropped. */
+    void onDropped(int bytes) {}
+
     /** What the stream's failing means, the reason being the peer's code. */
     abstract Failure resetByPeer(long errorCode);
 
@@ -81,6 +84,11 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
                 onConsumed(stream);
             }
         }
+    }
+
+    /** Nobody takes its body any more: the peer gets back what nobody will give it later. */
+    final void consumedAll() {
+        consumed(untaken);
     }
 
     @Override
@@ -118,6 +126,7 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
             onWindowful();
         }
         if (told == null) {
+            onDropped(length);
             return length;
         }
         if (length > 0 || last) {

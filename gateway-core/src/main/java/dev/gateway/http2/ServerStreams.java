@@ -8,7 +8,6 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
-import dev.gateway.stream.StreamEvents;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -76,6 +75,11 @@ final class ServerStreams implements Http2ServerStream.Owner {
     }
 
     @Override
+    public boolean isDraining() {
+        return draining;
+    }
+
+    @Override
     public boolean widen(Http2Stream h2) {
         if (wideStreams == settings.streams().wide() || !DirectMemory.isAmple()) {
             return false;
@@ -137,7 +141,7 @@ final class ServerStreams implements Http2ServerStream.Owner {
         stream.touch();
         stream.begin(handler.onRequest(stream, head, last));
         if (draining) {
-            tellDraining(stream);
+            stream.drain();
         }
         goingAway.onRequest();
         return stream;
@@ -195,14 +199,7 @@ final class ServerStreams implements Http2ServerStream.Owner {
         if (!draining) {
             draining = true;
             goingAway.retire();
-            streams.forEach(ServerStreams::tellDraining);
-        }
-    }
-
-    private static void tellDraining(MultiplexedStream stream) {
-        StreamEvents events = stream.events();
-        if (events != null) {
-            events.onDraining();
+            streams.forEach(stream -> ((Http2ServerStream) stream).drain());
         }
     }
 

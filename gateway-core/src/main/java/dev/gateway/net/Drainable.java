@@ -31,7 +31,10 @@ public interface Drainable {
         return false;
     }
 
-    /** Whether its client was refused for want of room, and nothing runs on it, whatever the client has sent since. */
+    /**
+     * Whether its client was refused for want of room, or has its answer and is still sending, and nothing runs on it. It may
+     * then be closed to make room for another, whatever the client has sent since.
+     */
     default boolean isRefused() {
         return false;
     }

@@ -179,12 +179,16 @@ public final class LoopGate {
     }
 
     /**
-     * Closes one or two unused connections for a new one. Two, to make up for those that were admitted without room.
+     * Closes one or two unused connections for a new one, those of answered peers first. Two, to make up for those that were
+     * admitted without room.
      *
      * @param of only those of this client, null for all
      */
     private boolean makeRoom(Resource because, @Nullable ClientMemory of) {
-        int closed = 0;
+        int closed = of == null ? AnsweredPeers.ofThisLoop().giveWay(2, LOOKED_AT) : 0;
+        for (int i = 0; i < closed; i++) {
+            overload.actions().count(because, Action.CLOSE_IDLE);
+        }
         for (int i = Math.min(LOOKED_AT, guests.size()); i > 0 && closed < 2; i--) {
             Guest first = guests.iterator().next();
             guests.remove(first);

@@ -249,7 +249,6 @@ class Http2ServerMessagesTest {
         client.send(Frames.CONTINUATION, Frames.END_HEADERS, 1, Arrays.copyOfRange(block, 16_000, block.length));
         assertEquals(431, client.recorder.refused.get(0).status());
         assertNotNull(client.first(Frames.HEADERS, 1));
-        assertEquals(NO_ERROR, client.reset(1));
         String[] many = new String[200];
         Arrays.fill(many, "a");
         client.send(Frames.HEADERS, END, 3, get(many));
@@ -614,5 +613,73 @@ class Http2ServerMessagesTest {
         assertEquals(
                 2,
                 client.all(Frames.DATA, 1).size() + client.all(Frames.DATA, 3).size());
+    }
+
+    private void answerEarly(int stream) {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, stream, post());
+        client.request((stream - 1) / 2).server().head(new ResponseHead(413, null, new Fields(), 0), true);
+        client.request((stream - 1) / 2).server().flush();
+        client.collect();
+        assertNotNull(client.first(Frames.HEADERS, stream));
+    }
+
+    /** A reset right behind the answer makes some clients forget the answer. */
+    @Test
+    void anUploadIsReadOnAfterItsAnswer() {
+        answerEarly(1);
+        for (int i = 0; i < 1_000; i++) {
+            client.send(Frames.DATA, i == 999 ? Frames.END_STREAM : 0, 1, new byte[16 * 1024]);
+        }
+        assertNull(client.first(Frames.RST_STREAM, 1));
+        assertNull(client.first(Frames.GOAWAY, 0));
+        client.send(Frames.HEADERS, END, 3, get());
+        assertNull(client.request(1).failure);
+    }
+
+    @Test
+    void bytesThatNobodyTookBeforeTheAnswerDoNotStopTheUpload() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.request(0).keepCredit = true;
+        for (int left = DEFAULT_WINDOW; left > 0; left -= 16 * 1024) {
+            client.send(Frames.DATA, 0, 1, new byte[Math.min(left, 16 * 1024)]);
+        }
+        assertNull(client.first(Frames.WINDOW_UPDATE, 1));
+        client.request(0).server().head(new ResponseHead(413, null, new Fields(), 0), true);
+        client.request(0).server().flush();
+        client.collect();
+        assertNotNull(client.first(Frames.WINDOW_UPDATE, 1));
+    }
+
+    @Test
+    void anUploadThatGoesOnForTooLongIsReset() {
+        answerEarly(1);
+        for (int half = 0; half < 239; half++) {
+            client.send(Frames.DATA, 0, 1, new byte[16 * 1024]);
+            client.advance(500);
+        }
+        assertNull(client.first(Frames.RST_STREAM, 1));
+        client.send(Frames.DATA, 0, 1, new byte[16 * 1024]);
+        client.advance(600);
+        assertEquals(NO_ERROR, client.reset(1));
+        assertTrue(client.channel.isOpen());
+    }
+
+    /** Some clients, such as curl 8, stop sending and wait for the end of the stream. */
+    @Test
+    void anUploadThatStopsIsReset() {
+        answerEarly(1);
+        client.send(Frames.DATA, 0, 1, new byte[16 * 1024]);
+        client.advance(510);
+        assertNull(client.first(Frames.RST_STREAM, 1));
+        client.advance(600);
+        assertEquals(NO_ERROR, client.reset(1));
+    }
+
+    @Test
+    void aListenerThatDrainsDoesNotWaitForUploads() {
+        answerEarly(1);
+        client.server.drain();
+        client.advance(2_100);
+        assertEquals(NO_ERROR, client.reset(1));
     }
 }

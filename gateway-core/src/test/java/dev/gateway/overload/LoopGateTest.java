@@ -131,6 +131,22 @@ class LoopGateTest {
     }
 
     @Test
+    void whoHasItsAnswerAndIsStillSendingGivesWayFirst() {
+        List<Client> clients = fill(true);
+        assertThat(connect(true)).isNull();
+        clients.get(0).busy = false;
+        List<Client> answered = List.of(clients.get(7), clients.get(5));
+        for (Client client : answered) {
+            AnsweredPeers.ofThisLoop().add(() -> {
+                client.busy = false;
+                return client.giveWay(Resource.CLIENT_HEAP);
+            });
+        }
+        assertThat(connect(true)).isNotNull();
+        assertThat(closed).isEqualTo(answered);
+    }
+
+    @Test
     void nobodyIsClosedWhileThereIsRoom() {
         for (int i = 0; i < 100; i++) {
             assertThat(connect(false)).isNotNull();

@@ -46,6 +46,25 @@ class EarlyResponseIT {
         }
     }
 
+    /** Most clients read nothing before they have sent everything. */
+    @ParameterizedTest
+    @EnumSource
+    void aClientThatSendsEverythingFirstGetsItsAnswer(Pairing pairing) throws Exception {
+        String piece = "x".repeat(1 << 20);
+        int pieces = 24;
+        try (Origin origin = Origin.start().on("/", Behaviors.earlyResponse(413));
+                Rig rig = Rig.to(origin, pairing).start();
+                Peer client = rig.connect(pairing)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("POST", "/", "content-length", String.valueOf(pieces << 20)), false);
+            for (int i = 1; i <= pieces; i++) {
+                stream.send(piece, i == pieces);
+            }
+            assertThat(stream.receiveFinal().status()).isEqualTo(413);
+            assertThat(stream.receiveBody()).isEqualTo("early");
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void requestAndResponseMayTakeTurns(Pairing pairing) throws Exception {

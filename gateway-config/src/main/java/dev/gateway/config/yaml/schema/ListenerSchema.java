@@ -126,7 +126,8 @@ final class ListenerSchema {
                                         + "means no limit. The default is 100, or no limit if requestBodyIdle is 0s. A client "
                                         + "may be late by requestBodyIdle, 60s if that is 0s. Then the gateway answers 408. "
                                         + "The limit ends when the response begins. It does not apply to tunnels, WebSockets "
-                                        + "and gRPC.");
+                                        + "and gRPC. After an early response, it says how long the gateway still reads the "
+                                        + "upload; new connections have the new value.");
                 var streams = o.defaulted(
                         "maxConcurrentStreams",
                         POSITIVE,
