@@ -18,6 +18,19 @@ final class Deadlines extends Timer {
     /** Time between two checks of a silent upstream. */
     private static final long AGAIN_MILLIS = 1000;
 
+    /** Whether the client waits for 100 (Continue), and how long an upstream may take before the gateway sends it. */
+    private enum Consent {
+        UNASKED(0),
+        AWAITED(1000),
+        GIVEN(0);
+
+        private final long millis;
+
+        Consent(long millis) {
+            this.millis = millis;
+        }
+    }
+
     private final Owner owner;
     private final TimerWheel wheel;
     private long requestMillis;
@@ -33,6 +46,8 @@ final class Deadlines extends Timer {
     private long halfClosedMillis;
     private long maxMillis;
     private long maxSince;
+    private long continueSince;
+    private Consent consent = Consent.UNASKED;
     private long reportMillis;
     private long reportSince;
     private long paceMillis;
@@ -61,6 +76,9 @@ final class Deadlines extends Timer {
 
         /** It is time to check how fast the client sends the request's body. */
         void onPaceDue();
+
+        /** A client that waits for 100 (Continue) has waited long enough. */
+        void onContinueDue();
 
         /** It is time to report on a tunnel. */
         void onReportDue();
@@ -141,9 +159,19 @@ final class Deadlines extends Timer {
         }
     }
 
+    /** The client waits for 100 (Continue), and somebody else may send it. Further calls have no effect. */
+    void awaitContinue() {
+        if (consent == Consent.UNASKED) {
+            consent = Consent.AWAITED;
+            continueSince = wheel.nanoTime();
+            arm(continueSince);
+        }
+    }
+
     /** The exchange has become a tunnel: the limits of tunnels replace all others, and periodic reports begin. */
     void tunnel(Route.TunnelTimeouts limits, long reportMillis, long since) {
         requestMillis = attemptMillis = headMillis = silentMillis = paceMillis = 0;
+        consent = Consent.GIVEN;
         idleMillis = limits.idleMillis();
         halfClosedMillis = limits.halfClosedMillis();
         maxMillis = limits.maxMillis();
@@ -214,6 +242,7 @@ final class Deadlines extends Timer {
         left = Math.min(left, left(idleMillis, idleSince, now));
         left = Math.min(left, left(maxMillis, maxSince, now));
         left = Math.min(left, left(paceMillis, paceSince, now));
+        left = Math.min(left, left(consent.millis, continueSince, now));
         left = Math.min(left, left(reportMillis, reportSince, now));
         if (backingOff) {
             left = Math.min(left, backoffMillis - (now - backoffSince) / NANOS_PER_MILLI);
@@ -258,6 +287,10 @@ final class Deadlines extends Timer {
             paceSince = now;
             arm(now);
             owner.onPaceDue();
+        } else if (left(consent.millis, continueSince, now) <= 0) {
+            consent = Consent.GIVEN;
+            arm(now);
+            owner.onContinueDue();
         } else if (left(reportMillis, reportSince, now) <= 0) {
             reportSince = now;
             arm(now);

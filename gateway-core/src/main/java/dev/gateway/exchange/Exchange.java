@@ -246,6 +246,13 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
+    public void onContinueDue() {
+        if (!state.isDone() && !state.isResponded() && isContinueDue()) {
+            response.sendContinue();
+        }
+    }
+
+    @Override
     public void onReportDue() {
         if (tunnel != null) {
             tunnel.onReportDue();

@@ -193,6 +193,9 @@ final class RequestBody implements TransformedBody.Output {
     boolean passes(@Nullable BodyInspector by) {
         inspector = by;
         inspect();
+        if (inspector != null) {
+            awaitContinue(); // the upstream knows nothing of it yet
+        }
         return !exchange.state.isDone();
     }
 
@@ -236,6 +239,7 @@ final class RequestBody implements TransformedBody.Output {
         }
         stream.head(exchange.head, bodyless);
         if (!bodyless) {
+            awaitContinue();
             sendAgain(attempt);
         }
         if (this.attempt == attempt) {
@@ -252,6 +256,13 @@ final class RequestBody implements TransformedBody.Output {
                 transformed.pause(); // the read that brought the held bytes is over
             }
             flush();
+        }
+    }
+
+    /** The upstream should tell the client to send its body. Some never do, and some clients wait for ever. */
+    private void awaitContinue() {
+        if (owner.isContinueDue()) {
+            owner.deadlines().awaitContinue();
         }
     }
 

@@ -107,14 +107,21 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         return !continued && exchange.head.fields().hasElement(FieldName.EXPECT, CONTINUE_TOKEN);
     }
 
+    /** Tells the client to send its body. The upstream may do so later, which the client does not hear again. */
+    void sendContinue() {
+        continued = true;
+        exchange.server.head(new ResponseHead(CONTINUE, null, new Fields(), -1), false);
+        exchange.server.flush();
+    }
+
     /**
      * Whether to forward an interim head. No credit limits them, and all except the first 100 (Continue) are only hints.
      */
     private boolean isForwarded(ResponseHead head, boolean sending) {
-        if (head.status() == CONTINUE && sending) {
-            return false; // the client already sends its body (RFC 9110, section 10.1.1)
+        if (head.status() == CONTINUE && (sending || continued)) {
+            return false; // the client sends its body, or was told to (RFC 9110, section 10.1.1)
         }
-        if (head.status() == CONTINUE && !continued) {
+        if (head.status() == CONTINUE) {
             continued = true; // a client that waits for it would never send its body
             return true;
         }

@@ -24,6 +24,19 @@ class DeadlinesTest extends PartRig {
     }
 
     @Test
+    void aClientThatWaitsForConsentWaitsASecondOnce() {
+        deadlines.awaitContinue();
+        pass(500);
+        deadlines.awaitContinue();
+        pass(400);
+        assertThat(told).isEmpty();
+        pass(200);
+        assertThat(told).containsExactly("continue");
+        deadlines.awaitContinue();
+        assertThat(deadlines.isArmed()).isFalse();
+    }
+
+    @Test
     void aRequestHasALimitInAll() {
         deadlines.begin(100, 0, now);
         pass(90);

@@ -192,6 +192,11 @@ abstract class PartRig {
         }
 
         @Override
+        public void onContinueDue() {
+            told.add("continue");
+        }
+
+        @Override
         public void onDefect(Throwable defect) {
             told.add("defect: " + defect.getMessage());
             exchange().state.on(Event.FAILED);

@@ -92,6 +92,15 @@ class ResponseTest extends PartRig {
     }
 
     @Test
+    void consentIsGivenOnceWhoeverGivesIt() {
+        exchange().head.fields().add(FieldName.EXPECT, "100-continue");
+        response.sendContinue();
+        assertThat(response.isContinueDue()).isFalse();
+        response.onInterim(ExchangeRig.response(100), false);
+        assertThat(client.heads).extracting(ResponseHead::status).containsExactly(100);
+    }
+
+    @Test
     void hintsAreForwardedWhileThereIsRoomAndNotWithoutEnd() {
         client.writable = false;
         response.onInterim(ExchangeRig.response(103), false);

@@ -116,6 +116,43 @@ class TimeLimitTest extends ExchangeRig {
     }
 
     @Test
+    void aClientThatAnUpstreamLeavesWaitingForConsentGetsItFromTheGateway() {
+        StreamEvents events = expecting();
+        pass(2_000); // a connection is being made
+        opener.last().succeed();
+        pass(900);
+        assertThat(client.heads).isEmpty();
+        pass(200);
+        assertThat(client.heads).extracting(ResponseHead::status).containsExactly(100);
+        opener.last().events.onHead(response(100), false);
+        events.onData(bytes("all"), true);
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.heads).extracting(ResponseHead::status).containsExactly(100, 200);
+        assertThat(record().cause).isNull();
+    }
+
+    @Test
+    void aClientThatHasItsAnswerGetsNoConsent() {
+        expecting();
+        opener.last().succeed();
+        opener.last().events.onHead(response(413), false);
+        pass(2_000);
+        assertThat(client.heads).extracting(ResponseHead::status).containsExactly(413);
+        opener.last().events.onData(bytes(""), true);
+    }
+
+    @Test
+    void aClientThatSendsItsBodyNeedsNoConsent() {
+        StreamEvents events = expecting();
+        opener.last().succeed();
+        events.onData(bytes("some"), false);
+        pass(2_000);
+        assertThat(client.heads).isEmpty();
+        events.onData(bytes("all"), true);
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
     void onceTheUpstreamHasConsentedItIsTheClientsTurn() {
         responseHeadersMillis = 100;
         StreamEvents events = expecting();
