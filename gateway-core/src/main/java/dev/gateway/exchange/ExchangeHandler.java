@@ -112,10 +112,11 @@ public final class ExchangeHandler implements RequestHandler {
         record.requestId =
                 RequestChecks.requestId(record.fields, record.fromProxy, generation.settings(), loop.requestIds);
         try {
+            boolean proxy = generation.settings().tunnels(stream.connection().listener()) != null;
             record.sentBytes = loop.replies.send(
                     stream,
                     head,
-                    failure,
+                    proxy ? failure : failure.advising(""), // which is about proxies
                     generation.settings(),
                     new LocalReply.About(
                             record.requestId, null, new Fields(), errorBody(record, head, generation.settings())));

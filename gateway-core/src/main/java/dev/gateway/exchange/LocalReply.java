@@ -129,8 +129,11 @@ final class LocalReply {
             return sendStatus(stream, failure, settings, about);
         }
         Fields fields = new Fields();
-        ByteBuf body =
-                content(fields, new ErrorAnswer(status, failure.cause(), false, request, about.requestId), about.body);
+        ByteBuf body = content(
+                fields,
+                new ErrorAnswer(status, failure.cause(), false, request, about.requestId),
+                about.body,
+                failure.advice());
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         if (status == 405) {
             fields.add(ALLOW_FIELD, allow(stream, settings));
@@ -139,11 +142,23 @@ final class LocalReply {
             fields.add(FieldName.RETRY_AFTER, failure.cause() == Cause.RATE_LIMITED ? MINUTE : SECOND);
         }
         addOthers(fields, about.fields);
-        return send(stream, request, new ResponseHead(status, null, fields, 0), body, settings);
+        return send(stream, request, new ResponseHead(status, reason(request, failure), fields, 0), body, settings);
+    }
+
+    /**
+     * Returns a reason phrase that tells more than the status, null for the usual one. Many programs show nothing else of a
+     * refused CONNECT, and of an answer to what they took for their destination.
+     */
+    private static @Nullable AsciiString reason(@Nullable RequestHead request, Failure failure) {
+        String usual = ReasonPhrase.ofError(failure.status());
+        if (request != null && RequestChecks.isTunnel(request)) {
+            return new AsciiString(usual + " by gateway: " + failure.cause().label());
+        }
+        return failure.advice().isEmpty() ? null : new AsciiString(usual + ": " + failure.advice());
     }
 
     /** Sets the fields that describe the body of an error, which no cache may store; returns the body. */
-    private static ByteBuf content(Fields fields, ErrorAnswer answer, ErrorBody chosen) {
+    private static ByteBuf content(Fields fields, ErrorAnswer answer, ErrorBody chosen, String advice) {
         fields.set(FieldName.CACHE_CONTROL, NO_STORE);
         if (chosen instanceof ErrorBody.Page page) {
             fields.set(FieldName.CONTENT_TYPE, page.contentType());
@@ -151,7 +166,8 @@ final class LocalReply {
         }
         boolean text = prefersText(answer.request());
         fields.set(FieldName.CONTENT_TYPE, text ? TEXT : PROBLEM);
-        return Unpooled.wrappedBuffer((text ? text(answer) : problem(answer)).getBytes(StandardCharsets.UTF_8));
+        String body = text ? text(answer, advice) : problem(answer, advice);
+        return Unpooled.wrappedBuffer(body.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Answers a gRPC call, without a body. */
@@ -207,7 +223,7 @@ final class LocalReply {
         if (answer.cause() != null) {
             fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), answer.cause(), null));
         }
-        ByteBuf body = content(fields, answer, chosen);
+        ByteBuf body = content(fields, answer, chosen, "");
         return send(stream, answer.request(), new ResponseHead(head.status(), null, fields, 0), body, settings);
     }
 
@@ -290,21 +306,25 @@ final class LocalReply {
         return false;
     }
 
-    private static String text(ErrorAnswer answer) {
+    private static String text(ErrorAnswer answer, String advice) {
         Cause cause = answer.cause();
         return answer.status() + " " + ReasonPhrase.ofError(answer.status()) + "\n"
-                + (cause == null ? "" : cause.label() + "\n");
+                + (cause == null ? "" : cause.label() + "\n")
+                + (advice.isEmpty() ? "" : advice + "\n");
     }
 
     /**
      * Returns the problem body. All its texts are the gateway's own, or a checked request ID: there is nothing to escape.
      */
-    private static String problem(ErrorAnswer answer) {
+    private static String problem(ErrorAnswer answer, String advice) {
         StringBuilder json = new StringBuilder(160)
                 .append("{\"type\":\"about:blank\",\"title\":\"")
                 .append(ReasonPhrase.ofError(answer.status()))
                 .append("\",\"status\":")
                 .append(answer.status());
+        if (!advice.isEmpty()) {
+            json.append(",\"detail\":\"").append(advice).append('"');
+        }
         if (answer.cause() != null) {
             json.append(",\"cause\":\"").append(answer.cause().label()).append('"');
         }

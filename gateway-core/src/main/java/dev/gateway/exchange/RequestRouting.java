@@ -12,6 +12,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.Scheme;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
@@ -35,6 +36,8 @@ final class RequestRouting implements FilterChain.Owner {
     private static final Logger log = LoggerFactory.getLogger(RequestRouting.class);
     private static final int FIRST_ERROR = 400;
     private static final int FIRST_WITHOUT_TUNNEL = 300; // a 2xx answer to CONNECT opens one
+    private static final String USE_CONNECT = "use CONNECT for https://";
+    private static final String USE_PROXY_FORMS = "this is a proxy for http:// and CONNECT";
 
     private final ExchangeContext exchange;
     private final Owner owner;
@@ -104,7 +107,7 @@ final class RequestRouting implements FilterChain.Owner {
             return;
         }
         if (match == null) {
-            owner.fail(Failure.of(Cause.NO_ROUTE, "no route matches"));
+            owner.fail(noRoute(settings.tunnels(listener) != null));
             return;
         }
         Route found = match.route();
@@ -151,6 +154,22 @@ final class RequestRouting implements FilterChain.Owner {
         }
     }
 
+    /**
+     * Returns why a request without a route fails.
+     *
+     * @param proxy whether the listener is a forward proxy, which its client may use in a way that is not offered
+     */
+    private Failure noRoute(boolean proxy) {
+        RequestHead head = exchange.head;
+        if (proxy && head.isAbsoluteForm() && head.scheme().equals(Scheme.HTTPS)) {
+            // Not 404, which would look like the destination's.
+            return Failure.of(Cause.NO_ROUTE, 501, "an https URI without CONNECT")
+                    .advising(USE_CONNECT);
+        }
+        Failure none = Failure.of(Cause.NO_ROUTE, "no route matches");
+        return proxy ? none.advising(USE_PROXY_FORMS) : none;
+    }
+
     /** Fails a request that this route has already forwarded (a loop), and signs all others. */
     private boolean isLoop(@Nullable ViaSignature signature) {
         if (signature == null) {
@@ -178,7 +197,7 @@ final class RequestRouting implements FilterChain.Owner {
         }
         Router tunnels = settings.tunnels(listener);
         boolean named = RequestChecks.isTunnel(head)
-                || (head.isAbsoluteForm() && !head.path().contentEquals("*"));
+                || (head.isAbsoluteForm() && head.scheme().equals(Scheme.HTTP));
         if (own != null || tunnels == null || !named) {
             return own;
         }

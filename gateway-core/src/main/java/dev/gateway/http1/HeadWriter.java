@@ -77,6 +77,11 @@ final class HeadWriter {
         return size;
     }
 
+    /** The last proxy makes an asterisk of a URI without a path, and no proxy before it (RFC 9112, section 3.2.4). */
+    private static AsciiString target(AsciiString path, boolean absolute) {
+        return absolute && path.contentEquals("*") ? AsciiString.EMPTY_STRING : path;
+    }
+
     /**
      * Writes a request head into a buffer of its own.
      *
@@ -97,8 +102,8 @@ final class HeadWriter {
         boolean upgrade = head.protocol() != null;
         AsciiString method = head.routedMethod().name();
         boolean tunnel = head.isConnect() && !upgrade;
-        AsciiString target = tunnel ? head.authority() : head.path();
         AsciiString scheme = proxy == null || tunnel ? null : head.scheme();
+        AsciiString target = tunnel ? head.authority() : target(head.path(), scheme != null);
         AsciiString authorization = proxy == null ? null : proxy.authorization();
         AsciiString host = fields.contains(FieldName.HOST) ? null : head.authority();
         byte[] coding = framing == Framing.CHUNKED ? CHUNKED : NOTHING;

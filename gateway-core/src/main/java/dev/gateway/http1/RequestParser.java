@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class RequestParser extends HeadParser {
     private static final AsciiString ROOT = new AsciiString("/");
     private static final AsciiString ASTERISK = new AsciiString("*");
+    private static final AsciiString WS = new AsciiString("ws");
+    private static final AsciiString WSS = new AsciiString("wss");
 
     /** Fields that exchanges add, of which the first line and the empty one leave room for two. */
     private static final int ADDED = 5;
@@ -134,15 +136,15 @@ final class RequestParser extends HeadParser {
         }
         if (Ascii.equalsLower(bytes, start, at - start, Scheme.HTTP)) {
             scheme = Scheme.HTTP;
-            absoluteForm = true;
         } else if (Ascii.equalsLower(bytes, start, at - start, Scheme.HTTPS)) {
             scheme = Scheme.HTTPS;
         } else {
+            return hasAuthority(bytes, at, end) ? foreign(bytes, start, at - start) : Violation.BAD_TARGET;
+        }
+        if (!hasAuthority(bytes, at, end)) {
             return Violation.BAD_TARGET;
         }
-        if (at + 3 > end || bytes[at + 1] != '/' || bytes[at + 2] != '/') {
-            return Violation.BAD_TARGET;
-        }
+        absoluteForm = true;
         int hostStart = at + 3;
         at = hostStart;
         while (at < end && bytes[at] != '/' && bytes[at] != '?') {
@@ -160,6 +162,16 @@ final class RequestParser extends HeadParser {
             path = ROOT.concat(new AsciiString(bytes, at, end - at, false));
         }
         return null;
+    }
+
+    private static Violation foreign(byte[] bytes, int start, int length) {
+        boolean webSocket = Ascii.equalsLower(bytes, start, length, WS) || Ascii.equalsLower(bytes, start, length, WSS);
+        return webSocket ? Violation.WEBSOCKET_SCHEME : Violation.UNKNOWN_SCHEME;
+    }
+
+    /** Whether {@code ://} follows what may be a scheme. */
+    private static boolean hasAuthority(byte[] bytes, int at, int end) {
+        return at + 3 <= end && bytes[at] == ':' && bytes[at + 1] == '/' && bytes[at + 2] == '/';
     }
 
     private @Nullable Violation checkHost(Fields fields) {

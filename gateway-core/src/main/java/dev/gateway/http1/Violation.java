@@ -10,6 +10,8 @@ enum Violation {
     BAD_REQUEST_LINE(400, "malformed request line"),
     BAD_METHOD(400, "the method is not a token"),
     BAD_TARGET(400, "invalid request target"),
+    WEBSOCKET_SCHEME(400, "a request target with the scheme of WebSockets", "use CONNECT for ws:// and wss://"),
+    UNKNOWN_SCHEME(400, "a request target with a scheme that is not forwarded", "only http:// and CONNECT are offered"),
     BAD_VERSION(400, "malformed protocol version"),
     UNSUPPORTED_VERSION(505, "protocol version not supported"),
     BAD_STATUS_LINE(400, "malformed status line"),
@@ -47,7 +49,12 @@ enum Violation {
     private final Failure upstream;
 
     Violation(int status, String detail) {
-        downstream = Failure.of(Cause.CLIENT_PROTOCOL_ERROR, status, detail);
+        this(status, detail, "");
+    }
+
+    /** Makes a violation with advice for clients that use the gateway as their proxy. */
+    Violation(int status, String detail, String advice) {
+        downstream = Failure.of(Cause.CLIENT_PROTOCOL_ERROR, status, detail).advising(advice);
         upstream = Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, detail);
     }
 

@@ -153,12 +153,15 @@ public final class RequestHead {
         return false;
     }
 
-    /** Whether the client wrote an {@code http} URI, as to a proxy (RFC 9112, section 3.2.2; RFC 9113, section 8.3.1). */
+    /**
+     * Whether the client wrote a whole URI, as to a proxy (RFC 9112, section 3.2.2). In HTTP/2, where all requests have one, this
+     * is an {@code http} URI (RFC 9113, section 8.3.1).
+     */
     public boolean isAbsoluteForm() {
         return absoluteForm;
     }
 
-    /** Says that the client wrote an {@code http} URI. */
+    /** Says that the client wrote a whole URI. */
     public void setAbsoluteForm(boolean absoluteForm) {
         this.absoluteForm = absoluteForm;
     }

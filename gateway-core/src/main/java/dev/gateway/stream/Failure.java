@@ -8,8 +8,14 @@ package dev.gateway.stream;
  * @param retry when another attempt may be made
  * @param stale whether it was a kept connection that turned out to be closed already
  * @param detail for people: what exactly happened, without secrets or line breaks
+ * @param advice for the client: what to do instead, in words of the gateway's own; empty for none
  */
-public record Failure(Cause cause, int status, RetrySafety retry, boolean stale, String detail) {
+public record Failure(Cause cause, int status, RetrySafety retry, boolean stale, String detail, String advice) {
+    /** Makes a failure without advice for the client. */
+    public Failure(Cause cause, int status, RetrySafety retry, boolean stale, String detail) {
+        this(cause, status, retry, stale, detail, "");
+    }
+
     /** Makes a failure that must not be retried, with the cause's own status. */
     public static Failure of(Cause cause, String detail) {
         return new Failure(cause, cause.status(), RetrySafety.NEVER, false, detail);
@@ -18,6 +24,11 @@ public record Failure(Cause cause, int status, RetrySafety retry, boolean stale,
     /** Makes a failure of one attempt. */
     public static Failure of(Cause cause, RetrySafety retry, String detail) {
         return new Failure(cause, cause.status(), retry, false, detail);
+    }
+
+    /** Returns the same failure with advice for the client, which must need no escape in JSON or in a field. */
+    public Failure advising(String words) {
+        return new Failure(cause, status, retry, stale, detail, words);
     }
 
     /** Makes a failure with a more exact status than its cause's. */

@@ -68,6 +68,12 @@ public final class ConnectPolicy {
         return allowed == null ? UNLISTED : Decision.allow(allowed.label());
     }
 
+    /** Whether {@code allow} has the host by its own name, not only as a part of a domain or of everything. */
+    boolean names(Target target) {
+        HostRule allowed = allow.match(target);
+        return allowed != null && allowed.text().equalsIgnoreCase(target.host());
+    }
+
     private boolean allowsPort(int port) {
         List<PortRange> ports = settings.allowedPorts();
         for (int i = 0; i < ports.size(); i++) {

@@ -31,19 +31,33 @@ public final class SniCheck implements Filter {
 
     @Override
     public @Nullable BodyInspector inspector(RequestHead head, InspectionContext context) {
-        SniMode mode = policies.of(context.identity()).settings().sni();
+        ConnectPolicy policy = policies.of(context.identity());
+        SniMode mode = policy.settings().sni();
         Target target = head.isConnect() && mode != SniMode.OFF ? Target.of(head) : null;
-        return target == null ? null : new Inspector(target, mode == SniMode.MUST_MATCH, context);
+        return target == null
+                ? null
+                : new Inspector(target, mayBeUnnamed(target, policy), mode == SniMode.MUST_MATCH, context);
+    }
+
+    /**
+     * Whether a ClientHello without a server name may ask for the target. An address is not asked for by name (RFC 6066,
+     * section 3). Java's JSSE also sends no name without a dot. Such a name then has to be listed itself: what listed it by
+     * chance, such as {@code *}, would make it a cover for others.
+     */
+    private static boolean mayBeUnnamed(Target target, ConnectPolicy policy) {
+        return target.address() != null || (target.host().indexOf('.') < 0 && policy.names(target));
     }
 
     /** Looks at one tunnel. */
     private final class Inspector implements BodyInspector {
         private final Target target;
+        private final boolean mayBeUnnamed;
         private final boolean must;
         private final InspectionContext context;
 
-        Inspector(Target target, boolean must, InspectionContext context) {
+        Inspector(Target target, boolean mayBeUnnamed, boolean must, InspectionContext context) {
             this.target = target;
+            this.mayBeUnnamed = mayBeUnnamed;
             this.must = must;
             this.context = context;
         }
@@ -64,10 +78,9 @@ public final class SniCheck implements Filter {
             return last ? found("ended before a whole ClientHello") : MORE;
         }
 
-        /** An address is not asked for by name (RFC 6066, section 3), so a hello without any is right for one. */
         private @Nullable String problem(@Nullable String serverName) {
             if (serverName == null) {
-                return target.address() == null ? "a ClientHello without a server name" : null;
+                return mayBeUnnamed ? null : "a ClientHello without a server name";
             }
             return serverName.equals(target.host()) ? null : "a ClientHello for " + serverName;
         }

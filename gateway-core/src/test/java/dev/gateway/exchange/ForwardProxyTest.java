@@ -2,9 +2,12 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.Scheme;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import dev.gateway.upstream.StreamKind;
 import org.junit.jupiter.api.Test;
 
@@ -71,6 +74,64 @@ class ForwardProxyTest extends ExchangeRig {
         offerTunnels();
         handler().onRequest(client, head("GET", "other.example.org", "/"), true);
         assertAnswered(404, Cause.NO_ROUTE);
+        assertThat(client.body.toString()).contains("\"detail\":\"this is a proxy for http:// and CONNECT\"");
         assertThat(opener.openings).isEmpty();
+    }
+
+    /** RFC 9112, section 3.2.4: the URI of the client has no path. */
+    @Test
+    void optionsOfAWholeServerGoToTheServer() {
+        offerTunnels();
+        RequestHead head = head("OPTIONS", "other.example.org:8080", "*");
+        head.setAbsoluteForm(true);
+        handler().onRequest(client, head, true);
+        opener.last().succeed();
+        assertThat((CharSequence) upstream().head().path()).hasToString("*");
+        assertThat((CharSequence) upstream().head().authority()).hasToString("other.example.org:8080");
+        opener.last().events.onHead(response(204), true);
+        assertThat(client.status()).isEqualTo(204);
+    }
+
+    @Test
+    void optionsOfTheGatewayItselfAreItsOwn() {
+        offerTunnels();
+        handler().onRequest(client, head("OPTIONS", "gateway.example.org", "*"), true);
+        assertThat(client.status()).isEqualTo(200);
+        assertThat(opener.openings).isEmpty();
+    }
+
+    /** 404 would look like the destination's. */
+    @Test
+    void whoAsksForHttpsWithoutATunnelIsToldToUseOne() {
+        offerTunnels();
+        RequestHead head = absolute("/");
+        head.setScheme(Scheme.HTTPS);
+        handler().onRequest(client, head, true);
+        assertAnswered(501, Cause.NO_ROUTE);
+        assertThat((CharSequence) client.heads.get(0).reason())
+                .hasToString("Not Implemented: use CONNECT for https://");
+        assertThat(client.body.toString()).contains("\"detail\":\"use CONNECT for https://\"");
+        assertThat(opener.openings).isEmpty();
+    }
+
+    @Test
+    void whereNoTunnelsAreOfferedNobodyIsToldToUseThem() {
+        RequestHead head = absolute("/");
+        head.setScheme(Scheme.HTTPS);
+        handler().onRequest(client, head, true);
+        assertAnswered(404, Cause.NO_ROUTE);
+        assertThat((CharSequence) client.heads.get(0).reason()).isNull();
+        assertThat(client.body.toString()).doesNotContain("detail");
+    }
+
+    @Test
+    void adviceAboutProxiesIsForTheirClientsOnly() {
+        Failure failure = Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "test").advising("use CONNECT");
+        handler().onRefused(client, null, failure);
+        assertThat(client.body.toString()).doesNotContain("detail");
+        offerTunnels();
+        FakeServerStream other = new FakeServerStream();
+        handler().onRefused(other, null, failure);
+        assertThat(other.body.toString()).contains("\"detail\":\"use CONNECT\"");
     }
 }

@@ -52,6 +52,29 @@ class LocalReplyTest {
         }
     }
 
+    /** Many programs show nothing else of it. */
+    @Test
+    void aRefusedTunnelHasItsCauseInTheReason() {
+        FakeServerStream client = new FakeServerStream();
+        LocalReply.About about = new LocalReply.About(null, null, new Fields(), ErrorBody.UNCHANGED);
+        Failure failure = Failure.of(Cause.POLICY_HOST, "test");
+        replies.send(client, ExchangeRig.head("CONNECT", ""), failure, new Settings(), about);
+        assertThat((CharSequence) client.heads.get(0).reason()).hasToString("Forbidden by gateway: policy_host");
+        assertThat((CharSequence) refuse(failure).heads.get(0).reason()).isNull();
+    }
+
+    @Test
+    void adviceIsInTheReasonAndInTheBody() {
+        FakeServerStream client = new FakeServerStream();
+        LocalReply.About about = new LocalReply.About(null, null, new Fields(), ErrorBody.UNCHANGED);
+        RequestHead head = ExchangeRig.head("GET", "/");
+        head.fields().add(FieldName.ACCEPT, "text/html");
+        Failure failure = Failure.of(Cause.NO_ROUTE, "test").advising("use CONNECT");
+        replies.send(client, head, failure, new Settings(), about);
+        assertThat((CharSequence) client.heads.get(0).reason()).hasToString("Not Found: use CONNECT");
+        assertThat(client.body.toString()).isEqualTo("404 Not Found\nno_route\nuse CONNECT\n");
+    }
+
     @Test
     void theDateGoesOnWithTheClock() {
         Failure failure = Failure.of(Cause.NO_ROUTE, "test");

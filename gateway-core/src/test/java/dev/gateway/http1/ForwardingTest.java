@@ -40,6 +40,20 @@ class ForwardingTest {
         parent.finish();
     }
 
+    /** The last proxy writes the asterisk (RFC 9112, section 3.2.4). */
+    @Test
+    void theProxyIsToldAUriWithoutAPathForOptionsOfAWholeServer() {
+        Upstream parent = parent(null);
+        RequestHead head = Upstream.request("OPTIONS", -1);
+        head.setPath(new AsciiString("*"));
+        Received exchange = parent.open();
+        exchange.stream().head(head, true);
+        exchange.stream().flush();
+        assertThat(parent.sent()).startsWith("OPTIONS http://a.test HTTP/1.1\r\nHost: a.test\r\n");
+        parent.respond(KEPT);
+        parent.finish();
+    }
+
     @Test
     void aProxyThatDoesNotWantToKnowIsNotTold() {
         Upstream parent = parent(null);

@@ -24,6 +24,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a client meets that is too large, too slow or too early, and how its connection ends. */
 @SuppressWarnings("StringConcatToTextBlock") // the line ends matter
@@ -48,11 +50,34 @@ class Http1ServerLimitsTest {
         return reset;
     }
 
+    private Failure refusal() {
+        Failure refused = client.last().refused;
+        assertNotNull(refused);
+        return refused;
+    }
+
     private void assertRefused(String status) {
         String sent = client.sent();
         assertTrue(sent.startsWith("HTTP/1.1 " + status + " "), sent);
         assertTrue(sent.endsWith("Connection: close\r\n\r\n"), sent);
         assertFalse(client.channel.isOpen());
+    }
+
+    /** A client of a proxy is told what to use instead. */
+    @ParameterizedTest
+    @CsvSource({
+        "ws://a.test/, websocket_scheme, CONNECT",
+        "WSS://a.test/, websocket_scheme, CONNECT",
+        "ftp://a.test/x, unknown_scheme, http://",
+        "mailto:a@a.test, bad_target, ''",
+        "ws:/a.test, bad_target, ''",
+    })
+    void aTargetOfAnotherSchemeIsRefused(String target, String kind, String advice) {
+        client.send("GET " + target + " HTTP/1.1\r\nHost: a.test\r\n\r\n");
+        assertRefused("400");
+        assertEquals("[" + kind + "]", client.violations.toString());
+        assertTrue(refusal().advice().contains(advice));
+        assertEquals(advice.isEmpty(), refusal().advice().isEmpty());
     }
 
     @Test

@@ -46,7 +46,8 @@ class SniCheckTest {
     }
 
     private @Nullable BodyInspector inspector(SniMode mode, boolean audit, String method, String authority) {
-        Policies policies = Rules.only(Rules.policy("egress", Rules.allow("*"), List.of(), mode, 0));
+        List<HostRule> allow = Rules.allow("*", "Nexus", ".registry", "a.example");
+        Policies policies = Rules.only(Rules.policy("egress", allow, List.of(), mode, 0));
         return new SniCheck(policies, tally, audit).inspector(Heads.request(method, authority, ""), context);
     }
 
@@ -83,6 +84,9 @@ class SniCheckTest {
         "192.0.2.1:443,",
         "192.0.2.1:443, 192.0.2.1",
         "[2001:db8::1]:443,",
+        "nexus:443,",
+        "nexus:443, nexus",
+        "NEXUS.:443,",
     })
     void aTunnelWhoseClientAsksForItsHostPasses(String authority, @Nullable String serverName) {
         assertThat(inspect(inspector(SniMode.MUST_MATCH, false, authority), hello(serverName), false))
@@ -96,6 +100,9 @@ class SniCheckTest {
         "a.example:443, x.a.example",
         "a.example:443, a.example.evil",
         "a.example:443,",
+        "nexus:443, a.example",
+        "registry:443,",
+        "other:443,",
         "192.0.2.1:443, a.example",
         "192.0.2.1:443, 192.0.2.2",
         "a.example:8443, b.example",

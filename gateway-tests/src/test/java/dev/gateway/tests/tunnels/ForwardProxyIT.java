@@ -7,6 +7,9 @@ import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,6 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** curl with an HTTP proxy and {@code http} URLs: no tunnel, but the same rules. */
@@ -138,6 +142,38 @@ class ForwardProxyIT {
         assertThat(host.output()).contains("policy_host").endsWith(" 403");
         Tools.Result port = curl("plain", "http://localhost:" + own.port() + "/");
         assertThat(port.output()).contains("policy_port").endsWith(" 403");
+    }
+
+    /** Sends a request of one line, and returns the answer. */
+    private static String ask(String line) throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", rig.port("plain"))) {
+            socket.setSoTimeout(20_000);
+            String head = line + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+            socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        }
+    }
+
+    /** RFC 9112, section 3.2.4. */
+    @Test
+    void optionsOfAWholeServerGoToTheServer() throws Exception {
+        assertThat(ask("OPTIONS http://localhost:" + origin.port())).startsWith("HTTP/1.1 200 ");
+        List<Head> requests = origin.requests("*");
+        assertThat(requests).hasSize(1);
+        assertThat(requests.get(0).get("host")).contains("localhost:" + origin.port());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GET https://elsewhere.test/, '501 Not Implemented: use CONNECT for https://'",
+        "GET ws://elsewhere.test/, '400 Bad Request: use CONNECT for ws:// and wss://'",
+        "GET ftp://elsewhere.test/, '400 Bad Request: only http:// and CONNECT are offered'",
+        "GET /, '404 Not Found: this is a proxy for http:// and CONNECT'",
+        "CONNECT elsewhere.test:443, '403 Forbidden by gateway: policy_port'",
+        "CONNECT elsewhere.test:%d, '403 Forbidden by gateway: policy_host'",
+    })
+    void whatIsRefusedSaysWhatToUse(String line, String status) throws Exception {
+        assertThat(ask(line.formatted(origin.port()))).startsWith("HTTP/1.1 " + status + "\r\n");
     }
 
     @Test
