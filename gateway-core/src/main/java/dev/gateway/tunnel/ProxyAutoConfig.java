@@ -1,6 +1,8 @@
 package dev.gateway.tunnel;
 
 import dev.gateway.format.Cidr;
+import io.netty.util.NetUtil;
+import java.net.Inet4Address;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -109,7 +111,8 @@ public final class ProxyAutoConfig {
 
     /**
      * Returns the value for {@code NO_PROXY}: what would be refused here anyway, and may be reached otherwise. It cannot
-     * say "all but what is allowed", so most of what is not allowed still comes here and is refused.
+     * say "all but what is allowed", so most of what is not allowed still comes here and is refused. Every program that
+     * reads the variable must understand it: Python's httpx fails at a block of IPv6 addresses, so there are none.
      */
     public String noProxy() {
         Set<String> entries = new LinkedHashSet<>();
@@ -119,7 +122,7 @@ public final class ProxyAutoConfig {
             }
             for (String block : SpecialAddresses.blocks()) {
                 if (!isPartlyTrusted(block)) {
-                    entries.add(block);
+                    add(entries, block);
                 }
             }
         }
@@ -136,12 +139,17 @@ public final class ProxyAutoConfig {
         return String.join(",", entries);
     }
 
-    /** A domain is written in both ways that are in use for it and what is below. */
+    /** A domain is written in both ways that are in use for it and what is below, and a single address without a prefix. */
     private static void add(Set<String> entries, String text) {
-        if (text.startsWith(".")) {
-            entries.add(text.substring(1));
+        Cidr block = Cidr.parse(text);
+        if (block != null && block.isSingle()) {
+            entries.add(NetUtil.toAddressString(block.network()));
+        } else if (block == null || block.network() instanceof Inet4Address) {
+            if (text.startsWith(".")) {
+                entries.add(text.substring(1));
+            }
+            entries.add(text);
         }
-        entries.add(text);
     }
 
     private boolean isPartlyTrusted(String block) {
