@@ -9,10 +9,15 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
-/** Certificate parser: reads certificates (X.509) in PEM (RFC 7468), or in DER, which some tools write unasked. */
+/**
+ * Certificate parser: reads certificates (X.509) in PEM (RFC 7468), or in DER, which some tools write unasked. A PEM file may
+ * hold the key and other blocks, too, in any order.
+ */
 public final class Certificates {
     private static final String BEGIN = "-----BEGIN CERTIFICATE-----";
+    private static final Set<String> LABELS = Set.of("CERTIFICATE", "X509 CERTIFICATE");
 
     private Certificates() {}
 
@@ -25,8 +30,8 @@ public final class Certificates {
     public static List<X509Certificate> parse(byte[] bytes, Path file) throws CertificateException {
         List<X509Certificate> certificates = new ArrayList<>();
         try {
-            for (Certificate each :
-                    CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(bytes))) {
+            for (Certificate each : CertificateFactory.getInstance("X.509")
+                    .generateCertificates(new ByteArrayInputStream(PemBlocks.of(bytes, LABELS)))) {
                 certificates.add((X509Certificate) each);
             }
         } catch (CertificateException e) {

@@ -1,6 +1,7 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.files.InputFile;
+import dev.gateway.format.PemBlocks;
 import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import java.io.ByteArrayInputStream;
@@ -15,6 +16,7 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import javax.net.ssl.TrustManager;
@@ -53,7 +55,7 @@ final class ClientCertificates {
             throws IOException, GeneralSecurityException {
         List<X509CRL> lists = new ArrayList<>();
         if (crlFile != null) {
-            byte[] bytes = InputFile.bytes(crlFile);
+            byte[] bytes = PemBlocks.of(InputFile.bytes(crlFile), Set.of("X509 CRL"));
             for (CRL list : CertificateFactory.getInstance("X.509").generateCRLs(new ByteArrayInputStream(bytes))) {
                 lists.add(verified((X509CRL) list, crlFile, authorities));
             }
