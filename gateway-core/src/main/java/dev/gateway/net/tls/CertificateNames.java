@@ -1,55 +1,79 @@
 package dev.gateway.net.tls;
 
+import dev.gateway.format.CertificateHosts;
+import dev.gateway.format.KeyKind;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
-/** Finds what belongs to a server name among the names of certificates: exact, else a wildcard for its first label. */
+/**
+ * Finds the certificates of a server name: those with the exact name, then those with a wildcard for its first label. A name
+ * may have one certificate for each kind of key. Filled when files are read; after that any thread may ask.
+ */
 final class CertificateNames<T> {
-    private static final int DNS_NAME = 2; // GeneralName, RFC 5280, section 4.2.1.6
+    private final Map<String, List<Shown<T>>> exact = new HashMap<>();
+    private final Map<String, List<Shown<T>>> wildcard = new HashMap<>(); // by what follows "*"
+    private final List<Shown<T>> unnamed = new ArrayList<>();
+    private final Set<String> firstNames = new HashSet<>();
 
-    private final Map<String, T> exact = new HashMap<>();
-    private final Map<String, T> wildcard = new HashMap<>(); // by what follows "*"
+    /**
+     * A certificate.
+     *
+     * @param value what belongs to it
+     */
+    record Shown<T>(KeyKind kind, T value) {}
 
-    /** Adds a certificate's names; those that an earlier certificate has stay with it. */
+    /** Adds a certificate. For each of its names it is shown unless an earlier one has that name and the same kind of key. */
     void add(X509Certificate certificate, T value) throws CertificateParsingException {
-        for (String name : namesOf(certificate)) {
-            String lower = name.toLowerCase(Locale.ROOT);
-            if (lower.startsWith("*.")) {
-                wildcard.putIfAbsent(lower.substring(1), value);
+        Shown<T> shown = new Shown<>(KeyKind.of(certificate.getPublicKey()), value);
+        for (String name : CertificateHosts.names(certificate)) {
+            if (name.startsWith("*.")) {
+                add(wildcard.computeIfAbsent(name.substring(1), suffix -> new ArrayList<>(1)), shown);
             } else {
-                exact.putIfAbsent(lower, value);
+                add(exact.computeIfAbsent(name, each -> new ArrayList<>(1)), shown);
             }
+        }
+        Set<String> names = new HashSet<>(CertificateHosts.namesAndAddresses(certificate));
+        if (names.isEmpty()) {
+            names.add(certificate.getSubjectX500Principal().getName());
+        }
+        if (unnamed.isEmpty()) {
+            firstNames.addAll(names);
+            unnamed.add(shown);
+        } else if (!Collections.disjoint(names, firstNames)) {
+            add(unnamed, shown);
         }
     }
 
-    private static List<String> namesOf(X509Certificate certificate) throws CertificateParsingException {
-        List<String> names = new ArrayList<>();
-        Collection<List<?>> all = certificate.getSubjectAlternativeNames();
-        if (all != null) {
-            for (List<?> name : all) {
-                if (Integer.valueOf(DNS_NAME).equals(name.get(0))) {
-                    names.add((String) name.get(1));
-                }
-            }
+    private static <T> void add(List<Shown<T>> all, Shown<T> added) {
+        if (all.stream().noneMatch(each -> each.kind() == added.kind())) {
+            all.add(added);
+            all.sort(Comparator.comparing(Shown::kind));
         }
-        return names;
     }
 
-    /** Finds the value for a name in lower case. */
-    @Nullable
-    T find(String name) {
-        T value = exact.get(name);
-        if (value == null) {
-            int dot = name.indexOf('.');
-            value = dot > 0 ? wildcard.get(name.substring(dot)) : null;
+    /** Returns the certificates for a name in lower case, the preferred one first; empty if there is none. */
+    List<Shown<T>> find(String name) {
+        List<Shown<T>> found = exact.getOrDefault(name, List.of());
+        int dot = name.indexOf('.');
+        List<Shown<T>> more = dot > 0 ? wildcard.getOrDefault(name.substring(dot), List.of()) : List.of();
+        if (found.isEmpty() || more.isEmpty()) {
+            return found.isEmpty() ? more : found;
         }
-        return value;
+        List<Shown<T>> all = new ArrayList<>(found);
+        all.addAll(more);
+        return all;
+    }
+
+    /** Returns those for clients that ask for no name: the first that was added, and others with one of its names. */
+    List<Shown<T>> unnamed() {
+        return unnamed;
     }
 }

@@ -3,7 +3,9 @@ package dev.gateway.net.tls;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +23,10 @@ public final class ClientHello {
     private static final int MESSAGE_HEADER = 4;
     private static final int VERSION_AND_RANDOM = 2 + 32;
     private static final int SERVER_NAME = 0;
+    private static final int SUPPORTED_GROUPS = 10;
+    private static final int SIGNATURE_ALGORITHMS = 13;
     private static final int ALPN = 16;
+    private static final int SUPPORTED_VERSIONS = 43;
     private static final int HOST_NAME = 0;
     private static final int MAX_NAME = 255;
 
@@ -106,9 +111,22 @@ public final class ClientHello {
 
     /** Reads a hello that is there without the headers of its record and of its message. Its buffer is not changed. */
     static Reading readBody(ByteBuf body) {
+        byte[] message = message(body);
+        return message.length < MESSAGE_HEADER + VERSION_AND_RANDOM ? MALFORMED : new Parser(message).parse();
+    }
+
+    /**
+     * Reads which certificates the client can verify, of a hello that {@link #readBody} has found in order. An extension that
+     * is malformed counts as empty: the provider of TLS refuses it.
+     */
+    static KeyOffer keyOffer(ByteBuf body) {
+        return new Parser(message(body)).keyOffer();
+    }
+
+    private static byte[] message(ByteBuf body) {
         byte[] message = new byte[MESSAGE_HEADER + body.readableBytes()];
         body.getBytes(body.readerIndex(), message, MESSAGE_HEADER, body.readableBytes());
-        return message.length < MESSAGE_HEADER + VERSION_AND_RANDOM ? MALFORMED : new Parser(message).parse();
+        return message;
     }
 
     /** Returns what is to be said unless a whole header of a record of the right kind is there. */
@@ -182,6 +200,39 @@ public final class ClientHello {
                 at = extensionEnd;
             }
             return new Hello(name, protocols);
+        }
+
+        KeyOffer keyOffer() {
+            skip(1); // session id
+            Set<Integer> suites = codes(2, message.length);
+            skip(1); // compression methods
+            Set<Integer> signatures = Set.of();
+            Set<Integer> groups = Set.of();
+            Set<Integer> versions = Set.of();
+            int end = at == message.length ? at : end(2, message.length);
+            while (at < end) {
+                int type = number(2, end);
+                int extensionEnd = end(2, end);
+                switch (type) {
+                    case SIGNATURE_ALGORITHMS -> signatures = codes(2, extensionEnd);
+                    case SUPPORTED_GROUPS -> groups = codes(2, extensionEnd);
+                    case SUPPORTED_VERSIONS -> versions = codes(1, extensionEnd);
+                    default -> {}
+                }
+                at = extensionEnd;
+            }
+            return new KeyOffer(suites, signatures, groups, versions);
+        }
+
+        /** Reads a list of numbers of two bytes, behind its length in bytes; empty if it is not inside. */
+        private Set<Integer> codes(int lengthBytes, int limit) {
+            int end = end(lengthBytes, limit);
+            Set<Integer> codes = new HashSet<>();
+            while (end - at >= 2) {
+                codes.add(number(2, end));
+            }
+            at = end < 0 ? at : end;
+            return codes;
         }
 
         /** Reads a number of so many bytes, -1 if they are not there. */

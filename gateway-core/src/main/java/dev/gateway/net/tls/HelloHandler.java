@@ -64,9 +64,17 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
         /** Returns the protocols that are served; empty if the client's wish does not matter. */
         List<String> protocols();
 
-        /** Returns the context for a name in lower case, null to refuse it; for null, that of clients that ask for none. */
+        /** Returns the context for clients that ask for no name. */
+        SslContext context();
+
+        /**
+         * Returns the context for a client, null to refuse the name that it asks for.
+         *
+         * @param name in lower case; null if the client asks for none
+         * @param hello the body of its hello, which is in order
+         */
         @Nullable
-        SslContext context(@Nullable String name);
+        SslContext context(@Nullable String name, ByteBuf hello);
 
         SslHandler handler(SslContext context, ChannelHandlerContext ctx);
     }
@@ -120,15 +128,14 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
         if (ClientHello.BAD_NAME.equals(reading)) {
             return refuse(ctx, UNRECOGNIZED_NAME, HandshakeFailure.SERVER_NAME);
         }
-        SslContext any = server.context(null);
-        if (!(reading instanceof Hello hello)) {
-            return ctx.executor().newSucceededFuture(any); // whose handler says what is wrong with it
+        if (body == null || !(reading instanceof Hello hello)) {
+            return ctx.executor().newSucceededFuture(server.context()); // whose handler says what is wrong with it
         }
         serverName = hello.serverName();
         if (!isSpoken(hello.protocols())) {
             return refuse(ctx, NO_APPLICATION_PROTOCOL, HandshakeFailure.APPLICATION_PROTOCOL);
         }
-        SslContext context = serverName == null ? any : server.context(serverName);
+        SslContext context = server.context(serverName, body);
         return context != null
                 ? ctx.executor().newSucceededFuture(context)
                 : refuse(ctx, UNRECOGNIZED_NAME, HandshakeFailure.SERVER_NAME);

@@ -2,6 +2,7 @@ package dev.gateway.net.tls;
 
 import dev.gateway.files.InputFile;
 import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
@@ -35,7 +36,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Downstream TLS context. A listener's side of TLS: certificates chosen by server name, resumption, client certificates.
+ * Downstream TLS context. A listener's side of TLS: certificates chosen by server name and by what the client can verify, resumption, client certificates.
  * Shared by event loops. Freed when its creator and all that have retained it have closed it; connections that it has
  * secured outlive that.
  */
@@ -50,6 +51,7 @@ public final class ServerTls implements AutoCloseable {
     private final Hellos hellos = new Hellos();
     private final List<String> protocols;
     private final boolean refusesUnknownNames;
+    private final KeyOffer.Spoken spoken;
     private final long handshakeMillis;
     private final boolean tickets;
     private final TicketSecrets secrets;
@@ -71,6 +73,9 @@ public final class ServerTls implements AutoCloseable {
     ServerTls(ServerTlsSettings settings, TicketSecrets secrets) throws IOException, GeneralSecurityException {
         this.protocols = List.copyOf(settings.protocols().alpn());
         this.refusesUnknownNames = settings.certificates().refusesUnknownNames();
+        List<String> versions = versions(settings.protocols());
+        this.spoken = KeyOffer.Spoken.of(
+                versions, TlsProvider.ciphers(settings.protocols().ciphers(), versions));
         this.handshakeMillis = settings.handshakeMillis();
         this.tickets = settings.sessions().tickets();
         this.secrets = secrets;
@@ -106,7 +111,7 @@ public final class ServerTls implements AutoCloseable {
             ServerTlsSettings settings, CertificateFiles files, X509Certificate[] chain, @Nullable TrustManager trusted)
             throws IOException, GeneralSecurityException {
         ServerTlsSettings.Protocols spoken = settings.protocols();
-        List<String> versions = spoken.versions().isEmpty() ? TlsProvider.PROTOCOLS : spoken.versions();
+        List<String> versions = versions(spoken);
         try {
             PrivateKey key = Pem.privateKey(files.keyFile());
             Pem.requirePair(chain[0], key, files.keyFile());
@@ -126,6 +131,10 @@ public final class ServerTls implements AutoCloseable {
             // Netty's word for a cipher or protocol that nobody knows.
             throw new GeneralSecurityException(files.certFile() + ": " + e.getMessage(), e);
         }
+    }
+
+    private static List<String> versions(ServerTlsSettings.Protocols spoken) {
+        return spoken.versions().isEmpty() ? TlsProvider.PROTOCOLS : spoken.versions();
     }
 
     private static ClientAuth clientAuth(ServerTlsSettings.Clients wanted) throws GeneralSecurityException {
@@ -244,9 +253,27 @@ public final class ServerTls implements AutoCloseable {
         }
 
         @Override
-        public @Nullable SslContext context(@Nullable String name) {
-            SslContext found = name == null ? null : names.find(name);
-            return found != null || (name != null && refusesUnknownNames) ? found : contexts.get(0);
+        public SslContext context() {
+            return contexts.get(0);
+        }
+
+        @Override
+        public @Nullable SslContext context(@Nullable String name, ByteBuf hello) {
+            List<CertificateNames.Shown<SslContext>> found = name == null ? names.unnamed() : names.find(name);
+            if (found.isEmpty() && refusesUnknownNames) {
+                return null;
+            }
+            List<CertificateNames.Shown<SslContext>> shown = found.isEmpty() ? names.unnamed() : found;
+            if (shown.size() == 1) {
+                return shown.get(0).value();
+            }
+            KeyOffer offer = ClientHello.keyOffer(hello);
+            for (CertificateNames.Shown<SslContext> each : shown) {
+                if (offer.takes(each.kind(), spoken)) {
+                    return each.value();
+                }
+            }
+            return shown.get(0).value(); // whose handshake fails as it should
         }
 
         @Override

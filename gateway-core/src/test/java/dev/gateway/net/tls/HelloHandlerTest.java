@@ -2,6 +2,7 @@ package dev.gateway.net.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -24,7 +25,12 @@ class HelloHandlerTest {
         }
 
         @Override
-        public @Nullable SslContext context(@Nullable String name) {
+        public SslContext context() {
+            throw new AssertionError("nobody has said hello");
+        }
+
+        @Override
+        public @Nullable SslContext context(@Nullable String name, ByteBuf hello) {
             return null;
         }
 

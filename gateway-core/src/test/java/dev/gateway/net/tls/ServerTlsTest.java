@@ -147,6 +147,94 @@ class ServerTlsTest {
         assertThat(certificateFor(null)).contains("first.test");
     }
 
+    /** Both orders of the files, with and without a server name, as a client that knows one kind of signature only. */
+    @ParameterizedTest
+    @CsvSource({
+        "true, -tls1_3, ECDSA+SHA256, ECDSA",
+        "true, -tls1_3, rsa_pss_rsae_sha256, RSA-PSS",
+        "true, -tls1_2, ECDSA+SHA256, ECDSA",
+        "true, -tls1_2, RSA+SHA256, RSA",
+        "false, -tls1_3, ECDSA+SHA256, ECDSA",
+        "false, -tls1_3, rsa_pss_rsae_sha256, RSA-PSS",
+        "false, -tls1_2, ECDSA+SHA256, ECDSA",
+        "false, -tls1_2, RSA+SHA256, RSA"
+    })
+    void twoKindsOfKeysForOneNameAreBothServed(boolean ecFirst, String version, String signatures, String type)
+            throws Exception {
+        List<CertificateFiles> both = new ArrayList<>();
+        both.add(certificate("shop.test", new CertificateBuilder().rsa2048()));
+        both.add(ecFirst ? 0 : 1, certificate("shop.test", new CertificateBuilder().ecp256()));
+        both.add(certificate("other.test"));
+        int port = port(serve(settings(both, ClientAuthentication.NONE)));
+        for (String name : List.of("-servername", "-noservername")) {
+            List<String> options = new ArrayList<>(List.of(version, "-sigalgs", signatures, name));
+            if (name.equals("-servername")) {
+                options.add("shop.test");
+            }
+            assertThat(openSsl(port, options.toArray(String[]::new)))
+                    .contains("Peer signature type: " + type)
+                    .contains("CN = shop.test");
+        }
+    }
+
+    @Test
+    void aClientThatCanDoBothGetsTheCertificateThatCostsLess() throws Exception {
+        serve(settings(
+                List.of(
+                        certificate("shop.test", new CertificateBuilder().rsa2048()),
+                        certificate("shop.test", new CertificateBuilder().ecp256())),
+                ClientAuthentication.NONE));
+        for (String version : List.of("TLSv1.3", "TLSv1.2")) {
+            try (SSLSocket socket = connect("shop.test", version)) {
+                assertThat(socket.getSession()
+                                .getPeerCertificates()[0]
+                                .getPublicKey()
+                                .getAlgorithm())
+                        .isEqualTo("EC");
+            }
+        }
+    }
+
+    /** A name of its own is found before a wildcard, which serves those who cannot verify that. */
+    @Test
+    void aWildcardServesWhoCannotVerifyTheNamesOwnCertificate() throws Exception {
+        int port = port(serve(settings(
+                List.of(
+                        certificate("first.test"),
+                        certificate("*.shop.test", new CertificateBuilder().rsa2048()),
+                        certificate("www.shop.test", new CertificateBuilder().ecp256())),
+                ClientAuthentication.NONE)));
+        assertThat(openSsl(port, "-tls1_3", "-servername", "www.shop.test")).contains("CN = www.shop.test");
+        assertThat(openSsl(port, "-tls1_3", "-servername", "www.shop.test", "-sigalgs", "rsa_pss_rsae_sha256"))
+                .contains("CN = *.shop.test");
+    }
+
+    @Test
+    void suitesForOneKindOnlyChooseThatKind() throws Exception {
+        ServerTlsSettings all = settings(
+                List.of(
+                        certificate("shop.test", new CertificateBuilder().ecp256()),
+                        certificate("shop.test", new CertificateBuilder().rsa2048())),
+                ClientAuthentication.NONE);
+        serve(new ServerTlsSettings(
+                all.certificates(),
+                new Protocols(List.of(), List.of("TLSv1.2"), List.of("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256")),
+                all.clients(),
+                all.sessions(),
+                all.handshakeMillis()));
+        try (SSLSocket socket = connect("shop.test", "TLSv1.2")) {
+            assertThat(socket.getSession()
+                            .getPeerCertificates()[0]
+                            .getPublicKey()
+                            .getAlgorithm())
+                    .isEqualTo("RSA");
+        }
+    }
+
+    private static int port(Channel server) {
+        return ((InetSocketAddress) server.localAddress()).getPort();
+    }
+
     @Test
     void aReturningClientResumes() throws Exception {
         List<CertificateFiles> two = List.of(certificate("localhost"), certificate("other.test"));
@@ -208,11 +296,11 @@ class ServerTlsTest {
     }
 
     /** Returns what the client says of a connection on which a byte has gone there and back. */
-    private static String openSsl(int port, String version) throws IOException {
-        Process client = new ProcessBuilder(
-                        "openssl", "s_client", "-connect", "127.0.0.1:" + port, version, "-ign_eof", "-msg")
-                .redirectErrorStream(true)
-                .start();
+    private static String openSsl(int port, String... options) throws IOException {
+        List<String> command =
+                new ArrayList<>(List.of("openssl", "s_client", "-connect", "127.0.0.1:" + port, "-ign_eof", "-msg"));
+        command.addAll(List.of(options));
+        Process client = new ProcessBuilder(command).redirectErrorStream(true).start();
         StringBuilder said = new StringBuilder();
         try (BufferedReader reader = client.inputReader(StandardCharsets.ISO_8859_1)) {
             client.getOutputStream().write('~');
@@ -626,9 +714,11 @@ class ServerTlsTest {
     }
 
     private CertificateFiles certificate(String name) throws Exception {
-        X509Bundle bundle = new CertificateBuilder()
-                .ecp256()
-                .subject("CN=" + name)
+        return certificate(name, new CertificateBuilder().ecp256());
+    }
+
+    private CertificateFiles certificate(String name, CertificateBuilder kind) throws Exception {
+        X509Bundle bundle = kind.subject("CN=" + name)
                 .addExtensionOctetString("2.5.29.17", false, subjectAlternativeName(name))
                 .buildIssuedBy(ca);
         Path file = Files.createTempFile(directory, "certificate", ".pem");

@@ -8,6 +8,8 @@ import dev.gateway.config.TlsConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.format.CertificateHosts;
+import dev.gateway.format.KeyKind;
 import dev.gateway.format.PrivateKeys;
 import java.nio.file.Path;
 import java.security.PrivateKey;
@@ -15,20 +17,19 @@ import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Certificates and keys can be read, belong together and are valid now. */
+/** Certificates and keys can be read, belong together, are valid now and are shown to somebody. */
 final class CertificateChecks {
     private static final Duration SOON = Duration.ofDays(14);
-
-    // Kinds of subject alternative names (RFC 5280, section 4.2.1.6).
-    private static final int DNS_NAME = 2;
-    private static final int IP_ADDRESS = 7;
+    private static final int MOST_NAMES = 3; // that a message lists
 
     private final Scope scope;
 
@@ -42,6 +43,7 @@ final class CertificateChecks {
             TlsConfig tls = listener.protocols().tls();
             if (tls != null) {
                 tls.certificates().refs().forEach(ref -> checks.pair(ref, ref.certFile(), ref.keyFile()));
+                checks.duplicates(tls);
                 checks.names(config, listener, tls);
                 checks.chain(tls, "caFile", tls.clients().caFile());
             }
@@ -69,7 +71,8 @@ final class CertificateChecks {
                 return;
             }
             try {
-                issued.addAll(hosts(Pem.certificates(ref.certFile()).get(0)));
+                issued.addAll(CertificateHosts.namesAndAddresses(
+                        Pem.certificates(ref.certFile()).get(0)));
             } catch (InvalidException | CertificateParsingException e) {
                 return; // reported, or it is another's business what is in there
             }
@@ -86,16 +89,47 @@ final class CertificateChecks {
         }
     }
 
-    private static Set<String> hosts(X509Certificate certificate) throws CertificateParsingException {
-        Set<String> hosts = new HashSet<>();
-        Collection<List<?>> names = certificate.getSubjectAlternativeNames();
-        for (List<?> name : names == null ? List.<List<?>>of() : names) {
-            if (Integer.valueOf(DNS_NAME).equals(name.get(0))
-                    || Integer.valueOf(IP_ADDRESS).equals(name.get(0))) {
-                hosts.add(String.valueOf(name.get(1)).toLowerCase(Locale.ROOT));
+    /** Warns of certificates that are not shown for a name, because an earlier one with a key of the same kind is. */
+    private void duplicates(TlsConfig tls) {
+        Map<String, TlsConfig.CertificateRef> shown = new HashMap<>(); // by kind and name
+        for (TlsConfig.CertificateRef ref : tls.certificates().refs()) {
+            if (!scope.wrote(ref, "certFile")) {
+                continue;
+            }
+            try {
+                X509Certificate leaf = Pem.certificates(ref.certFile()).get(0);
+                duplicates(ref, leaf, shown);
+            } catch (InvalidException | CertificateParsingException e) {
+                // another check reports this
             }
         }
-        return hosts;
+    }
+
+    private void duplicates(
+            TlsConfig.CertificateRef ref, X509Certificate leaf, Map<String, TlsConfig.CertificateRef> shown)
+            throws CertificateParsingException {
+        KeyKind kind = KeyKind.of(leaf.getPublicKey());
+        Set<String> names = new LinkedHashSet<>(CertificateHosts.namesAndAddresses(leaf));
+        if (names.isEmpty()) {
+            names.add(leaf.getSubjectX500Principal().getName()); // shown only to those who ask for no name of another
+        }
+        List<String> taken = new ArrayList<>();
+        TlsConfig.CertificateRef first = null;
+        for (String name : names) {
+            TlsConfig.CertificateRef before = shown.putIfAbsent(kind + " " + name, ref);
+            if (before != null) {
+                first = first == null ? before : first;
+                taken.add(name);
+            }
+        }
+        if (first != null) {
+            String listed = String.join(", ", taken.subList(0, Math.min(MOST_NAMES, taken.size())))
+                    + (taken.size() > MOST_NAMES ? ", \u2026" : "");
+            scope.problems.warning(
+                    scope.at(ref, "certFile"),
+                    "certFile: clients that ask for " + listed + " never get this certificate, because "
+                            + first.certFile() + " has a key of the same kind (" + kind + ") and comes first");
+        }
     }
 
     /** A name or a wildcard of one label is covered by itself or by the wildcard of what is below the first label. */

@@ -63,12 +63,13 @@ final class ListenerTlsSchema {
                         "certFile",
                         Types.PATH,
                         CertificateRef::certFile,
-                        "PEM file of the certificate chain, leaf first.");
+                        "PEM file of the certificate chain, leaf first. It may hold the key, too.");
                 var keyFile = o.required(
                         "keyFile",
                         Types.PATH,
                         CertificateRef::keyFile,
-                        "PEM file of the unencrypted private key: PKCS#8, PKCS#1 or SEC 1.");
+                        "PEM file of the unencrypted private key: PKCS#8, PKCS#1 or SEC 1. It may be the file of "
+                                + "certFile.");
                 return v -> new CertificateRef(v.position(), v.get(certFile), v.get(keyFile));
             });
 
@@ -94,7 +95,8 @@ final class ListenerTlsSchema {
                                 ? null
                                 : tls.certificates().refs(),
                         "Certificates, selected by the server name of the client (SNI). The first is the "
-                                + "default. A section has either this key or selfSigned.");
+                                + "default. A name may have one for each kind of key, such as RSA and EC P-256. "
+                                + "A section has either this key or selfSigned.");
                 var selfSigned = o.optional(
                         "selfSigned",
                         Types.BOOLEAN,

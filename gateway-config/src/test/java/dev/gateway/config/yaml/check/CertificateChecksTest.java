@@ -131,4 +131,39 @@ class CertificateChecksTest {
                 .extracting(each -> each.replaceAll(": warning: caFile: the certificate of CN=expired.test.*", ""))
                 .contains("test.yaml:8:15", "test.yaml:13:75", "test.yaml:14:60");
     }
+
+    private static final Instant LATER = BEGIN.plus(Duration.ofDays(3650));
+
+    private static String withSecond(String certFile, String keyFile) {
+        return LISTENER.replace(
+                "keyFile: tls/server.key}",
+                "keyFile: tls/server.key}, {certFile: " + certFile + ", keyFile: " + keyFile + "}");
+    }
+
+    @Test
+    void twoKindsOfKeysForOneNameAreFine() {
+        assertThat(problems(withSecond("tls/rsa.crt", "tls/rsa.key"), LATER)).isEmpty();
+        assertThat(problems(withSecond("tls/other.crt", "tls/other.key"), LATER))
+                .isEmpty();
+    }
+
+    @Test
+    void aCertificateThatNobodyGetsIsWarnedOf() {
+        assertThat(problems(withSecond("tls/server.crt", "tls/server.key"), LATER))
+                .containsExactly("test.yaml:5:93: warning: certFile: clients that ask for server.test never get this"
+                        + " certificate, because tls/server.crt has a key of the same kind (EC P-256) and comes first");
+    }
+
+    @Test
+    void keyAndCertificateMayStandInOneFile(@TempDir Path directory) throws Exception {
+        Path both = directory.resolve("both.pem");
+        Files.writeString(
+                both,
+                Files.readString(TEST_FILES.resolve("tls/server.key"))
+                        + Files.readString(TEST_FILES.resolve("tls/server.crt")));
+        assertThat(problems(
+                        LISTENER.replace("tls/server.crt", both.toString()).replace("tls/server.key", both.toString()),
+                        BEGIN))
+                .isEmpty();
+    }
 }
