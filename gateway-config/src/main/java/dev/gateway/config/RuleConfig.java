@@ -68,7 +68,7 @@ public record RuleConfig(
      * What requests may become besides requests.
      *
      * @param tokens of protocols that requests may upgrade to, lower case
-     * @param webSocket for WebSockets; its time limits also for other upgrades
+     * @param webSocket for WebSockets; its time limits also for other upgrades, except halfClosed
      */
     public record Upgrades(List<String> tokens, WebSocket webSocket) {
         public Upgrades {

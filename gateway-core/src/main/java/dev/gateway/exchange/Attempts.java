@@ -159,9 +159,10 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     }
 
     private static StreamKind kind(RequestHead head) {
-        return !head.isConnect()
-                ? StreamKind.EXCHANGE
-                : head.protocol() == null ? StreamKind.TUNNEL : StreamKind.UPGRADE;
+        if (!head.isConnect()) {
+            return head.wish() == null ? StreamKind.EXCHANGE : StreamKind.SWITCH;
+        }
+        return head.protocol() == null ? StreamKind.TUNNEL : StreamKind.UPGRADE;
     }
 
     /**

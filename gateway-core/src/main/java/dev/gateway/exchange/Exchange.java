@@ -20,6 +20,7 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,7 @@ final class Exchange extends ExchangeContext
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
     private static final Fields NO_FIELDS = new Fields();
+    private static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
     private final Deadlines deadlines;
     private final RequestBody request;
@@ -126,6 +128,29 @@ final class Exchange extends ExchangeContext
     public void onUpgradeRefused() {
         record.kind = Kind.HTTP;
         request.completeAtOnce();
+    }
+
+    @Override
+    public void onUpgradeAsked() {
+        record.kind = kindOfUpgrade();
+        request.reopen();
+    }
+
+    @Override
+    public boolean isRequestHeadOnly() {
+        return request.isNone();
+    }
+
+    @Override
+    public void onSwitched() {
+        record.kind = kindOfUpgrade();
+        state.on(Event.SWITCHED);
+        request.reopen();
+    }
+
+    private Kind kindOfUpgrade() {
+        AsciiString protocol = head.protocol();
+        return protocol != null && protocol.contentEqualsIgnoreCase(WEBSOCKET) ? Kind.WEBSOCKET : Kind.UPGRADE;
     }
 
     // ---- events of the client

@@ -34,6 +34,8 @@ final class ExchangeState {
         BACKED_OFF,
         RESPONSE_HEAD,
         TUNNEL_HEAD,
+        /** The upstream switches protocols after the request: the client's direction begins once more. */
+        SWITCHED,
         /** The last part of the request goes upstream. */
         REQUEST_ENDED,
         /** The last part of the response goes downstream. */
@@ -156,6 +158,7 @@ final class ExchangeState {
             case BACKED_OFF -> phase == Phase.BACKING_OFF ? go(Phase.CONNECTING, Action.OPEN) : Action.NOTHING;
             case RESPONSE_HEAD -> respond(Phase.RESPONDING);
             case TUNNEL_HEAD -> respond(Phase.TUNNELLING);
+            case SWITCHED -> switched();
             case REQUEST_ENDED -> requestEnded();
             case RESPONSE_ENDED -> responseEnded();
             case FAILED -> go(Phase.DONE, isAnswered() ? Action.RESET_CLIENT : Action.ANSWER);
@@ -197,6 +200,11 @@ final class ExchangeState {
     private Action retry() {
         requestEnded = false;
         return go(Phase.BACKING_OFF, Action.WAIT);
+    }
+
+    private Action switched() {
+        requestEnded &= phase != Phase.REQUESTED;
+        return Action.NOTHING;
     }
 
     private Action requestEnded() {

@@ -44,6 +44,7 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
     private static boolean isHedged(ExchangeContext exchange, RequestBody request, Route.Hedging hedging) {
         return hedging.methods().contains(exchange.head.routedMethod())
                 && exchange.record.kind == ExchangeRecord.Kind.HTTP
+                && exchange.head.wish() == null
                 && request.isNone();
     }
 

@@ -83,6 +83,25 @@ final class RequestBody implements TransformedBody.Output {
         headOnly = true;
     }
 
+    /**
+     * What follows the request is a tunnel's: bytes come that no filter sees. Called before the first of them, when all of the
+     * request has been sent, or nothing of a request without a body.
+     */
+    void reopen() {
+        complete = false;
+        headOnly = false;
+        trailers = null;
+        sentTrailers = false;
+        if (mirrors != null) {
+            mirrors.end();
+            mirrors = null;
+        }
+        if (transformed != null) {
+            transformed.close();
+            transformed = null;
+        }
+    }
+
     /** Whether the request has a body, even if no byte of it has arrived. */
     boolean isExpected() {
         return !headOnly && !exchange.head.isConnect();

@@ -10,6 +10,7 @@ import dev.gateway.message.ProxyFields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.RequestRules;
 import dev.gateway.message.Scheme;
+import dev.gateway.message.UpgradeWish;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
@@ -118,10 +119,14 @@ final class RequestChecks {
      */
     static @Nullable Failure checkUpgrade(RequestHead head, Route.Upgrades upgrades) {
         AsciiString protocol = head.protocol();
-        if (protocol == null) {
+        UpgradeWish wish = head.wish();
+        if (wish != null) {
+            head.wishFor(wish.only(upgrades.tokens()));
+        }
+        if (protocol == null && head.wish() == null) {
             return null;
         }
-        if (!upgrades.tokens().contains(protocol.toLowerCase())) {
+        if (protocol != null && !upgrades.tokens().contains(protocol.toLowerCase())) {
             return head.refuseUpgrade()
                     ? null
                     : Failure.of(
@@ -139,6 +144,15 @@ final class RequestChecks {
         return one && upgrades.origins().contains(fields.value(origin).toLowerCase())
                 ? null
                 : Failure.of(Cause.AUTHZ_DENIED, "not from a page of an allowed origin");
+    }
+
+    /** Whether a GET wishes for a WebSocket and, as far as the route allows it, for nothing else. */
+    static boolean isWebSocketOnly(RequestHead head) {
+        UpgradeWish wish = head.wish();
+        return wish != null
+                && wish.protocols().size() == 1
+                && wish.protocols().get(0).contentEqualsIgnoreCase("websocket")
+                && head.method().equals(Method.GET);
     }
 
     /**

@@ -22,6 +22,7 @@ import dev.gateway.stream.ViaSignature;
 import dev.gateway.trace.Trace;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,7 @@ final class RequestRouting implements FilterChain.Owner {
     private static final int FIRST_WITHOUT_TUNNEL = 300; // a 2xx answer to CONNECT opens one
     private static final String USE_CONNECT = "use CONNECT for https://";
     private static final String USE_PROXY_FORMS = "this is a proxy for http:// and CONNECT";
+    private static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
     private final ExchangeContext exchange;
     private final Owner owner;
@@ -53,6 +55,12 @@ final class RequestRouting implements FilterChain.Owner {
 
         /** The gateway treats the request as one without an upgrade. */
         void onUpgradeRefused();
+
+        /** The request has become an extended CONNECT. */
+        void onUpgradeAsked();
+
+        /** Whether the head was the whole request. */
+        boolean isRequestHeadOnly();
 
         /** The request goes to this upstream. */
         void sendTo(Upstream upstream, Route route);
@@ -142,6 +150,10 @@ final class RequestRouting implements FilterChain.Owner {
         }
         if (exchange.isUpgradeRefused()) {
             owner.onUpgradeRefused();
+        } else if (RequestChecks.isWebSocketOnly(head) && owner.isRequestHeadOnly()) {
+            head.wishFor(null);
+            head.upgradeTo(WEBSOCKET); // so that it may go to an HTTP/2 upstream
+            owner.onUpgradeAsked();
         }
         Route.Timeouts timeouts = found.timeouts();
         owner.deadlines().begin(timeouts.requestMillis(), timeouts.streamIdleMillis(), record.startNanos);

@@ -47,6 +47,9 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         /** Filters have edited the head, which will be forwarded. */
         void beforeForwarding(ResponseHead head);
 
+        /** The upstream has switched protocols after the request, so the head that follows makes the exchange a tunnel. */
+        void onSwitched();
+
         /** The head makes the exchange a tunnel; it is not sent yet. */
         void becomeTunnel();
 
@@ -141,6 +144,9 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         }
         owner.beforeForwarding(head);
         boolean tunnel = exchange.head.isConnect() && head.status() < 300;
+        if (tunnel && exchange.head.isSwitched()) {
+            owner.onSwitched();
+        }
         ErrorAnswer answer = head.status() >= FIRST_ERROR ? owner.routing().answer(head.status(), true) : null;
         ErrorBody page = answer == null ? null : owner.routing().errorBody(answer);
         boolean replaced = page != null && !(page instanceof ErrorBody.Unchanged);

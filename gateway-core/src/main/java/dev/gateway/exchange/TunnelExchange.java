@@ -93,7 +93,9 @@ final class TunnelExchange implements OpenTunnels.Member {
         if (record.endedBy == null) {
             record.endedBy = exchange.state.isRequestEnded() ? Side.CLIENT : Side.UPSTREAM;
         }
-        owner.deadlines().halfClosed();
+        if (record.kind != Kind.UPGRADE) { // a program that has read its input may run on in silence
+            owner.deadlines().halfClosed();
+        }
     }
 
     /** It is time for a report. Reports only if bytes have moved. */

@@ -158,8 +158,7 @@ public final class RouteExplainer {
                 .filter(filter -> filter.guards() && filter.answer() == 0)
                 .forEach(filter -> reasons.add(new Reason(filter.type() + " may refuse it", filter.position())));
         reasons.addAll(errorPages());
-        AsciiString upgrade = head.fields().first(FieldName.UPGRADE);
-        if (upgrade != null) {
+        for (AsciiString upgrade : head.fields().elements(FieldName.UPGRADE)) {
             boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));
             reasons.add(new Reason(
                     "upgrade to " + upgrade

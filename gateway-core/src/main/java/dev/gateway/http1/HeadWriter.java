@@ -24,6 +24,9 @@ final class HeadWriter {
     private static final byte[] KEEP_ALIVE = bytes("Connection: keep-alive\r\n");
     private static final byte[] CONNECTION_TE = bytes("Connection: TE\r\n");
     private static final byte[] CONNECTION_UPGRADE = bytes("Connection: Upgrade\r\n");
+    private static final byte[] CONNECTION_UPGRADE_TE = bytes("Connection: Upgrade, TE\r\n");
+    private static final byte[] CONNECTION_UPGRADE_SETTINGS = bytes("Connection: Upgrade, HTTP2-Settings\r\n");
+    private static final byte[] CONNECTION_UPGRADE_SETTINGS_TE = bytes("Connection: Upgrade, HTTP2-Settings, TE\r\n");
     private static final byte[] NOTHING = {};
     private static final int CRLF = '\r' << 8 | '\n';
 
@@ -99,15 +102,15 @@ final class HeadWriter {
         fields.remove(FieldName.KEEP_ALIVE);
         fields.remove(FieldName.PROXY_CONNECTION);
         long added = prepareLength(fields, length);
-        boolean upgrade = head.protocol() != null;
+        boolean upgrade = head.protocol() != null || head.wish() != null;
         AsciiString method = head.routedMethod().name();
-        boolean tunnel = head.isConnect() && !upgrade;
+        boolean tunnel = head.isConnect() && head.protocol() == null;
         AsciiString scheme = proxy == null || tunnel ? null : head.scheme();
         AsciiString target = tunnel ? head.authority() : target(head.path(), scheme != null);
         AsciiString authorization = proxy == null ? null : proxy.authorization();
         AsciiString host = fields.contains(FieldName.HOST) ? null : head.authority();
         byte[] coding = framing == Framing.CHUNKED ? CHUNKED : NOTHING;
-        byte[] connection = upgrade ? CONNECTION_UPGRADE : fields.contains(FieldName.TE) ? CONNECTION_TE : NOTHING;
+        byte[] connection = connection(fields, upgrade);
         int size = method.length()
                 + 1
                 + (scheme == null
@@ -148,6 +151,18 @@ final class HeadWriter {
         out.writeBytes(connection);
         out.writeShort(CRLF);
         return out;
+    }
+
+    /** Returns the line that names the fields which concern this connection only. */
+    private static byte[] connection(Fields fields, boolean upgrade) {
+        boolean te = fields.contains(FieldName.TE);
+        if (!upgrade) {
+            return te ? CONNECTION_TE : NOTHING;
+        }
+        if (fields.contains(FieldName.HTTP2_SETTINGS)) {
+            return te ? CONNECTION_UPGRADE_SETTINGS_TE : CONNECTION_UPGRADE_SETTINGS;
+        }
+        return te ? CONNECTION_UPGRADE_TE : CONNECTION_UPGRADE;
     }
 
     /** Removes framing fields that would contradict; returns the length that must be added, or a negative number. */

@@ -163,7 +163,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
             endResponse(open);
             open.events().onData(Unpooled.EMPTY_BUFFER, true);
             onBatchEnd();
-        } else if (input.state() != State.DONE) {
+        } else if (input.state() != State.DONE && input.state() != State.SWITCHING) { // its tunnel begins half-closed
             lost("the upstream closed the connection");
         }
     }
@@ -383,8 +383,15 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
 
     @Override
     void onSent(OutgoingStream<?> from) {
-        if (from == stream && input.state() == State.DONE) {
+        Http1ClientStream open = stream;
+        if (open == null || from != open) {
+            return;
+        }
+        if (input.state() == State.DONE) {
             endExchange();
+        } else if (input.state() == State.SWITCHING) {
+            flush(); // the end of the request, before anything of the tunnel
+            input.onRequestEnded(open);
         }
     }
 

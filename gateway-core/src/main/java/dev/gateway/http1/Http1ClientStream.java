@@ -5,6 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.UpgradeWish;
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
@@ -63,7 +64,22 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
 
     /** Whether that tunnel is opened by 101. */
     boolean isUpgrade() {
-        return request != null && request.protocol() != null;
+        return request != null && (request.protocol() != null || request.wish() != null);
+    }
+
+    /** Whether the connection switches only after the request, which is an ordinary one until then. */
+    boolean isWish() {
+        return request != null && request.wish() != null;
+    }
+
+    /** The upstream grants the upgrade by this response. */
+    void onGranted(ResponseHead head) {
+        UpgradeWish wish = request == null ? null : request.wish();
+        AsciiString named = head.fields().first(FieldName.UPGRADE);
+        AsciiString granted = wish == null || named == null ? null : wish.find(named);
+        if (request != null && granted != null) {
+            request.switchTo(granted);
+        }
     }
 
     /** Whether what it proves of its client may hold for the whole connection. */
@@ -101,8 +117,14 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
         }
         begin(framing, length);
         AsciiString protocol = head.protocol();
+        UpgradeWish wish = head.wish();
         if (protocol != null) {
-            writeUpgrade(head, protocol);
+            writeUpgrade(head, protocol, protocol.equals(UpgradeRequest.WEBSOCKET), framing, length);
+        } else if (wish != null) {
+            if (wish.http2Settings() != null) {
+                head.fields().set(FieldName.HTTP2_SETTINGS, wish.http2Settings());
+            }
+            writeUpgrade(head, wish.text(), wish.find(UpgradeRequest.WEBSOCKET) != null, framing, length);
         } else {
             carrier().writeHead(HeadWriter.request(channel.alloc(), head, framing, length, carrier().proxy));
         }
@@ -111,40 +133,66 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
         }
     }
 
-    private void writeUpgrade(RequestHead head, AsciiString protocol) {
+    private void writeUpgrade(
+            RequestHead head, AsciiString protocols, boolean webSocket, Framing framing, long length) {
         Fields fields = head.fields();
-        fields.set(FieldName.UPGRADE, protocol);
+        fields.set(FieldName.UPGRADE, protocols);
         fields.remove(FieldName.SEC_WEBSOCKET_KEY);
-        if (protocol.equals(UpgradeRequest.WEBSOCKET)) {
+        if (webSocket) {
             AsciiString chosen = WebSocketKey.next();
             key = chosen;
             fields.add(FieldName.SEC_WEBSOCKET_KEY, chosen);
         }
-        carrier()
-                .writeHead(HeadWriter.request(
-                        channel.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH, carrier().proxy));
+        carrier().writeHead(HeadWriter.request(channel.alloc(), head, framing, length, carrier().proxy));
         // The core may send the same head once more, by whichever protocol.
         fields.remove(FieldName.UPGRADE);
         fields.remove(FieldName.SEC_WEBSOCKET_KEY);
+        fields.remove(FieldName.HTTP2_SETTINGS);
     }
 
-    /** Whether a 101 answers what was asked (RFC 6455, section 4.1). */
-    boolean isUpgradedBy(ResponseHead head) {
-        AsciiString protocol = request == null ? null : request.protocol();
-        Fields fields = head.fields();
-        return protocol != null
-                && UpgradeRequest.isUpgrade(fields)
-                && isOnly(fields, FieldName.UPGRADE, protocol, true)
-                && (key == null || isOnly(fields, FieldName.SEC_WEBSOCKET_ACCEPT, WebSocketKey.accept(key), false));
+    /**
+     * Returns what is wrong with a 101, null if it answers what was asked (RFC 9110, section 15.2.2; RFC 6455, section 4.1).
+     * Fields that frame a body mean nothing in it: nginx and HAProxy ignore them, too.
+     */
+    @Nullable
+    Violation refuse(ResponseHead switching) {
+        RequestHead asked = request;
+        Fields fields = switching.fields();
+        if (asked == null || !isUpgrade()) {
+            return Violation.UNEXPECTED_UPGRADE;
+        }
+        int at = fields.find(FieldName.UPGRADE, 0);
+        if (at < 0) {
+            return Violation.UPGRADE_TO_NOTHING;
+        }
+        if (!UpgradeRequest.isUpgrade(fields)) {
+            return Violation.UPGRADE_WITHOUT_CONNECTION;
+        }
+        if (fields.countElements(FieldName.UPGRADE) > 1) {
+            return Violation.UPGRADE_TO_SEVERAL;
+        }
+        AsciiString named = fields.value(at);
+        AsciiString protocol = asked.protocol();
+        UpgradeWish wish = asked.wish();
+        boolean isAsked =
+                protocol != null ? protocol.contentEqualsIgnoreCase(named) : wish != null && wish.find(named) != null;
+        if (!isAsked) {
+            return Violation.BAD_UPGRADE;
+        }
+        return key != null && named.contentEqualsIgnoreCase(UpgradeRequest.WEBSOCKET)
+                ? refuseAccept(fields, key)
+                : null;
     }
 
-    private static boolean isOnly(Fields fields, FieldName name, AsciiString value, boolean ignoreCase) {
-        int at = fields.find(name, 0);
-        return at >= 0
-                && fields.find(name, at + 1) < 0
-                && (ignoreCase
-                        ? fields.value(at).contentEqualsIgnoreCase(value)
-                        : fields.value(at).contentEquals(value));
+    private static @Nullable Violation refuseAccept(Fields fields, AsciiString key) {
+        int at = fields.find(FieldName.SEC_WEBSOCKET_ACCEPT, 0);
+        if (at < 0) {
+            return Violation.UPGRADE_WITHOUT_ACCEPT;
+        }
+        return fields.find(FieldName.SEC_WEBSOCKET_ACCEPT, at + 1) < 0
+                        && fields.value(at).contentEquals(WebSocketKey.accept(key))
+                ? null
+                : Violation.BAD_ACCEPT;
     }
 
     /** Whether a request without content says so: if its client does, or its method expects some (RFC 9110, section 8.6). */

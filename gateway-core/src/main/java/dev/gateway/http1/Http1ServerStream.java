@@ -114,6 +114,11 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
         return request != null && request.isConnect();
     }
 
+    /** Whether a response may open a tunnel, also one that is only wished for. */
+    boolean mayBecomeTunnel() {
+        return request != null && (request.isConnect() || request.wish() != null);
+    }
+
     boolean isTunnel() {
         return tunnel;
     }
@@ -208,7 +213,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
             Fields fields = head.fields();
             fields.set(FieldName.UPGRADE, protocol);
             fields.remove(FieldName.SEC_WEBSOCKET_ACCEPT);
-            if (key != null) {
+            if (key != null && protocol.contentEqualsIgnoreCase(UpgradeRequest.WEBSOCKET)) {
                 fields.add(FieldName.SEC_WEBSOCKET_ACCEPT, WebSocketKey.accept(key));
             }
             ResponseHead switching = new ResponseHead(SWITCHING_PROTOCOLS, null, fields, -1);

@@ -291,32 +291,31 @@ final class RequestInput {
             owner.onMalformedHead(head, parser.isHttp10(), parser.violation());
             return;
         }
-        boolean mayUpgrade = mayUpgrade(head);
-        if (!first || !mayUpgrade || !owner.upgrade(head, in)) {
+        if (!first || !mayBeHttp2(head) || !owner.upgrade(head, in)) {
             first = false;
-            begin(head, mayUpgrade);
+            begin(head);
         }
     }
 
-    /** Whether a wish for another protocol counts, as far as the message goes. */
-    private boolean mayUpgrade(RequestHead head) {
+    /** Whether the connection may become one of HTTP/2, as far as the message goes. */
+    private boolean mayBeHttp2(RequestHead head) {
         return head.method().equals(Method.GET)
                 && !parser.isHttp10()
                 && !parser.isChunked()
                 && head.contentLength() <= 0;
     }
 
-    private void begin(RequestHead head, boolean mayUpgrade) {
+    private void begin(RequestHead head) {
         discarded = 0;
         boolean hasBody = parser.isChunked() || head.contentLength() > 0;
         if (hasBody) {
             body.start(parser.isChunked() ? Framing.CHUNKED : Framing.FIXED, head.contentLength());
             state = State.BODY;
         } else {
-            state = State.WAITING; // also for CONNECT: what follows its head belongs to the tunnel, once there is one
+            state = State.WAITING; // also for CONNECT: what follows belongs to the tunnel, once there is one
         }
-        AsciiString webSocketKey = mayUpgrade ? UpgradeRequest.translate(head) : null;
         boolean http10 = parser.isHttp10();
+        AsciiString webSocketKey = http10 ? null : UpgradeRequest.translate(head, hasBody);
         boolean keepAlive = parser.isKeepAlive();
         parser.forget(); // or a connection would keep its last head as long as it is idle
         owner.onRequest(head, webSocketKey, http10, keepAlive, hasBody);

@@ -33,6 +33,8 @@ final class ResponseInput {
     private boolean misframed; // a response to the request has framing that it must not have
     private int interim; // responses to the request so far
     private long keepAliveMillis;
+    private @Nullable ResponseHead switching; // a 101 that came before the end of the request
+    private @Nullable ByteBuf early; // what came after it
 
     /** What the next bytes from the upstream are. */
     enum State {
@@ -40,6 +42,8 @@ final class ResponseInput {
         IDLE,
         HEAD,
         BODY,
+        /** Those of another protocol: the upstream has switched to it, and the request has not ended. */
+        SWITCHING,
         /** The response has ended and the request has not. */
         DONE,
         /** None: the connection is closed, or has become a tunnel. */
@@ -138,6 +142,11 @@ final class ResponseInput {
 
     void close() {
         state = State.CLOSED;
+        switching = null;
+        if (early != null) {
+            early.release();
+            early = null;
+        }
     }
 
     /** Something is about to be handed on, so its receiver has something to flush at read-complete. */
@@ -185,6 +194,10 @@ final class ResponseInput {
             }
             case BODY -> {
                 return readBody(open, in);
+            }
+            case SWITCHING -> {
+                keepForLater(in);
+                return null;
             }
             case DONE -> {
                 in.release();
@@ -248,21 +261,50 @@ final class ResponseInput {
                 return true;
             }
             found = Violation.TOO_MANY_INTERIM_RESPONSES;
-        } else if (!open.isUpgrade()) {
-            found = Violation.UNEXPECTED_UPGRADE;
-        } else if (!open.isUpgradedBy(head) || parser.isChunked() || parser.contentLength() > 0) {
-            found = Violation.BAD_UPGRADE;
+        } else {
+            found = open.refuse(head);
         }
         if (found != null) {
             in.release();
             owner.onViolation(found);
             return false;
         }
+        if (open.isWish() && !open.isEnded()) {
+            switching = head; // the request ends first, on the wire, too
+            state = State.SWITCHING;
+            return true;
+        }
+        switchOver(open, head, in);
+        return false;
+    }
+
+    private void switchOver(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        open.onGranted(head);
         Fields fields = head.fields();
         fields.remove(FieldName.UPGRADE);
         fields.remove(FieldName.SEC_WEBSOCKET_ACCEPT);
+        fields.remove(FieldName.TRANSFER_ENCODING);
+        fields.remove(FieldName.CONTENT_LENGTH);
         owner.becomeTunnel(open, new ResponseHead(OK, null, fields, RequestHead.UNKNOWN_LENGTH), in);
-        return false;
+    }
+
+    /** Keeps bytes of the protocol that begins when the request has ended. */
+    private void keepForLater(ByteBuf in) {
+        credit.received(in.readableBytes());
+        ByteBuf before = early;
+        early = before == null ? in : Unpooled.wrappedBuffer(before, in);
+    }
+
+    /** The request has ended: the connection switches if the upstream has said so before. */
+    void onRequestEnded(Http1ClientStream open) {
+        ResponseHead head = switching;
+        if (state == State.SWITCHING && head != null) {
+            ByteBuf in = early == null ? Unpooled.EMPTY_BUFFER : early;
+            switching = null;
+            early = null;
+            credit.reset();
+            switchOver(open, head, in);
+        }
     }
 
     private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {

@@ -100,7 +100,7 @@ final class ServerClose implements CloseAnnouncement.Owner, Lingering.Owner {
      * tunnel.
      */
     private boolean hasGivenUp(Http1ServerStream open) {
-        boolean tunnelHalfEnded = open.isConnect() && !input.isEmpty();
+        boolean tunnelHalfEnded = open.mayBecomeTunnel() && !input.isEmpty();
         return !open.isStarted() && !tunnelHalfEnded && fin.isAbort();
     }
 

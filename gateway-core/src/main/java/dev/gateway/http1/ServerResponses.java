@@ -160,8 +160,8 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
         from.setEvents(null);
         stream = null;
         carrier.credit.reset();
-        // After a refused CONNECT, bytes sent in hope of a tunnel are no request.
-        boolean closing = !from.isKeepAlive() || (from.isConnect() && !input.isEmpty());
+        // After a refused CONNECT or upgrade, bytes sent in hope of a tunnel are no request.
+        boolean closing = !from.isKeepAlive() || (from.mayBecomeTunnel() && !input.isEmpty());
         if (delay.begin(closing)) {
             carrier.credit.suspend(true);
         }

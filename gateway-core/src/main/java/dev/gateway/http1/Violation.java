@@ -40,7 +40,12 @@ enum Violation {
     CHUNK_EXTENSIONS_TOO_LARGE(400, "chunk extensions are too large"),
     BAD_CHUNK_END(400, "no CRLF after a chunk"),
     UNEXPECTED_UPGRADE(400, "101 without an upgrade"),
-    BAD_UPGRADE(400, "101 for another upgrade than the requested one"),
+    BAD_UPGRADE(400, "101 to another protocol than the requested one"),
+    UPGRADE_TO_NOTHING(400, "101 without the field Upgrade"),
+    UPGRADE_TO_SEVERAL(400, "101 to more than one protocol"),
+    UPGRADE_WITHOUT_CONNECTION(400, "101 without 'upgrade' in Connection"),
+    UPGRADE_WITHOUT_ACCEPT(400, "101 without Sec-WebSocket-Accept"),
+    BAD_ACCEPT(400, "101 with a wrong Sec-WebSocket-Accept"),
     TOO_MANY_INTERIM_RESPONSES(400, "too many interim responses"),
     UNSOLICITED_RESPONSE(400, "bytes without a request");
 

@@ -2,7 +2,9 @@ package dev.gateway.message;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -376,6 +378,20 @@ public final class Fields {
             }
         }
         return false;
+    }
+
+    /** Returns the elements of the comma-separated lists of that name, in their order and without empty ones. */
+    public List<AsciiString> elements(FieldName name) {
+        List<AsciiString> elements = new ArrayList<>();
+        for (int i = find(name, 0); i >= 0; i = find(name, i + 1)) {
+            for (String element : value(i).toString().split(",", -1)) {
+                String text = element.strip();
+                if (!text.isEmpty()) {
+                    elements.add(new AsciiString(text));
+                }
+            }
+        }
+        return elements;
     }
 
     /** Returns how many elements the comma-separated lists of that name have together, empty ones included. */

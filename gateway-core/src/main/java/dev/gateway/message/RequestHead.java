@@ -25,6 +25,9 @@ public final class RequestHead {
     private int queryStart;
     private boolean absoluteForm;
     private boolean upgrade; // the protocol is a wish, that may be refused
+    private boolean switched; // the protocol was a wish, and the upstream has granted it after the request
+    private Method wished = Method.GET; // the method of the request that became a CONNECT
+    private @Nullable UpgradeWish wish; // that goes upstream with the request
 
     /**
      * Makes a head.
@@ -50,12 +53,14 @@ public final class RequestHead {
         this.queryStart = queryStart(path);
     }
 
-    /** Returns a copy, which can be edited without an effect on this head. */
+    /** Returns a copy, which can be edited without an effect on this head. It has no wish to switch protocols. */
     public RequestHead copy() {
         RequestHead copy = new RequestHead(method, scheme, authority, path, fields.copy(), contentLength);
         copy.protocol = protocol;
         copy.absoluteForm = absoluteForm;
         copy.upgrade = upgrade;
+        copy.switched = switched;
+        copy.wished = wished;
         return copy;
     }
 
@@ -74,9 +79,9 @@ public final class RequestHead {
         return method;
     }
 
-    /** Returns the method that routes go by: to its path, an extended CONNECT is what WebSocket began as, a GET. */
+    /** Returns the method that routes go by: to its path, an extended CONNECT is what it began as, most often a GET. */
     public Method routedMethod() {
-        return protocol != null ? Method.GET : method;
+        return protocol != null ? wished : method;
     }
 
     /** Returns {@code http} or {@code https}. */
@@ -144,13 +149,40 @@ public final class RequestHead {
      * @return whether it was; any other extended CONNECT cannot be served without its protocol, and stays what it is
      */
     public boolean refuseUpgrade() {
-        if (upgrade) {
+        if (upgrade) { // never after any other method than GET
             upgrade = false;
             method = Method.GET;
             protocol = null;
             return true;
         }
         return false;
+    }
+
+    /**
+     * Adds the wish of the client to switch protocols after this request, which may have any method and a body; null for no
+     * wish. The request stays what it is until the upstream grants the wish by {@link #switchTo}.
+     */
+    public void wishFor(@Nullable UpgradeWish wish) {
+        this.wish = wish;
+    }
+
+    /** Returns the wish of the client to switch protocols after this request, null for none. */
+    public @Nullable UpgradeWish wish() {
+        return wish;
+    }
+
+    /** The upstream has the whole request, and switches to this protocol: what follows in both directions is a tunnel. */
+    public void switchTo(AsciiString granted) {
+        wished = method;
+        method = Method.CONNECT;
+        protocol = granted;
+        wish = null;
+        switched = true;
+    }
+
+    /** Whether the upstream has granted a wish after the request was complete. */
+    public boolean isSwitched() {
+        return switched;
     }
 
     /**

@@ -136,8 +136,12 @@ final class EndpointPool
     private StreamOpener.Opening openByHttp1(Waiter waiter) {
         if (endpoint.http1Only || !shared.isNegotiated()) {
             endpoint.releaseRequests(1);
-            waiter.callback.onOpenFailed(
-                    Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, endpoint.target + " does not take extended CONNECT"));
+            waiter.callback.onOpenFailed(Failure.of(
+                    Cause.UPSTREAM_PROTOCOL_ERROR,
+                    endpoint.target
+                            + (waiter.kind == StreamKind.SWITCH
+                                    ? " speaks HTTP/2 only, which takes no such upgrade"
+                                    : " does not take extended CONNECT")));
             return StreamOpener.Opening.DONE;
         }
         if (http1 == null) {

@@ -47,7 +47,11 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
 
     @Override
     boolean takes(StreamKind kind) {
-        return kind != StreamKind.UPGRADE || connection.allowsExtendedConnect();
+        return switch (kind) {
+            case UPGRADE -> connection.allowsExtendedConnect();
+            case SWITCH -> false; // HTTP/2 has no way back to the bytes of a connection
+            default -> true;
+        };
     }
 
     @Override

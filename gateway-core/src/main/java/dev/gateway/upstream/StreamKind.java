@@ -19,6 +19,8 @@ public enum StreamKind {
      * allows it.
      */
     UPGRADE,
+    /** A request after which the connection may switch to another protocol: an HTTP/1.1 connection. */
+    SWITCH,
     /** Bytes in both directions without a protocol: a connection of its own, which is not reused. */
     TUNNEL
 }

@@ -245,6 +245,21 @@ abstract class PartRig {
         }
 
         @Override
+        public void onUpgradeAsked() {
+            told.add("upgrade asked");
+        }
+
+        @Override
+        public boolean isRequestHeadOnly() {
+            return true;
+        }
+
+        @Override
+        public void onSwitched() {
+            told.add("switched");
+        }
+
+        @Override
         public void sendTo(Upstream to, Route route) {
             told.add("send to " + to.name());
         }

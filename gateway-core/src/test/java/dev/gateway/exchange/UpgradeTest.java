@@ -6,6 +6,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.UpgradeWish;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.route.Route;
@@ -18,7 +19,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -120,6 +124,88 @@ class UpgradeTest extends ExchangeRig {
         opener.last().events.onHead(response(503), true);
         assertThat(opener.openings).hasSize(1);
         assertThat(client.status()).isEqualTo(503);
+    }
+
+    private static RequestHead wish(String method, String... protocols) {
+        RequestHead head = head(method, "/exec");
+        head.wishFor(new UpgradeWish(Stream.of(protocols).map(AsciiString::new).toList(), null));
+        return head;
+    }
+
+    private StreamEvents wish(RequestHead head, boolean last, String... listed) {
+        settings.upgrades =
+                new Route.Upgrades(Stream.of(listed).map(AsciiString::new).collect(Collectors.toSet()), Set.of());
+        route();
+        return handler().onRequest(client, head, last);
+    }
+
+    @Test
+    void aRequestWithABodyBecomesATunnelWhenItIsComplete() {
+        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(1000, 50, 0));
+        RequestHead head = wish("POST", "foo", "TCP");
+        StreamEvents events = wish(head, false, "tcp");
+        assertThat(opener.last().kind).isEqualTo(StreamKind.SWITCH);
+        opener.last().succeed();
+        assertThat(Objects.requireNonNull(head.wish()).text().toString()).isEqualTo("TCP");
+        assertThat(upstream().head().method()).isEqualTo(Method.POST);
+        events.onData(bytes("{}"), true);
+        assertThat(upstream().body).hasToString("{}");
+        assertThat(upstream().ended).isTrue();
+
+        upstream().ended = false;
+        head.switchTo(new AsciiString("TCP")); // as the upstream's adapter does
+        opener.last().events.onHead(response(200), false);
+        assertThat(client.status()).isEqualTo(200);
+        events.onData(bytes("up"), false);
+        assertThat(upstream().body).hasToString("{}up");
+        opener.last().events.onData(bytes("down"), false);
+        assertThat(client.body).hasToString("down");
+
+        events.onData(bytes(""), true);
+        assertThat(upstream().ended).isTrue();
+        pass(800);
+        assertThat(client.reset).as("a program may run on in silence").isNull();
+        opener.last().events.onData(bytes("late"), true);
+        assertThat(client.body).hasToString("downlate");
+        assertThat(record().kind).isEqualTo(Kind.UPGRADE);
+        assertThat(record().method).isEqualTo(Method.POST);
+        assertThat(record().cause).isNull();
+    }
+
+    @Test
+    void aWishThatIsNotGrantedIsAnOrdinaryRequest() {
+        StreamEvents events = wish(wish("POST", "tcp"), false, "tcp");
+        opener.last().succeed();
+        events.onData(bytes("{}"), true);
+        opener.last().events.onHead(response(200), false);
+        opener.last().events.onData(bytes("page"), true);
+        assertThat(client.body).hasToString("page");
+        assertThat(record().kind).isEqualTo(Kind.HTTP);
+    }
+
+    @Test
+    void aWishForAnUnlistedProtocolIsDropped() {
+        RequestHead head = wish("POST", "tcp");
+        wish(head, true, "websocket");
+        assertThat(opener.last().kind).isEqualTo(StreamKind.EXCHANGE);
+        assertThat(head.wish()).isNull();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().kind).isEqualTo(Kind.HTTP);
+    }
+
+    /** So that a list of protocols does not keep a WebSocket from an HTTP/2 upstream. */
+    @Test
+    void aGetOfWhichOnlyAWebSocketIsLeftIsAnExtendedConnect() {
+        StreamEvents events = wish(wish("GET", "foo", "websocket"), true, "websocket");
+        assertThat(opener.last().kind).isEqualTo(StreamKind.UPGRADE);
+        opener.last().succeed();
+        assertThat(upstream().head().isConnect()).isTrue();
+        opener.last().events.onHead(response(200), false);
+        events.onData(bytes("up"), false);
+        assertThat(upstream().body).hasToString("up");
+        close(events);
+        assertThat(record().kind).isEqualTo(Kind.WEBSOCKET);
     }
 
     @Test

@@ -10,17 +10,21 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.UpgradeWish;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.util.AsciiString;
+import java.util.List;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** WebSockets and other protocols that HTTP/1.1 switches to: extended CONNECT for the core, 101 on the wire. */
@@ -142,12 +146,88 @@ class UpgradeTest {
     }
 
     @Test
-    void anotherTokenIsHandedOnInLowerCaseWithoutAKey() {
-        RequestHead head = asked("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: TCP\r\n\r\n");
-        assertEquals("tcp", String.valueOf(head.protocol()));
+    void anotherTokenIsHandedOnAsItWasWrittenWithoutAKey() {
+        RequestHead head = asked("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n");
+        assertEquals("SPDY/3.1", String.valueOf(head.protocol()));
         client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
         client.last().stream.flush();
+        assertEquals(
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: SPDY/3.1\r\nConnection: Upgrade\r\n\r\n", client.sent());
+    }
+
+    private static String wishes(RequestHead head) {
+        UpgradeWish wish = head.wish();
+        return wish == null ? "" : wish.text().toString();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "POST | Content-Length: 0                | ''                        | ''",
+                "POST | Content-Length: 29               | {Detach:false,Tty:false,abc:1} | ''",
+                "POST | Transfer-Encoding: chunked       | ''                        | ''",
+                "PUT  | X: y                             | ''                        | ''",
+                "OPTIONS | X: y                          | ''                        | early",
+                "HEAD | X: y                             | ''                        | early",
+                "GET  | Content-Length: 29               | {Detach:false,Tty:false,abc:1} | early",
+            })
+    void anyMethodMayWishForAnotherProtocolAlsoWithABody(String method, String framing, String body, String early) {
+        client.answer = received -> {};
+        String content = framing.contains("29") ? body.substring(0, 29) : body;
+        boolean chunked = framing.contains("chunked");
+        client.send(method + " /exec HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n" + framing
+                + "\r\n\r\n" + (chunked ? "4\r\nbody\r\n" : content));
+        client.send(chunked ? "0\r\n\r\n" + early : early);
+        Downstream.Received received = client.last();
+        RequestHead head = Objects.requireNonNull(received.head);
+        assertEquals("tcp", wishes(head));
+        assertEquals(Method.of(method), head.method());
+        assertEquals(
+                chunked ? "4\r\nbody".substring(3) : content,
+                received.body.toString().strip());
+        assertTrue(received.complete);
+
+        received.complete = false;
+        received.body.setLength(0);
+        head.switchTo(new AsciiString("tcp"));
+        received.stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        received.stream.flush();
         assertEquals("HTTP/1.1 101 Switching Protocols\r\nUpgrade: tcp\r\nConnection: Upgrade\r\n\r\n", client.sent());
+        client.send("up");
+        assertEquals(early + "up", received.body.toString());
+        received.stream.data(Buffers.of("down"), false);
+        received.stream.flush();
+        assertEquals("down", client.sent());
+        client.fin();
+        assertTrue(received.complete);
+        received.stream.data(Buffers.of("more"), true); // the other direction goes on
+        assertEquals("more", client.sent());
+    }
+
+    @Test
+    void aListOfProtocolsKeepsTheClientsOrder() {
+        RequestHead head = asked("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket, bad[, foo\r\n"
+                + "Upgrade: TCP\r\n\r\n");
+        assertEquals("foo, TCP", wishes(head)); // a WebSocket without a key is none
+        assertTrue(client.last().complete);
+    }
+
+    @Test
+    void bytesAfterAWishThatIsNotGrantedAreNoRequest() {
+        asked("POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: tcp\r\nContent-Length: 0\r\n\r\n" + GET);
+        answer(200, "page");
+        assertFalse(client.channel.isOpen());
+        assertEquals(1, client.requests.size());
+    }
+
+    @Test
+    void aWishThatTheCoreDropsLeavesAnOrdinaryRequest() {
+        RequestHead head = asked(
+                "POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: tcp\r\nContent-Length: 0\r\n\r\n" + GET);
+        head.wishFor(null);
+        answer(200, "page");
+        assertEquals(2, client.requests.size());
     }
 
     @ParameterizedTest
@@ -162,18 +242,15 @@ class UpgradeTest {
                         + "\r\nSec-WebSocket-Key: " + KEY + "\r\n\r\n",
                 "GET / HTTP/1.0\r\nHost: a\r\nConnection: upgrade, keep-alive\r\nUpgrade: websocket\r\n"
                         + "Sec-WebSocket-Key: " + KEY + "\r\n\r\n",
-                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
-                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo/2.0\r\n\r\n",
-                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo, bar\r\n\r\n",
-                "POST / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo\r\nContent-Length: 0\r\n\r\n",
-                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo\r\nContent-Length: 1\r\n\r\nx",
-                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo\r\nTransfer-Encoding: chunked\r\n\r\n"
-                        + "0\r\n\r\n"
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo/\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo bar\r\n\r\n",
+                "POST / HTTP/1.0\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo\r\nContent-Length: 0\r\n\r\n"
             })
     void whatIsNoProperUpgradeIsAnOrdinaryRequest(String request) {
         RequestHead head = asked(request);
         assertFalse(head.isConnect());
         assertNull(head.protocol());
+        assertNull(head.wish());
         assertTrue(client.last().complete);
     }
 
@@ -256,28 +333,141 @@ class UpgradeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + ACCEPT + "\r\n",
-                "Upgrade: websocket\r\nConnection: Upgrade\r\n",
-                "Upgrade: websocket\r\nSec-WebSocket-Accept: RIGHT\r\n",
-                "Connection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n",
-                "Upgrade: other\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n",
-                "Upgrade: websocket, other\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n",
-                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n"
-                        + "Sec-WebSocket-Accept: RIGHT\r\n",
-                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\nContent-Length: 3\r\n",
-                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n"
-                        + "Transfer-Encoding: chunked\r\n"
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "Upgrade: websocket;Connection: Upgrade;Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo= | bad_accept",
+                "Upgrade: websocket;Connection: Upgrade;Sec-WebSocket-Accept: RIGHT;Sec-WebSocket-Accept: RIGHT | bad_accept",
+                "Upgrade: websocket;Connection: Upgrade | upgrade_without_accept",
+                "Upgrade: websocket;Sec-WebSocket-Accept: RIGHT | upgrade_without_connection",
+                "Connection: Upgrade;Sec-WebSocket-Accept: RIGHT | upgrade_to_nothing",
+                "Upgrade: other;Connection: Upgrade;Sec-WebSocket-Accept: RIGHT | bad_upgrade",
+                "Upgrade: websocket, other;Connection: Upgrade;Sec-WebSocket-Accept: RIGHT | upgrade_to_several",
             })
-    void aSwitchOtherThanAskedForIsAnError(String fields) {
+    void aSwitchOtherThanAskedForIsAnErrorThatSaysWhy(String fields, String violation) {
         Upstream.Received exchange = open(extendedConnect("websocket"));
         String right = acceptOfWhatWasSent();
-        upstream.respond("HTTP/1.1 101 Switching Protocols\r\n" + fields.replace("RIGHT", right) + "\r\n");
+        upstream.respond("HTTP/1.1 101 Switching Protocols\r\n"
+                + fields.replace("RIGHT", right).replace(";", "\r\n") + "\r\n\r\n");
         assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, failure(exchange).cause());
         assertTrue(exchange.heads.isEmpty());
-        assertEquals("[bad_upgrade]", upstream.violations.toString());
+        assertEquals("[" + violation + "]", upstream.violations.toString());
         assertFalse(upstream.channel.isOpen());
+    }
+
+    /** As nginx and HAProxy read it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"Content-Length: 0", "Content-Length: 3", "Transfer-Encoding: chunked"})
+    void fieldsThatFrameABodyMeanNothingInASwitch(String field) {
+        Upstream.Received exchange = open(extendedConnect("websocket"));
+        upstream.respond("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" + field
+                + "\r\nSec-WebSocket-Accept: " + acceptOfWhatWasSent() + "\r\n\r\nfirst");
+        assertEquals("Connection: Upgrade\n", exchange.heads.get(0).fields().toString());
+        assertEquals("first", exchange.body.toString());
+    }
+
+    private static RequestHead wish(String method, long length, String... protocols) {
+        RequestHead head = Upstream.request(method, length);
+        head.wishFor(new UpgradeWish(
+                Stream.of(protocols).map(AsciiString::new).toList(),
+                List.of(protocols).contains("h2c") ? new AsciiString("AAMAAABk") : null));
+        return head;
+    }
+
+    @Test
+    void aRequestWithABodyEndsBeforeTheSwitch() {
+        RequestHead head = wish("POST", -1, "tcp");
+        Upstream.Received exchange = open(head);
+        exchange.stream().data(Buffers.of("{}"), true);
+        exchange.stream().flush();
+        assertEquals(
+                "POST /p?q HTTP/1.1\r\nHost: a.test\r\nUpgrade: tcp\r\nTransfer-Encoding: chunked\r\nConnection: Upgrade\r\n"
+                        + "\r\n2\r\n{}\r\n0\r\n\r\n",
+                upstream.sent());
+        upstream.respond(
+                "HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\n"
+                        + "Upgrade: tcp\r\n\r\nfirst");
+        assertTrue(head.isConnect());
+        assertTrue(head.isSwitched());
+        assertEquals(Method.POST, head.routedMethod());
+        assertEquals(200, exchange.heads.get(0).status());
+        assertEquals("first", exchange.body.toString());
+        exchange.stream().data(Buffers.of("up"), false);
+        exchange.stream().flush();
+        assertEquals("up", upstream.sent());
+        upstream.respond("second");
+        assertEquals("firstsecond", exchange.body.toString());
+        assertEquals(0, upstream.reusable);
+    }
+
+    /** A server that has seen enough of the body may switch before its end, which the wire must have all the same. */
+    @Test
+    void aSwitchBeforeTheEndOfTheBodyWaitsForIt() {
+        Upstream.Received exchange = open(wish("POST", -1, "tcp"));
+        exchange.stream().data(Buffers.of("{"), false);
+        exchange.stream().flush();
+        assertTrue(upstream.sent().endsWith("1\r\n{\r\n"));
+        upstream.respond("HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\nfi");
+        upstream.respond("rst");
+        assertTrue(exchange.heads.isEmpty());
+        exchange.stream().data(Buffers.of("}"), true);
+        assertEquals("1\r\n}\r\n0\r\n\r\n", upstream.sent());
+        assertEquals(200, exchange.heads.get(0).status());
+        assertEquals("first", exchange.body.toString());
+        exchange.stream().data(Buffers.of("up"), false);
+        exchange.stream().flush();
+        assertEquals("up", upstream.sent());
+    }
+
+    @Test
+    void anExchangeThatEndsWhileASwitchWaitsLeavesNothingBehind() {
+        Upstream.Received exchange = open(wish("POST", -1, "tcp"));
+        upstream.sent();
+        upstream.respond("HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\nfirst");
+        exchange.stream().reset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        assertTrue(exchange.heads.isEmpty());
+        assertFalse(upstream.channel.isOpen());
+    }
+
+    @Test
+    void aWishThatIsNotGrantedHasAnOrdinaryAnswer() {
+        RequestHead head = wish("POST", 2, "tcp");
+        Upstream.Received exchange = open(head);
+        exchange.stream().data(Buffers.of("{}"), true);
+        exchange.stream().flush();
+        upstream.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage");
+        assertFalse(head.isConnect());
+        assertEquals("page", exchange.body.toString());
+        assertTrue(exchange.complete);
+        assertEquals(1, upstream.reusable);
+    }
+
+    @Test
+    void oneOfSeveralProtocolsIsGranted() {
+        RequestHead head = wish("GET", -1, "foo", "websocket", "TCP");
+        Upstream.Received exchange = upstream.open();
+        exchange.stream().head(head, true);
+        exchange.stream().flush();
+        String sent = upstream.sent();
+        assertTrue(sent.contains("\r\nUpgrade: foo, websocket, TCP\r\nSec-WebSocket-Key: "), sent);
+        assertFalse(head.fields().contains(FieldName.UPGRADE));
+        upstream.respond("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n");
+        assertEquals("TCP", String.valueOf(head.protocol()));
+        assertEquals(200, exchange.heads.get(0).status());
+    }
+
+    @Test
+    void theSettingsOfH2cGoWithTheirUpgrade() {
+        Upstream.Received exchange = upstream.open();
+        RequestHead head = wish("GET", -1, "h2c");
+        head.fields().add(FieldName.TE, "trailers");
+        exchange.stream().head(head, true);
+        exchange.stream().flush();
+        assertEquals(
+                "GET /p?q HTTP/1.1\r\nHost: a.test\r\nTE: trailers\r\nHTTP2-Settings: AAMAAABk\r\nUpgrade: h2c\r\n"
+                        + "Connection: Upgrade, HTTP2-Settings, TE\r\n\r\n",
+                upstream.sent());
+        assertFalse(head.fields().contains(FieldName.HTTP2_SETTINGS));
     }
 
     @Test

@@ -59,6 +59,7 @@ public final class Checks {
         CertificateChecks.run(config, scope);
         OtlpChecks.run(config, scope);
         RouteChecks.run(config, scope);
+        UpgradeChecks.run(config, scope);
         KeyServerChecks.run(config, scope);
         ClientCertificateChecks.run(config, scope);
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));

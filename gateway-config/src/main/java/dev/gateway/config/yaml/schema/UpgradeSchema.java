@@ -18,7 +18,7 @@ final class UpgradeSchema {
     static final String WEBSOCKET = "websocket";
 
     private static final String TOKEN_PATTERN = "[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?";
-    private static final Pattern HTTP2 = Pattern.compile("h2c?|http/.*");
+    private static final Pattern HTTP2 = Pattern.compile("h2|http/.*");
 
     /** A token of the Upgrade header. */
     static final ScalarType<String> TOKEN = new ScalarType<>(
@@ -30,7 +30,7 @@ final class UpgradeSchema {
                         if (HTTP2.matcher(lower).matches()) {
                             throw new InvalidException(
                                     MessageText.quote(text)
-                                            + " is not forwarded: each side has its own HTTP version (see h2cUpgrade of listeners)");
+                                            + " is no upgrade: each side has its own HTTP version, and h2c is the token for HTTP/2");
                         }
                         if (!text.matches(TOKEN_PATTERN)) {
                             throw new InvalidException("expected a token of the Upgrade header such as websocket, not "
@@ -42,7 +42,7 @@ final class UpgradeSchema {
                     value -> value)
             .named(
                     "upgrade token",
-                    "A token of the Upgrade header, such as websocket. Neither h2c nor an HTTP version.");
+                    "A token of the Upgrade header, such as websocket, tcp or SPDY/3.1. No HTTP version except h2c.");
 
     static final String ORIGIN_PATTERN = "[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\\s*]+";
 
@@ -69,7 +69,7 @@ final class UpgradeSchema {
 
     /** What WebSockets may do. */
     static final ObjectType<WebSocket> WEB_SOCKET = ObjectType.of(
-            "webSocket section", "Limits of WebSockets. The time limits apply to other upgrades, too.", o -> {
+            "webSocket section", "Limits of WebSockets. Other upgrades have the same limits, except halfClosed.", o -> {
                 var timeouts = TunnelTimeoutKeys.declare(o, TunnelTimeoutKeys.RELAY, WebSocket::timeouts, "");
                 var origins = o.optional(
                         "allowedOrigins",
