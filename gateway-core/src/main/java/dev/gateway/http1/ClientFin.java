@@ -17,6 +17,11 @@ final class ClientFin {
         this.halfClose = halfClose;
     }
 
+    /** Whether clients that end their direction want what they get all the same. */
+    boolean isHalfClose() {
+        return halfClose;
+    }
+
     /** Bytes have come. */
     void onRead() {
         if (idleTasks != null) {

@@ -107,7 +107,7 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
 
     @Override
     void onInputEnded() {
-        responses.close.onInputEnded(responses.stream());
+        responses.onInputEnded();
     }
 
     @Override

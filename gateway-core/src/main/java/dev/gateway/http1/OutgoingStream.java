@@ -103,6 +103,16 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
         return ended;
     }
 
+    /** Whether a body is being sent whose length nobody knows. */
+    final boolean isOfUnknownLength() {
+        return started && !ended && (framing == Framing.CHUNKED || framing == Framing.UNTIL_CLOSE);
+    }
+
+    /** Whether a peer takes the end of the connection for that of the body. */
+    final boolean endsWithConnection() {
+        return framing == Framing.UNTIL_CLOSE;
+    }
+
     /** Nothing more is sent; what the core still hands over is released. */
     void end() {
         ended = true;

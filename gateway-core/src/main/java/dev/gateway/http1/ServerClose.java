@@ -95,9 +95,8 @@ final class ServerClose implements CloseAnnouncement.Owner, Lingering.Owner {
     }
 
     /**
-     * Whether the received FIN means that the client does not want its response. A response that has begun continues
-     * until the client resets the connection. A client of CONNECT that has sent bytes ahead ends its half of the
-     * tunnel.
+     * Whether the received FIN means that the client does not want its response. A response that has begun continues: {@link
+     * QuietResponse} may end it. A client of CONNECT that has sent bytes ahead ends its half of the tunnel.
      */
     private boolean hasGivenUp(Http1ServerStream open) {
         boolean tunnelHalfEnded = open.mayBecomeTunnel() && !input.isEmpty();

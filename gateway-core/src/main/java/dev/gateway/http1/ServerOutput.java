@@ -91,6 +91,16 @@ final class ServerOutput {
         }
     }
 
+    /** Returns how many bytes were written so far. */
+    long written() {
+        return written;
+    }
+
+    /** Whether the kernel has taken all that was written. */
+    boolean isTaken() {
+        return !dirty && PendingWrites.bytes(channel) == 0;
+    }
+
     /** A request has come; what is written from here on is the response to it. */
     void begin() {
         begun = written;

@@ -1,6 +1,7 @@
 package dev.gateway.http1;
 
 import dev.gateway.http1.RequestInput.State;
+import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
@@ -11,13 +12,15 @@ import org.jspecify.annotations.Nullable;
  * The responses of a downstream connection, one at a time: has the stream that is being answered, and says what follows when
  * its response has ended. Part of the connection, confined to its event loop.
  */
-final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
+final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, QuietResponse.Owner {
     final ServerOutput output;
     final ServerClose close;
     private final Http1ServerStream.Carrier carrier;
     private final RequestInput input;
     private final ServerTunnel tunnel;
     private final RefusalDelay delay;
+    private final ClientFin fin;
+    private @Nullable QuietResponse quiet; // null unless the client has ended its direction amid a response
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
 
     ServerResponses(
@@ -31,6 +34,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
         this.input = input;
         this.tunnel = tunnel;
         this.delay = new RefusalDelay(this, carrier.timers);
+        this.fin = fin;
         this.output = new ServerOutput(
                 this,
                 carrier.ctx,
@@ -98,11 +102,48 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
         return stream != null;
     }
 
+    /** The client has ended its direction. */
+    void onInputEnded() {
+        close.onInputEnded(stream);
+        Http1ServerStream open = stream;
+        boolean isLast = input.state() == State.WAITING && input.isEmpty(); // no other request came before the FIN
+        if (open != null && isLast && open.isOfUnknownLength() && !open.isTunnel() && !fin.isHalfClose()) {
+            QuietResponse made = new QuietResponse(this, carrier.timers);
+            quiet = made;
+            made.start();
+        }
+    }
+
+    @Override
+    public long written() {
+        return output.written();
+    }
+
+    @Override
+    public boolean isTaken() {
+        return output.isTaken();
+    }
+
+    @Override
+    public void onQuiet() {
+        Http1ServerStream open = stream;
+        boolean looksWhole = open != null && open.endsWithConnection();
+        closed(Failure.of(Cause.CLIENT_CLOSED, "the client closed the connection, and the upstream was quiet"));
+        if (looksWhole) {
+            output.abort();
+        } else {
+            output.close();
+        }
+    }
+
     /** The connection is closed, or somebody else has it: nothing of it happens afterwards. */
     void closed(Failure failure) {
         boolean wasOpen = input.state() != State.CLOSED;
         close.closed();
         delay.cancel();
+        if (quiet != null) {
+            quiet.cancel();
+        }
         Http1ServerStream open = stream;
         stream = null;
         if (open != null && wasOpen) {

@@ -12,6 +12,7 @@ import dev.gateway.net.transport.TestIdleTasks;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -129,5 +130,105 @@ final class ClientFinTest {
         client.fin();
         assertNull(client.last().reset);
         assertFalse(client.channel.isOpen());
+    }
+
+    // ---- after the response has begun
+
+    private static final String EVENTS = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+    private void begin(Downstream on, long length, String first) {
+        on.answer = request -> {};
+        on.send(GET);
+        on.last().stream.head(new ResponseHead(200, null, new Fields(), length), false);
+        write(on, first);
+    }
+
+    private static void write(Downstream on, String data) {
+        on.last().stream.data(Buffers.of(data), false);
+        on.last().stream.flush();
+    }
+
+    @Test
+    void aResponseWithoutALengthEndsWhenItsUpstreamIsQuiet() {
+        begin(client, -1, "a");
+        assertEquals(EVENTS + "1\r\na\r\n", client.sent());
+        client.clock.advance(5000); // silence before the FIN does not count
+        loop.turns();
+        client.fin();
+        client.clock.advance(900);
+        assertNull(client.last().reset);
+        write(client, "b"); // what is given is given
+        client.clock.advance(900);
+        assertNull(client.last().reset);
+        write(client, "c");
+        assertEquals("1\r\nb\r\n1\r\nc\r\n", client.sent());
+        client.clock.advance(1400);
+        assertEquals(
+                Cause.CLIENT_CLOSED, Objects.requireNonNull(client.last().reset).cause());
+        assertFalse(client.channel.isOpen());
+        assertEquals("", client.sent()); // no end that would make it look whole
+    }
+
+    @Test
+    void aResponseWithoutALengthThatEndsInTimeIsWhole() {
+        begin(client, -1, "a");
+        loop.turns();
+        client.fin();
+        client.clock.advance(900);
+        client.last().stream.data(Buffers.of("b"), true);
+        client.last().stream.flush();
+        assertEquals(EVENTS + "1\r\na\r\n1\r\nb\r\n0\r\n\r\n", client.sent());
+        assertNull(client.last().reset);
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aResponseWithALengthGoesOn() {
+        begin(client, 3, "a");
+        loop.turns();
+        client.fin();
+        client.clock.advance(10_000);
+        assertNull(client.last().reset);
+        client.last().stream.data(Buffers.of("bc"), true);
+        client.last().stream.flush();
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", client.sent());
+    }
+
+    @Test
+    void aFinBeforeTheResponseEndsNoneThatIsGiven() {
+        client.send(GET);
+        client.fin(); // with the request
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        write(client, "a");
+        client.clock.advance(10_000);
+        assertNull(client.last().reset);
+        client.last().stream.data(Buffers.of("b"), true);
+        assertTrue(client.sent().endsWith("1\r\na\r\n1\r\nb\r\n0\r\n\r\n"));
+    }
+
+    @Test
+    void aRequestThatWaitsIsAnsweredBeforeTheFinCounts() {
+        client.answer = request -> {};
+        client.send(GET + GET);
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        write(client, "a");
+        loop.turns();
+        client.fin();
+        client.clock.advance(10_000);
+        assertNull(client.last().reset);
+        client.last().stream.data(Buffers.of("b"), true);
+        assertEquals(2, client.requests.size());
+        assertNull(client.last().reset);
+    }
+
+    @Test
+    void whereHalfClosingIsAllowedNothingEndsEarly() {
+        Downstream allowing = new Downstream(Downstream.HALF_CLOSE);
+        begin(allowing, -1, "a");
+        loop.turns();
+        allowing.fin();
+        allowing.clock.advance(10_000);
+        assertNull(allowing.last().reset);
+        allowing.finish();
     }
 }

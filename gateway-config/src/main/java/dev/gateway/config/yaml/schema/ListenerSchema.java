@@ -274,8 +274,9 @@ final class ListenerSchema {
                         HALF_CLOSE,
                         HalfClose.ABORT,
                         l -> ifHttp(l, l.http().halfClose()),
-                        "What to do when an HTTP/1.1 client closes its sending side before the response. "
-                                + "'abort' ends the exchange, unless the close came with the request. 'allow' sends the "
+                        "What to do when an HTTP/1.1 client closes its sending side. 'abort' ends the exchange before the "
+                                + "response, unless the close came with the request. It also ends a response of unknown "
+                                + "length that has begun, once the upstream is quiet for a second. 'allow' sends the "
                                 + "response.");
                 var limits = o.section("limits", LIMITS, ListenerConfig::limits, "Limits for clients.");
                 var timeouts =
