@@ -19,16 +19,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
-import java.time.format.DateTimeFormatterBuilder;
-import java.time.temporal.ChronoField;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,16 +68,6 @@ final class LocalReply {
             FieldName.of("grpc-status"),
             FieldName.of("grpc-message"));
 
-    /** Has its own names of days and months: those of the JDK load its locale data, which takes 30 ms. */
-    private static final DateTimeFormatter HTTP_DATE = new DateTimeFormatterBuilder()
-            .appendText(ChronoField.DAY_OF_WEEK, names("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"))
-            .appendPattern(", dd ")
-            .appendText(
-                    ChronoField.MONTH_OF_YEAR,
-                    names("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"))
-            .appendPattern(" yyyy HH:mm:ss 'GMT'")
-            .toFormatter(Locale.ROOT);
-
     /**
      * What the answer to a failure says besides its cause.
      *
@@ -98,17 +79,11 @@ final class LocalReply {
      */
     record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields, ErrorBody body) {}
 
-    private final LongSupplier wallClock;
-    private AsciiString date = AsciiString.EMPTY_STRING;
-    private long dateSecond = -1;
+    private final DateField date;
 
-    /**
-     * Makes the answers of one event loop.
-     *
-     * @param wallClock returns milliseconds since 1970
-     */
-    LocalReply(LongSupplier wallClock) {
-        this.wallClock = wallClock;
+    /** Makes the answers of one event loop, which have this date. */
+    LocalReply(DateField date) {
+        this.date = date;
     }
 
     /**
@@ -269,9 +244,7 @@ final class LocalReply {
         if (server != null && !fields.contains(FieldName.SERVER)) {
             fields.add(FieldName.SERVER, server);
         }
-        if (!fields.contains(FieldName.DATE)) {
-            fields.add(FieldName.DATE, date());
-        }
+        date.addTo(fields);
     }
 
     private static boolean isHead(@Nullable RequestHead request) {
@@ -369,28 +342,5 @@ final class LocalReply {
             case OVERLOAD, DRAIN, ADMIN_CLOSED -> "proxy_internal_response";
             case AUTHZ_ERROR, FILTER_ERROR, UNKNOWN -> "proxy_internal_error";
         };
-    }
-
-    private AsciiString date() {
-        long second = wallClock.getAsLong() / 1000;
-        if (second != dateSecond) {
-            dateSecond = second;
-            date = httpDate(second);
-        }
-        return date;
-    }
-
-    /** Returns a time in the format of HTTP (RFC 9110, section 5.6.7). */
-    static AsciiString httpDate(long epochSecond) {
-        return new AsciiString(
-                HTTP_DATE.format(Instant.ofEpochSecond(epochSecond).atOffset(ZoneOffset.UTC)));
-    }
-
-    private static Map<Long, String> names(String... names) {
-        Map<Long, String> numbered = new HashMap<>();
-        for (String name : names) {
-            numbered.put(numbered.size() + 1L, name);
-        }
-        return numbered;
     }
 }

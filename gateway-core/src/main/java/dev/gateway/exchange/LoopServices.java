@@ -18,7 +18,8 @@ final class LoopServices {
     final ExchangeObserver observer;
     final LoopGate gate;
     final ServerStream.Pause pause; // delays the next request of a client after a refusal for lack of capacity
-    final LocalReply replies = new LocalReply(System::currentTimeMillis);
+    final DateField date = new DateField(System::currentTimeMillis);
+    final LocalReply replies = new LocalReply(date);
     final RequestIds requestIds = new RequestIds();
     final Traces traces = new Traces();
     final OddNameGuard oddNames;

@@ -139,6 +139,9 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     void onHead(ResponseHead head, boolean last) {
         owner.onFinalHead();
         HopByHop.stripResponse(head.fields());
+        if (!RequestChecks.isTunnel(exchange.head)) {
+            exchange.loop.date.addTo(head.fields()); // before filters, which may remove it
+        }
         if (!owner.routing().onResponse(head)) {
             return;
         }

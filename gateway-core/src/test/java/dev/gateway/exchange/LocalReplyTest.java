@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class LocalReplyTest {
     private long wallMillis = 784_111_777_999L;
 
-    private final LocalReply replies = new LocalReply(() -> wallMillis);
+    private final LocalReply replies = new LocalReply(new DateField(() -> wallMillis));
 
     private FakeServerStream refuse(Failure failure) {
         FakeServerStream client = new FakeServerStream();
@@ -125,12 +125,12 @@ class LocalReplyTest {
 
     @Test
     void datesAreWrittenAsHttpWantsThem() {
-        assertThat(LocalReply.httpDate(784_111_777).toString())
+        assertThat(DateField.text(784_111_777).toString())
                 .isEqualTo("Sun, 06 Nov 1994 08:49:37 GMT"); // the RFC's example
         DateTimeFormatter expected = DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US);
         for (int day = 0; day < 366; day++) {
             long second = TimeUnit.DAYS.toSeconds(day) + day;
-            assertThat(LocalReply.httpDate(second).toString())
+            assertThat(DateField.text(second).toString())
                     .isEqualTo(expected.format(Instant.ofEpochSecond(second).atOffset(ZoneOffset.UTC)));
         }
     }

@@ -45,6 +45,22 @@ class ResponseTest extends PartRig {
     }
 
     @Test
+    void aHeadWithoutADateGetsTheTimeAtWhichItCame() {
+        response.onInterim(ExchangeRig.response(103), false);
+        assertThat(client.heads.get(0).fields().contains(FieldName.DATE)).isFalse();
+        headOf(200);
+        assertThat(client.field("Date")).matches("[A-Z][a-z]{2}, \\d{2} [A-Z][a-z]{2} \\d{4} \\d{2}:\\d{2}:\\d{2} GMT");
+    }
+
+    @Test
+    void aDateOfTheUpstreamStays() {
+        ResponseHead head = ExchangeRig.response(200);
+        head.fields().add(FieldName.DATE, "Sun, 06 Nov 1994 08:49:37 GMT");
+        response.onHead(head, false);
+        assertThat(client.heads.get(0).fields()).hasToString("Date: Sun, 06 Nov 1994 08:49:37 GMT\n");
+    }
+
+    @Test
     void aHeadThatComesTooLateIsNotForwarded() {
         exchange().state.on(Event.CLIENT_GONE);
         headOf(200);
