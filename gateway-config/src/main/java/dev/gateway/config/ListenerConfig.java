@@ -71,6 +71,7 @@ public record ListenerConfig(
      * @param halfClose what a client's FIN means that waits for a response of HTTP/1
      * @param trustedProxies peers whose forwarded headers and request ids are believed
      * @param forwardedHeaders which headers tell upstreams about the client
+     * @param via which requests to {@code backendRefs} get {@code Via}
      * @param headersWithUnderscores what becomes of fields whose names have other characters than letters, digits and
      *     hyphens, or begin with another than a letter
      * @param errorPages for errors that no rule has a page for, null if there are none
@@ -80,6 +81,7 @@ public record ListenerConfig(
             HalfClose halfClose,
             List<Cidr> trustedProxies,
             ForwardedHeaders forwardedHeaders,
+            Via via,
             HeadersWithUnderscores headersWithUnderscores,
             @Nullable ErrorPagesConfig errorPages) {
         public Http {
@@ -104,6 +106,14 @@ public record ListenerConfig(
         BOTH,
         /** None is added; those of peers that are not trusted are removed all the same. */
         OFF
+    }
+
+    /** Which requests to {@code backendRefs} get {@code Via}; other requests always do. */
+    public enum Via {
+        /** Those to a listener of this gateway, which may come back. */
+        AUTO,
+        /** All. */
+        ALWAYS
     }
 
     /** What becomes of fields whose names servers may take for others. */

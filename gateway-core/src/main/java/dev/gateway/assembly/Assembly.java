@@ -88,6 +88,7 @@ public final class Assembly {
                                     config.tracing().trust() == TracingConfig.Trust.ANYONE,
                                     oddNames(listener.http().headersWithUnderscores())),
                             forwarded(listener.http().forwardedHeaders()),
+                            listener.http().via() == ListenerConfig.Via.ALWAYS,
                             (int) listener.limits().maxRequestLine(),
                             listener.limits().maxBody(),
                             bodyRate(listener),

@@ -54,12 +54,17 @@ public final class ConnectShared {
     /**
      * Says where the gateway listens now, so that no tunnel leads back to it, and no upstream to its admin pages.
      *
+     * @param files the socket files of listeners of requests
      * @param admin which of the addresses has the admin pages, null if none has
      * @param adminFile the socket file that has them instead, or null
      */
     public void listensOn(
-            Collection<InetSocketAddress> addresses, @Nullable InetSocketAddress admin, @Nullable Path adminFile) {
+            Collection<InetSocketAddress> addresses,
+            Collection<Path> files,
+            @Nullable InetSocketAddress admin,
+            @Nullable Path adminFile) {
         own.set(addresses);
+        own.setFiles(files);
         own.setAdmin(admin, adminFile);
     }
 

@@ -45,6 +45,7 @@ public record Generation(
      * @param tunnels the routes of CONNECT, null if there is none
      * @param trust which fields are believed, and from whom
      * @param forwarded which fields tell upstreams about clients
+     * @param signsAll whether every request gets {@code Via}
      * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
      * @param bodyRate that clients must send bodies at, null for any
@@ -55,6 +56,7 @@ public record Generation(
             @Nullable Router tunnels,
             ClientTrust trust,
             ForwardedFields forwarded,
+            boolean signsAll,
             int maxRequestLineBytes,
             long maxBodyBytes,
             @Nullable BodyRate bodyRate,
@@ -130,6 +132,11 @@ public record Generation(
     @Override
     public ForwardedFields forwarded(int listener) {
         return policy(listener).forwarded;
+    }
+
+    @Override
+    public boolean signsAll(int listener) {
+        return policy(listener).signsAll;
     }
 
     @Override

@@ -181,6 +181,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         }
         exchange.record.requestedNanos =
                 from.isOpenedAtOnce() ? exchange.record.attemptNanos : exchange.loop.wheel.nanoTime();
+        exchange.signFor(peer);
         owner.response().attach(stream);
         owner.deadlines()
                 .awaitHead(

@@ -9,8 +9,10 @@ import dev.gateway.overload.Holding;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.ViaSignature;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +30,10 @@ class ExchangeContext {
 
     /** The memory that the exchange holds: its objects, the request's head, and everything else that is kept for it. */
     final Holding held;
+
+    /** By which requests of its route are known if they come back, null if nobody looks for them. */
+    @Nullable
+    ViaSignature signature;
 
     private ExchangeSettings settings;
     private int headBytes; // what was charged for the request's head
@@ -88,6 +94,17 @@ class ExchangeContext {
     /** Returns how many bytes of heap it holds. */
     public final long heldHeap() {
         return held.bytes();
+    }
+
+    /**
+     * The request is about to go to this peer. If that is a listener of this gateway, the request is signed, whatever the
+     * settings: it may take the same route again, for ever.
+     */
+    final void signFor(DialedPeer peer) {
+        ViaSignature mine = signature;
+        if (peer.own() && mine != null && !mine.isIn(head.fields())) {
+            mine.sign(head.fields(), record.connection.version());
+        }
     }
 
     final ExchangeSettings settings() {

@@ -74,6 +74,11 @@ public interface ExchangeSettings {
         return null;
     }
 
+    /** Whether every request of a listener gets {@code Via}, or else those that may come back directly. */
+    default boolean signsAll(int listener) {
+        return false;
+    }
+
     /** Returns how many bytes the first line of a request may have, in any protocol; 0 for no limit. */
     default int maxRequestLineBytes(int listener) {
         return 0;

@@ -112,7 +112,7 @@ final class FilterCall extends SideRequest implements UpstreamCall {
     @Override
     public void onOpened(Attempt from, ClientStream opened, DialedPeer peer) {
         boolean bodyless = !request.body().isReadable();
-        sendHead(opened, bodyless);
+        sendHead(opened, peer, bodyless);
         if (!bodyless && !from.isOver()) {
             exchange.state.on(Event.REQUEST_ENDED);
             opened.data(request.body().retainedDuplicate(), true);

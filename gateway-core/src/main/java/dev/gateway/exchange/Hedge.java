@@ -245,6 +245,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         }
         progress = Progress.SENT;
         stream = opened;
+        exchange.signFor(peer);
         opened.head(exchange.head, true);
         if (!from.isOver()) {
             opened.flush();

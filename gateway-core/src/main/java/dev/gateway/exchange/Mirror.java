@@ -227,7 +227,7 @@ final class Mirror extends SideRequest {
     @Override
     public void onOpened(Attempt from, ClientStream opened, DialedPeer peer) {
         unflushed = true;
-        sendHead(opened, bodyless);
+        sendHead(opened, peer, bodyless);
         send();
     }
 

@@ -182,17 +182,21 @@ final class RequestRouting implements FilterChain.Owner {
         return proxy ? none.advising(USE_PROXY_FORMS) : none;
     }
 
-    /** Fails a request that this route has already forwarded (a loop), and signs all others. */
+    /**
+     * Refuses what has taken this route before. Signs other requests, at the latest before they go to a listener of this
+     * gateway.
+     */
     private boolean isLoop(@Nullable ViaSignature signature) {
         if (signature == null) {
             return false;
         }
+        exchange.signature = signature;
         Fields fields = exchange.head.fields();
         boolean back = signature.isIn(fields);
         if (back) {
             owner.fail(Failure.of(
                     Cause.LOOP_DETECTED, "forwarding loop: the request already took this route, as " + signature));
-        } else {
+        } else if (exchange.settings().signsAll(exchange.record.connection.listener())) {
             signature.sign(fields, exchange.record.connection.version());
         }
         return back;

@@ -7,6 +7,7 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
@@ -52,7 +53,9 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
         record.scheme = head.scheme();
         record.upstream = upstream.name();
         record.startNanos = caller.loop.wheel.nanoTime();
-        return new ExchangeContext(caller.loop, caller.settings(), NoClient.INSTANCE, head, record);
+        ExchangeContext made = new ExchangeContext(caller.loop, caller.settings(), NoClient.INSTANCE, head, record);
+        made.signature = caller.signature;
+        return made;
     }
 
     final boolean isOver() {
@@ -113,9 +116,11 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
     /**
      * Sends the head on the stream of the attempt.
      *
+     * @param peer who gets it
      * @param bodyless whether the head is all of the request
      */
-    final void sendHead(ClientStream opened, boolean bodyless) {
+    final void sendHead(ClientStream opened, DialedPeer peer, boolean bodyless) {
+        exchange.signFor(peer);
         exchange.state.on(Event.OPENED);
         if (bodyless) {
             exchange.state.on(Event.REQUEST_ENDED);

@@ -57,7 +57,8 @@ final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, Clie
                 .closeFuture()
                 .addListener(closed -> context.observer.onClosed(HttpVersion.TCP, secure, CloseCause.HEALTH_CHECK));
         callback.onDialed(context.now() - begunNanos);
-        callback.onOpened(this, target.peer(established));
+        callback.onOpened(
+                this, target.peer(established, context.settings.dialSettings().addresses()));
     }
 
     @Override

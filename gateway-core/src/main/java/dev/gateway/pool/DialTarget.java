@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.DialedPeer;
+import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.ParentProxies;
@@ -71,12 +72,24 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
         return parent == null ? endpoint.port() : parent.port();
     }
 
-    /** Returns the peer of an established connection. */
-    DialedPeer peer(Channel established) {
+    /**
+     * Returns the peer of an established connection.
+     *
+     * @param policy knows where this gateway listens, null if nobody does
+     */
+    DialedPeer peer(Channel established, @Nullable AddressPolicy policy) {
         SocketAddress remote = established.remoteAddress();
         return new DialedPeer(
                 remote instanceof InetSocketAddress tcp ? NetUtil.toSocketAddressString(tcp) : "",
-                parent == null ? "" : parent.toString());
+                parent == null ? "" : parent.toString(),
+                parent == null && policy != null && isOwn(remote, policy));
+    }
+
+    private boolean isOwn(SocketAddress remote, AddressPolicy policy) {
+        if (isSocketFile()) {
+            return policy.isOwn(socketFile());
+        }
+        return remote instanceof InetSocketAddress tcp && policy.isOwn(tcp.getAddress(), tcp.getPort());
     }
 
     /** Returns the endpoint or the parent, as logs name it. */

@@ -75,7 +75,8 @@ abstract class PooledConnection {
         this.channel = channel;
         this.endpoint = endpoint;
         this.owner = owner;
-        this.peer = endpoint.target.peer(channel);
+        this.peer =
+                endpoint.target.peer(channel, endpoint.settings.dialSettings().addresses());
     }
 
     /** Returns the protocol's handler, to be added last to the channel's pipeline. */

@@ -92,7 +92,8 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
         preamble = null;
         answered = true;
         callback.onDialed(context.now() - dialedNanos);
-        callback.onOpened(opened, target.peer(established));
+        callback.onOpened(
+                opened, target.peer(established, context.settings.dialSettings().addresses()));
     }
 
     @Override

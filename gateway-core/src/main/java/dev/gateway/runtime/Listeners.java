@@ -11,6 +11,7 @@ import dev.gateway.listener.ListenerSettings;
 import dev.gateway.listener.OpenConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -267,8 +268,14 @@ public final class Listeners {
                 .filter(each -> each.address() instanceof InetSocketAddress)
                 .map(each -> (InetSocketAddress) each.address())
                 .toList();
+        List<Path> files = serving.stream()
+                .map(each -> each.listener().settings().bound())
+                .filter(ListenerSettings.Address.Unix.class::isInstance)
+                .map(bound -> ((ListenerSettings.Address.Unix) bound).path())
+                .toList();
         tunnels.listensOn(
                 all,
+                files,
                 admin != null && admin.address() instanceof InetSocketAddress tcp ? tcp : null,
                 admin != null && admin.settings().bound() instanceof ListenerSettings.Address.Unix unix
                         ? unix.path()

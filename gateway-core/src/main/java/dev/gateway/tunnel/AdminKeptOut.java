@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Address policy of upstreams: they may lead anywhere but to the admin listener of this gateway. Its pages are for this machine,
- * and clients of the gateway may be anybody. Shared by all event loops.
+ * and clients of the gateway may be anybody. Other listeners of the gateway are allowed, and known as such. Shared by all event
+ * loops.
  */
 public final class AdminKeptOut implements AddressPolicy {
     private static final Logger log = LoggerFactory.getLogger(AdminKeptOut.class);
@@ -34,6 +35,16 @@ public final class AdminKeptOut implements AddressPolicy {
     @Override
     public @Nullable String refuseFile(Path file) {
         return own.isAdmin(file) ? refused("unix:" + file, file.toString()) : null;
+    }
+
+    @Override
+    public boolean isOwn(InetAddress address, int port) {
+        return own.contains(address, port);
+    }
+
+    @Override
+    public boolean isOwn(Path file) {
+        return own.contains(file);
     }
 
     private String refused(String endpoint, String place) {

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class OwnListeners {
     private final LocalAddresses local;
     private volatile List<InetSocketAddress> bound = List.of();
+    private volatile List<Path> files = List.of();
     private volatile List<InetSocketAddress> admin = List.of();
     private volatile @Nullable Path adminFile;
 
@@ -25,6 +26,11 @@ public final class OwnListeners {
     /** Says where it listens now, whatever was said before. */
     public void set(Collection<InetSocketAddress> addresses) {
         bound = List.copyOf(addresses);
+    }
+
+    /** Says at which Unix-domain sockets it listens now, whatever was said before. */
+    public void setFiles(Collection<Path> sockets) {
+        files = sockets.stream().map(OwnListeners::absolute).toList();
     }
 
     /**
@@ -40,6 +46,10 @@ public final class OwnListeners {
 
     boolean contains(InetAddress address, int port) {
         return contains(bound, address, port);
+    }
+
+    boolean contains(Path file) {
+        return !files.isEmpty() && files.contains(absolute(file));
     }
 
     /** Whether an address leads to the admin listener, also by an IPv4 address inside of it. */

@@ -26,6 +26,16 @@ public interface AddressPolicy {
         return null;
     }
 
+    /** Whether this gateway itself listens at this address. */
+    default boolean isOwn(InetAddress address, int port) {
+        return false;
+    }
+
+    /** Whether this gateway itself listens at this Unix-domain socket. */
+    default boolean isOwn(Path file) {
+        return false;
+    }
+
     /** Returns why the gateway must not connect to this Unix-domain socket, as text for people, or null if it may. */
     default @Nullable String refuseFile(Path file) {
         return null;

@@ -80,7 +80,7 @@ class ConnectAssemblyTest {
 
     @Test
     void whatIsDialedIsJudgedTheAddressIncluded() throws Exception {
-        state.listensOn(List.of(new InetSocketAddress("198.51.100.1", 3128)), null, null);
+        state.listensOn(List.of(new InetSocketAddress("198.51.100.1", 3128)), List.of(), null, null);
         AddressPolicy addresses = Objects.requireNonNull(entry(
                         """
                 allow: ["*"]

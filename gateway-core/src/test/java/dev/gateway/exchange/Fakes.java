@@ -240,6 +240,11 @@ final class Fakes {
             callback.onOpened(stream, new DialedPeer("192.0.2.1:8080", ""));
         }
 
+        /** The connection leads to a listener of the gateway itself. */
+        void succeedHere() {
+            callback.onOpened(stream, new DialedPeer("127.0.0.1:8080", "", true));
+        }
+
         void fail(Failure failure) {
             callback.onOpenFailed(failure);
         }
@@ -290,6 +295,7 @@ final class Fakes {
     static final class Settings implements ExchangeSettings {
         final ViaSignature signature = ViaSignature.random();
         boolean preserveHost = true;
+        boolean signsAll;
 
         Route.@Nullable Hedging hedging;
 
@@ -355,6 +361,11 @@ final class Fakes {
         @Override
         public @Nullable ForwardedFields forwarded(int listener) {
             return new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
+        }
+
+        @Override
+        public boolean signsAll(int listener) {
+            return signsAll;
         }
 
         @Override

@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
+import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.ViaSignature;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Requests that come back to the route that they took before. */
@@ -27,8 +31,43 @@ class RouteLoopTest extends ExchangeRig {
         assertThat(record().route).isEqualTo("app");
     }
 
+    /** Behind nginx, an application would send everything uncompressed. */
     @Test
-    void anyOtherIsSignedInOneLine() {
+    void anyOtherIsNotSigned() {
+        route();
+        handler().onRequest(client, via("1.1 gateway"), true);
+        opener.last().succeed();
+        assertThat(String.valueOf(upstream().head().fields().first(FieldName.VIA)))
+                .isEqualTo("1.1 gateway");
+        opener.last().events.onHead(response(204), true);
+    }
+
+    @Test
+    void aRequestForAListenerOfTheGatewayIsSigned() {
+        route();
+        handler().onRequest(client, via("1.1 somebody"), true);
+        opener.last().succeedHere();
+        assertThat(String.valueOf(upstream().head().fields().first(FieldName.VIA)))
+                .isEqualTo("1.1 somebody, 1.1 " + settings.signature);
+        opener.last().events.onHead(response(204), true);
+    }
+
+    @Test
+    void anotherAttemptIsNotSignedTwice() {
+        retry = new Route.Retry(1, Set.of(), 0);
+        route();
+        handler().onRequest(client, via(), true);
+        opener.last().succeedHere();
+        opener.last().events.onReset(Failure.of(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS, "gone"));
+        opener.last().succeedHere();
+        assertThat(String.valueOf(upstream().head().fields().first(FieldName.VIA)))
+                .isEqualTo("1.1 " + settings.signature);
+        opener.last().events.onHead(response(204), true);
+    }
+
+    @Test
+    void whereTheListenerSaysSoAllAreSignedInOneLine() {
+        settings.signsAll = true;
         route();
         handler().onRequest(client, via("1.1 gateway", "2.0 " + ViaSignature.random()), true);
         opener.last().succeed();

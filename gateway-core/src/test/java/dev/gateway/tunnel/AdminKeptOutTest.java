@@ -47,6 +47,17 @@ class AdminKeptOutTest {
     }
 
     @Test
+    void itKnowsWhereTheGatewayItselfListens() {
+        own.set(List.of(new InetSocketAddress("127.0.0.1", 8080)));
+        own.setFiles(List.of(Path.of("/run/gateway/web.sock")));
+        assertThat(policy.isOwn(address("127.0.0.1"), 8080)).isTrue();
+        assertThat(policy.isOwn(address("127.0.0.1"), 8081)).isFalse();
+        assertThat(policy.isOwn(address("192.0.2.7"), 8080)).isFalse();
+        assertThat(policy.isOwn(Path.of("/run/gateway/../gateway/web.sock"))).isTrue();
+        assertThat(policy.isOwn(Path.of("/run/gateway/app.sock"))).isFalse();
+    }
+
+    @Test
     void itsSocketFileIsNoEndpointEither() {
         own.setAdmin(null, Path.of("/run/gateway/admin.sock"));
         assertThat(policy.refuseFile(Path.of("/run/gateway/../gateway/admin.sock")))

@@ -12,6 +12,7 @@ import dev.gateway.config.ListenerConfig.Limits;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.ListenerConfig.ProxyProtocol;
 import dev.gateway.config.ListenerConfig.Timeouts;
+import dev.gateway.config.ListenerConfig.Via;
 import dev.gateway.config.OpenFiles;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
@@ -44,6 +45,8 @@ final class ListenerSchema {
             entry("forwarded", ForwardedHeaders.FORWARDED),
             entry("both", ForwardedHeaders.BOTH),
             entry("off", ForwardedHeaders.OFF));
+
+    private static final ScalarType<Via> VIA = Types.words(entry("auto", Via.AUTO), entry("always", Via.ALWAYS));
 
     private static final ScalarType<HeadersWithUnderscores> UNDERSCORES = Types.words(
             entry("reject", HeadersWithUnderscores.REJECT),
@@ -297,6 +300,15 @@ final class ListenerSchema {
                                 l -> ifHttp(l, l.http().forwardedHeaders()),
                                 "Which headers tell upstreams about the client. From trusted proxies the gateway "
                                         + "reads X-Forwarded-For first, but Forwarded first with the value 'forwarded'.");
+                var via = o.onReload(ReloadEffect.AT_ONCE)
+                        .defaulted(
+                                "via",
+                                VIA,
+                                Via.AUTO,
+                                l -> ifHttp(l, l.http().via()),
+                                "Which requests to backendRefs get Via. 'auto' adds it only if the endpoint is a listener "
+                                        + "of this gateway, because nginx does not compress responses to requests with "
+                                        + "Via. 'always' also finds loops that lead through other proxies.");
                 var underscores = o.onReload(ReloadEffect.AT_ONCE)
                         .defaulted(
                                 "headersWithUnderscores",
@@ -318,7 +330,7 @@ final class ListenerSchema {
                 o.constraint(
                         values -> null,
                         ofRequestsSchema(
-                                h2cUpgrade, halfClose, trusted, forwarded, underscores, pages)); // see onlyHttp
+                                h2cUpgrade, halfClose, trusted, forwarded, via, underscores, pages)); // see onlyHttp
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");
@@ -327,7 +339,7 @@ final class ListenerSchema {
                     if (!v.get(protocol).isHttp()) {
                         limitsOfRequests(v, v.get(limits));
                         timeoutsOfRequests(v, v.get(timeouts));
-                        List.of(h2cUpgrade, halfClose, trusted, forwarded, underscores, pages)
+                        List.of(h2cUpgrade, halfClose, trusted, forwarded, via, underscores, pages)
                                 .forEach(key -> onlyHttp(v, key, v.get(protocol)));
                     }
                     if (v.has("unix") && v.has("address")) {
@@ -345,6 +357,7 @@ final class ListenerSchema {
                                     v.get(halfClose),
                                     v.get(trusted),
                                     v.get(forwarded),
+                                    v.get(via),
                                     v.get(underscores),
                                     v.find(pages)),
                             v.get(limits),
