@@ -1,13 +1,16 @@
 package dev.gateway.exchange;
 
+import dev.gateway.message.ClientTarget;
+import dev.gateway.message.ForwardedClaims;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.ForwardedHops;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.stream.SourceAddress;
+import io.netty.util.AsciiString;
 
 /**
- * Finds the client of a request, once for all users of its address: the client of the connection or, if that is a trusted
- * proxy, the last hop before the trusted ones. No state.
+ * Finds the client of a request, and the scheme, host and port that it used, once for all who ask. The client is that of the
+ * connection or, if that is a trusted proxy, the last hop before the trusted ones. No state.
  */
 final class ClientFinder {
     private ClientFinder() {}
@@ -17,10 +20,17 @@ final class ClientFinder {
         ClientTrust trust = settings.trust(listener);
         SourceAddress nearest = record.connection.client();
         record.fromProxy = trust.isProxy(nearest);
+        AsciiString scheme = record.connection.scheme();
         ForwardedFields forwarded = settings.forwarded(listener);
-        if (record.fromProxy && record.fields != null && forwarded != null) {
-            record.client = client(nearest, forwarded.hops(record.fields), trust);
+        if (!record.fromProxy || record.fields == null || forwarded == null) {
+            record.target = ClientTarget.of(scheme, record.authority);
+            return;
         }
+        ForwardedHops hops = forwarded.hops(record.fields);
+        record.client = client(nearest, hops, trust);
+        ForwardedClaims claims = hops.claims(scheme, record.authority);
+        record.claims = claims;
+        record.target = claims.target();
     }
 
     /** Goes back hop by hop. Stops at one without an address: it is the client, and nobody knows who wrote those before it. */

@@ -9,6 +9,7 @@ import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
+import dev.gateway.message.ClientTarget;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Router;
@@ -77,6 +78,11 @@ final class FilterChain implements InspectionContext {
     @Override
     public ConnectionInfo connection() {
         return exchange.record.connection;
+    }
+
+    @Override
+    public ClientTarget target() {
+        return exchange.record.target;
     }
 
     @Override

@@ -17,7 +17,6 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import io.netty.util.AsciiString;
-import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -167,30 +166,33 @@ final class RequestChecks {
         head.setPath(path);
     }
 
-    /** Removes fields that only trusted proxies may send, unless the request is from one; returns whether it had some. */
+    /**
+     * Removes fields that only trusted proxies may send, unless the request is from one, and then what that one has not
+     * written itself; returns whether there were any.
+     */
     static boolean takeOut(RequestHead head, ExchangeRecord record, ClientTrust trust) {
-        if (record.fromProxy) {
-            return false;
-        }
         Fields fields = head.fields();
+        if (record.fromProxy) {
+            return record.claims != null && ForwardedFields.removeUnread(fields, record.claims);
+        }
         return trust.tracesOfAnyone() ? ProxyFields.removeButTraces(fields) : ProxyFields.removeAll(fields);
     }
 
     /**
      * Prepares the head for forwarding. Called before the filters, so that they may change the result.
      *
-     * @param requestId the result of {@link #requestId}, for the upstream
+     * @param record has the client, what it used, and the request ID for the upstream
      */
-    static void prepare(
-            RequestHead head, ConnectionInfo connection, ExchangeSettings settings, @Nullable AsciiString requestId) {
+    static void prepare(RequestHead head, ExchangeRecord record, ExchangeSettings settings) {
+        ConnectionInfo connection = record.connection;
         HopByHop.stripRequest(head.fields());
         // The scheme of the client's connection, not the one that it wrote: upstreams rely on it to know about TLS.
         head.setScheme(connection.scheme());
         ForwardedFields forwarded = settings.forwarded(connection.listener());
         if (forwarded != null) {
-            InetSocketAddress local = connection.local();
-            forwarded.apply(head, connection.client().text(), connection.scheme(), local == null ? 0 : local.getPort());
+            forwarded.apply(head, connection.client().text(), connection.scheme(), record.target, record.claims);
         }
+        AsciiString requestId = record.requestId;
         if (requestId != null && settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF) {
             head.fields().set(FieldName.X_REQUEST_ID, requestId);
         }

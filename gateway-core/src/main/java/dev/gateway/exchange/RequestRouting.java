@@ -134,7 +134,7 @@ final class RequestRouting implements FilterChain.Owner {
         if (proxied) {
             RequestChecks.prepareProxied(head, record.path);
         } else {
-            RequestChecks.prepare(head, record.connection, settings, record.requestId);
+            RequestChecks.prepare(head, record, settings);
             if (isLoop(found.signature())) {
                 return;
             }

@@ -4,14 +4,12 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.message.Scheme;
 import dev.gateway.message.SharedCaches;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.SessionResult;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
-import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,13 +36,7 @@ final class Session {
         Fields fields = head.fields();
         SessionPersistence.Kept kept = persistence.find(fields);
         persistence.strip(fields);
-        return new Session(persistence, isSecure(fields, record), kept);
-    }
-
-    /** Whether the client's own connection uses TLS, according to trusted proxies. */
-    private static boolean isSecure(Fields fields, ExchangeRecord record) {
-        AsciiString stated = fields.first(FieldName.X_FORWARDED_PROTO);
-        return Scheme.HTTPS.contentEqualsIgnoreCase(stated == null ? record.scheme : stated);
+        return new Session(persistence, record.target.isSecure(), kept);
     }
 
     /** Returns the endpoint of the session; null if it has none that may be chosen. */

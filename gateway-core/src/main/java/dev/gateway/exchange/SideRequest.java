@@ -50,6 +50,7 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
             ExchangeContext caller, ConnectionInfo connection, Upstream upstream, RequestHead head) {
         ExchangeRecord record = new ExchangeRecord(connection);
         record.client = caller.record.client;
+        record.target = caller.record.target;
         record.scheme = head.scheme();
         record.upstream = upstream.name();
         record.startNanos = caller.loop.wheel.nanoTime();

@@ -1,5 +1,6 @@
 package dev.gateway.filter;
 
+import dev.gateway.message.ClientTarget;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
@@ -17,6 +18,9 @@ public interface FilterContext {
 
     /** Returns where the request comes from: whom limits for each client count it for. */
     SourceAddress client();
+
+    /** Returns the scheme, host and port that the client used, here or at a trusted proxy in front. */
+    ClientTarget target();
 
     /** Returns how much of the path the route's PathPrefix match covered, in bytes; 0 for other matches. */
     int matchedPrefixLength();

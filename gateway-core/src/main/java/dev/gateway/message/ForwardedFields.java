@@ -1,11 +1,13 @@
 package dev.gateway.message;
 
 import io.netty.util.AsciiString;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Forwarding headers. Tells the upstream where a request came from: {@code X-Forwarded-For}, {@code -Proto}, {@code -Host},
- * {@code -Port} and, if wanted, {@code Forwarded} (RFC 7239). What a trusted proxy said is kept and added to; what anybody
- * else said has been taken out by {@link ProxyFields}. Immutable, shared by all event loops.
+ * {@code -Port} and, if wanted, {@code Forwarded} (RFC 7239). What trusted proxies said is kept and added to, see {@link
+ * ForwardedClaims}; what anybody else said has been taken out by {@link ProxyFields}. Immutable, shared by all event loops.
  *
  * <p>Applied once to each request after {@link HopByHop} and before filters, which may then change it; attempts do not
  * repeat it.
@@ -13,8 +15,6 @@ import io.netty.util.AsciiString;
 public final class ForwardedFields {
     private static final AsciiString COMMA = new AsciiString(", ");
     private static final AsciiString FOR = new AsciiString("for=");
-    private static final AsciiString FOR_IPV6 = new AsciiString("for=\"[");
-    private static final AsciiString END_IPV6 = new AsciiString("]\"");
     private static final AsciiString HOST = new AsciiString(";host=\"");
     private static final AsciiString PROTO = new AsciiString(";proto=");
 
@@ -36,82 +36,117 @@ public final class ForwardedFields {
     }
 
     /**
-     * Adds the fields.
+     * Adds the fields. What trusted proxies have said stays, in whichever form is written; the form that is not written goes.
      *
      * @param peerIp the peer's address without port or brackets, or a word such as {@code unix}
      * @param scheme {@code http} or {@code https}, as the connection is secured
-     * @param localPort the port the client connected to, 0 if there is none
+     * @param target what the client used
+     * @param claims what trusted proxies have said, null if the peer is none
      */
-    public void apply(RequestHead head, AsciiString peerIp, AsciiString scheme, int localPort) {
-        if (mode == Mode.FORWARDED || mode == Mode.BOTH) {
-            appendElement(head, peerIp, scheme);
+    public void apply(
+            RequestHead head,
+            AsciiString peerIp,
+            AsciiString scheme,
+            ClientTarget target,
+            @Nullable ForwardedClaims claims) {
+        if (mode == Mode.OFF) {
+            return;
         }
-        if (mode == Mode.X_FORWARDED || mode == Mode.BOTH) {
-            appendFields(head, peerIp, scheme, localPort);
+        Fields fields = head.fields();
+        AsciiString listed = mode == Mode.FORWARDED ? null : list(fields, peerIp, claims);
+        AsciiString standard = mode == Mode.X_FORWARDED ? null : standard(head, peerIp, scheme, target, claims);
+        if (standard != null) {
+            fields.set(FieldName.FORWARDED, standard);
+        } else if (claims != null) {
+            fields.remove(FieldName.FORWARDED);
         }
+        if (listed != null) {
+            fields.set(FieldName.X_FORWARDED_FOR, listed);
+            fields.set(FieldName.X_FORWARDED_PROTO, target.scheme());
+            if (target.authority().isEmpty()) {
+                fields.remove(FieldName.X_FORWARDED_HOST);
+            } else {
+                fields.set(FieldName.X_FORWARDED_HOST, target.authority());
+            }
+            fields.set(
+                    FieldName.X_FORWARDED_PORT,
+                    new AsciiBuilder(5).addDecimal(target.port()).build());
+        } else if (claims != null) {
+            ProxyFields.removeForwardedLists(fields);
+        }
+    }
+
+    /**
+     * Removes the form that is not read, which the client itself may have written: a proxy that writes one form hands on the
+     * other. Returns whether there was any.
+     */
+    public static boolean removeUnread(Fields fields, ForwardedClaims claims) {
+        return claims.isStandard() ? ProxyFields.removeForwardedX(fields) : fields.remove(FieldName.FORWARDED);
     }
 
     /**
      * Returns the hops that a request from a trusted proxy has come by. Only one of the fields counts, because a proxy that
      * writes one hands on what a stranger wrote in the other: {@code X-Forwarded-For}, or if this writes {@code Forwarded}
-     * only, that one. The other counts where the first is absent.
+     * only, that one. The other counts where only that is present.
      */
     public ForwardedHops hops(Fields fields) {
         FieldName first = mode == Mode.FORWARDED ? FieldName.FORWARDED : FieldName.X_FORWARDED_FOR;
         FieldName second = mode == Mode.FORWARDED ? FieldName.X_FORWARDED_FOR : FieldName.FORWARDED;
-        return ForwardedHops.of(fields, fields.contains(first) ? first : second);
+        return ForwardedHops.of(fields, fields.contains(first) || !fields.contains(second) ? first : second);
     }
 
-    private static void appendFields(RequestHead head, AsciiString peerIp, AsciiString scheme, int localPort) {
-        Fields fields = head.fields();
-        AsciiString statedProto = fields.first(FieldName.X_FORWARDED_PROTO);
-        appendPeer(fields, peerIp);
-        if (statedProto == null) {
-            fields.add(FieldName.X_FORWARDED_PROTO, scheme);
+    /** Returns the hops as {@code X-Forwarded-For}: one line, because many recipients read only the first or the last one. */
+    private static AsciiString list(Fields fields, AsciiString peerIp, @Nullable ForwardedClaims claims) {
+        if (claims == null || claims.place() == 0) {
+            return peerIp;
         }
-        if (!head.authority().isEmpty() && !fields.contains(FieldName.X_FORWARDED_HOST)) {
-            fields.add(FieldName.X_FORWARDED_HOST, head.authority());
-        }
-        if (!fields.contains(FieldName.X_FORWARDED_PORT)) {
-            // A proxy that names the scheme but no port: its clients' port is not ours, most likely the scheme's.
-            int port = statedProto == null && localPort > 0
-                    ? localPort
-                    : defaultPort(statedProto == null ? scheme : statedProto);
-            fields.add(
-                    FieldName.X_FORWARDED_PORT,
-                    new AsciiBuilder(5).addDecimal(port).build());
-        }
-    }
-
-    private static int defaultPort(AsciiString scheme) {
-        return scheme.contentEqualsIgnoreCase(Scheme.HTTPS) ? 443 : 80;
-    }
-
-    private static void appendPeer(Fields fields, AsciiString peerIp) {
-        if (!fields.contains(FieldName.X_FORWARDED_FOR)) {
-            fields.add(FieldName.X_FORWARDED_FOR, peerIp);
-            return;
-        }
-        // One line, because many recipients read only the first or the last one.
         AsciiBuilder line = new AsciiBuilder(64);
-        addList(line, fields, FieldName.X_FORWARDED_FOR);
-        fields.set(FieldName.X_FORWARDED_FOR, line.add(peerIp).build());
+        if (claims.isStandard()) {
+            for (String hop : ForwardedHops.all(fields, FieldName.FORWARDED)) {
+                line.add(new AsciiString(ForwardedNode.listed(hop))).add(COMMA);
+            }
+        } else {
+            addList(line, fields, FieldName.X_FORWARDED_FOR);
+        }
+        return line.add(peerIp).build();
     }
 
-    private static void appendElement(RequestHead head, AsciiString peerIp, AsciiString scheme) {
+    /** Returns the hops as {@code Forwarded}. */
+    private static AsciiString standard(
+            RequestHead head,
+            AsciiString peerIp,
+            AsciiString scheme,
+            ClientTarget target,
+            @Nullable ForwardedClaims claims) {
         AsciiBuilder line = new AsciiBuilder(96);
-        addList(line, head.fields(), FieldName.FORWARDED);
-        if (peerIp.indexOf(':', 0) >= 0) {
-            line.add(FOR_IPV6).add(peerIp).add(END_IPV6);
-        } else if (!peerIp.isEmpty() && peerIp.charAt(0) >= '0' && peerIp.charAt(0) <= '9') {
-            line.add(FOR).add(peerIp);
-        } else {
-            line.add(FOR).add('_').add(peerIp); // an obfuscated identifier (RFC 7239, section 6.3)
+        int place = claims == null ? 0 : claims.place();
+        if (claims != null && claims.isStandard()) {
+            addList(line, head.fields(), FieldName.FORWARDED);
+        } else if (place > 0) {
+            List<String> hops = ForwardedHops.all(head.fields(), FieldName.X_FORWARDED_FOR);
+            for (int i = 0; i < hops.size(); i++) {
+                addElement(line, hops.get(i));
+                if (hops.size() - i == place) {
+                    addTarget(line, target.authority(), target.scheme());
+                }
+                line.add(COMMA);
+            }
         }
-        if (!head.authority().isEmpty()) {
-            line.add(HOST).add(head.authority()).add('"'); // a valid authority holds nothing to escape
+        addElement(line, peerIp.toString());
+        boolean peerIsClient = place == 0;
+        addTarget(line, peerIsClient ? target.authority() : head.authority(), peerIsClient ? target.scheme() : scheme);
+        return line.build();
+    }
+
+    private static void addElement(AsciiBuilder line, String hop) {
+        line.add(FOR).add(new AsciiString(ForwardedNode.standard(hop)));
+    }
+
+    private static void addTarget(AsciiBuilder line, AsciiString authority, AsciiString scheme) {
+        if (!authority.isEmpty()) {
+            line.add(HOST).add(authority).add('"'); // a valid authority holds nothing to escape
         }
-        head.fields().set(FieldName.FORWARDED, line.add(PROTO).add(scheme).build());
+        line.add(PROTO).add(scheme);
     }
 
     private static void addList(AsciiBuilder line, Fields fields, FieldName name) {

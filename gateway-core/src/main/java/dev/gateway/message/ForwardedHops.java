@@ -1,6 +1,10 @@
 package dev.gateway.message;
 
+import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +13,10 @@ import org.jspecify.annotations.Nullable;
  * trusted proxies did, and nothing in it can change how those are read. Used at once, before the fields are edited.
  */
 public final class ForwardedHops {
+    private static final AsciiString FOR = new AsciiString("for");
+    private static final AsciiString PROTO = new AsciiString("proto");
+    private static final AsciiString HOST = new AsciiString("host");
+
     private final Fields fields;
     private final FieldName name;
     private final byte[] bytes;
@@ -16,6 +24,11 @@ public final class ForwardedHops {
     private int start;
     private int end; // of what is left of the line
     private boolean more; // whether the line has another element, which may be empty
+    private int read; // number of hops that have been returned
+    private @Nullable String proto; // of the last hop that was returned
+    private @Nullable String host;
+    private @Nullable String nearestProto; // of the first hop that named one
+    private @Nullable String nearestHost;
 
     private ForwardedHops(Fields fields, FieldName name) {
         this.fields = fields;
@@ -31,6 +44,17 @@ public final class ForwardedHops {
      */
     static ForwardedHops of(Fields fields, FieldName name) {
         return new ForwardedHops(fields, name);
+    }
+
+    /** Returns all hops, the first one first. */
+    static List<String> all(Fields fields, FieldName name) {
+        List<String> found = new ArrayList<>();
+        ForwardedHops hops = of(fields, name);
+        for (String hop = hops.next(); hop != null; hop = hops.next()) {
+            found.add(hop);
+        }
+        Collections.reverse(found);
+        return found;
     }
 
     /**
@@ -50,10 +74,34 @@ public final class ForwardedHops {
                 to--;
             }
             if (from < to) { // lists may have empty elements
-                return name.equals(FieldName.FORWARDED) ? forParameter(from, to) : text(from, to);
+                read++;
+                return name.equals(FieldName.FORWARDED) ? element(from, to) : text(from, to);
             }
         }
         return null;
+    }
+
+    /** Returns what the proxies say, if the hop that was returned last is the client. To be called before fields are edited. */
+    public ForwardedClaims claims(AsciiString scheme, AsciiString authority) {
+        return name.equals(FieldName.FORWARDED)
+                ? ForwardedClaims.ofElement(
+                        read,
+                        proto == null ? nearestProto : proto,
+                        host == null ? nearestHost : host,
+                        scheme,
+                        authority)
+                : ForwardedClaims.ofLists(
+                        fields, read, () -> all(fields, name).size(), scheme, authority);
+    }
+
+    /** Reads an element of {@code Forwarded}, and returns its hop. */
+    private String element(int from, int to) {
+        proto = parameter(from, to, PROTO);
+        host = parameter(from, to, HOST);
+        nearestProto = nearestProto == null ? proto : nearestProto;
+        nearestHost = nearestHost == null ? host : nearestHost;
+        String hop = parameter(from, to, FOR);
+        return hop == null ? "" : hop;
     }
 
     private boolean previousLine() {
@@ -92,27 +140,25 @@ public final class ForwardedHops {
         return backslashes % 2 == 1;
     }
 
-    /** Returns the value of {@code for} among the parameters of an element, empty if there is none. */
-    private String forParameter(int from, int to) {
+    /** Returns the value of a parameter of an element, null if there is none. */
+    private @Nullable String parameter(int from, int to, AsciiString wanted) {
+        int length = wanted.length();
         int at = from;
         while (at < to) {
             while (at < to && (isSpace(bytes[at]) || bytes[at] == ';')) {
                 at++;
             }
-            boolean isFor = at + 4 <= to
-                    && Ascii.lower(bytes[at]) == 'f'
-                    && Ascii.lower(bytes[at + 1]) == 'o'
-                    && Ascii.lower(bytes[at + 2]) == 'r'
-                    && bytes[at + 3] == '=';
-            int valueStart = at + 4;
+            boolean isWanted =
+                    at + length < to && bytes[at + length] == '=' && Ascii.equalsLower(bytes, at, length, wanted);
+            int valueStart = at + length + 1;
             while (at < to && bytes[at] != ';') {
                 at = bytes[at] == '"' ? afterString(at, to) : at + 1;
             }
-            if (isFor) {
+            if (isWanted) {
                 return value(valueStart, at);
             }
         }
-        return "";
+        return null;
     }
 
     private int afterString(int at, int to) {
@@ -128,7 +174,7 @@ public final class ForwardedHops {
             to--;
         }
         boolean quoted = to - from >= 2 && bytes[from] == '"' && bytes[to - 1] == '"';
-        return quoted ? text(from + 1, to - 1) : text(from, to); // an address has nothing to escape
+        return quoted ? text(from + 1, to - 1) : text(from, to); // what counts has nothing to escape
     }
 
     private String text(int from, int to) {

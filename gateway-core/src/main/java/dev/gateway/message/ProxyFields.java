@@ -17,6 +17,11 @@ public final class ProxyFields {
             FieldName.X_FORWARDED_PORT,
             FieldName.CLIENT_CERT,
             FieldName.CLIENT_CERT_CHAIN);
+    private static final long FORWARDED_X = mask(
+            FieldName.X_FORWARDED_FOR,
+            FieldName.X_FORWARDED_PROTO,
+            FieldName.X_FORWARDED_HOST,
+            FieldName.X_FORWARDED_PORT);
     private static final long CERTIFICATES = mask(FieldName.CLIENT_CERT, FieldName.CLIENT_CERT_CHAIN);
     private static final long TRACE = mask(FieldName.TRACEPARENT, FieldName.TRACESTATE);
 
@@ -58,6 +63,17 @@ public final class ProxyFields {
     public static boolean removeCertificates(Fields fields) {
         boolean known = fields.removeKnown(CERTIFICATES);
         return fields.removeUnknown(ProxyFields::isCertificate) || known;
+    }
+
+    /** Removes {@code X-Forwarded-For}, {@code -Proto}, {@code -Host} and {@code -Port}. */
+    static void removeForwardedLists(Fields fields) {
+        fields.removeKnown(FORWARDED_X);
+    }
+
+    /** Removes all fields whose names begin with {@code X-Forwarded-}; returns whether there were any. */
+    static boolean removeForwardedX(Fields fields) {
+        boolean known = fields.removeKnown(FORWARDED_X);
+        return fields.removeUnknown((bytes, start, length) -> startsWith(FORWARDED, bytes, start, length)) || known;
     }
 
     private static boolean isAny(byte[] bytes, int start, int length) {

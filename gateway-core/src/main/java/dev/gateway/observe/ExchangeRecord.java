@@ -1,7 +1,10 @@
 package dev.gateway.observe;
 
+import dev.gateway.message.ClientTarget;
 import dev.gateway.message.Fields;
+import dev.gateway.message.ForwardedClaims;
 import dev.gateway.message.Method;
+import dev.gateway.message.Scheme;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
@@ -82,6 +85,8 @@ public final class ExchangeRecord {
      */
     public record Tried(EndpointName endpoint, int status, @Nullable Cause cause) {}
 
+    private static final ClientTarget NO_TARGET = ClientTarget.of(Scheme.HTTP, AsciiString.EMPTY_STRING);
+
     /** The downstream connection. Behind a trusted proxy, its account is that of the request's client. */
     public ConnectionInfo connection;
 
@@ -90,6 +95,12 @@ public final class ExchangeRecord {
 
     /** Whether the connection is that of a trusted proxy, whose word about its clients counts. */
     public boolean fromProxy;
+
+    /** Scheme, host and port that the client used: what cookies, redirects and upstreams go by. */
+    public ClientTarget target = NO_TARGET;
+
+    /** What trusted proxies have said of the request, null if the peer is none. */
+    public @Nullable ForwardedClaims claims;
 
     /** Whether fields were dropped, or the request refused, because of names that upstreams may take for others. */
     public boolean hasOddNames;

@@ -150,6 +150,39 @@ class ClientTest extends ExchangeRig {
                 .contains("X-Real-IP: 1", "X-Forwarded-Prefix: /2", "traceparent: 4", "b3: 5");
     }
 
+    /** A proxy that writes one form hands on what its client has written in the other. */
+    @Test
+    void whatIsReadIsOneFormAndTheOtherIsDropped() {
+        settings.trust = trust(OddNames.Policy.DROP);
+        exchange("X-Forwarded-For", "203.0.113.9", "Forwarded", "for=6.6.6.6;proto=https;host=evil.test");
+        assertThat(forwarded().toString())
+                .contains("X-Forwarded-Proto: http\n", "X-Forwarded-For: 203.0.113.9, 192.0.2.7\n")
+                .doesNotContain("6.6.6.6", "evil.test");
+        assertThat(record().target.isSecure()).isFalse();
+    }
+
+    @Test
+    void whatTheClientUsedIsDecidedForAll() {
+        settings.trust = trust(OddNames.Policy.DROP);
+        exchange("Forwarded", "for=203.0.113.9;proto=https;host=\"shop.test:8444\"", "X-Forwarded-Host", "evil.test");
+        assertThat(record().target)
+                .hasToString("ClientTarget[scheme=https, authority=shop.test:8444, port=8444, isStated=true]");
+        assertThat(forwarded().toString())
+                .contains("X-Forwarded-Host: shop.test:8444\n")
+                .doesNotContain("evil.test");
+    }
+
+    /** What is dropped must not select a route either. */
+    @Test
+    void nobodyChoosesARouteByTheFormThatIsNotRead() {
+        settings.trust = trust(OddNames.Policy.DROP);
+        route();
+        Router all = settings.router(0);
+        settings.router = head -> head.fields().contains(FieldName.FORWARDED) ? all.match(head) : null;
+        handler().onRequest(client, saying("X-Forwarded-For", "203.0.113.9", "Forwarded", "for=1.1.1.1"), true);
+        assertAnswered(404, Cause.NO_ROUTE);
+    }
+
     @Test
     void tracesOfAnyonePassWhereTheyAreTrusted() {
         settings.trust = new ClientTrust(ClientTrust.NOBODY.proxies(), true, OddNames.Policy.DROP);

@@ -1,11 +1,13 @@
 package dev.gateway.filter;
 
+import dev.gateway.message.ClientTarget;
 import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -73,6 +75,9 @@ public final class FakeContext implements InspectionContext {
     /** What the filter says has that limit. */
     public @Nullable String limitedBy;
 
+    /** What the client used. */
+    public ClientTarget target;
+
     private final ConnectionInfo connection;
     private @Nullable Object kept;
     private final Queue<Runnable> tasks = new ArrayDeque<>();
@@ -88,6 +93,7 @@ public final class FakeContext implements InspectionContext {
     private FakeContext(ConnectionInfo connection, @Nullable SourceAddress client) {
         this.connection = connection;
         this.client = client;
+        this.target = ClientTarget.of(connection.scheme(), AsciiString.EMPTY_STRING);
     }
 
     /** Makes the context of a request whose client has an address, behind a proxy. */
@@ -159,6 +165,11 @@ public final class FakeContext implements InspectionContext {
     @Override
     public ConnectionInfo connection() {
         return connection;
+    }
+
+    @Override
+    public ClientTarget target() {
+        return target;
     }
 
     @Override

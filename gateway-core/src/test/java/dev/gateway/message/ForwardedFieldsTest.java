@@ -21,11 +21,28 @@ class ForwardedFieldsTest {
     }
 
     private static String apply(ForwardedFields.Mode mode, boolean trusted, String ip, String... fields) {
-        RequestHead head = Heads.get("app.example:8080", "/", fields);
-        if (!trusted) {
+        return apply(mode, trusted ? 100 : -1, ip, fields);
+    }
+
+    /** The client is that many hops before the peer, or stands at the first one; a negative number is for a stranger. */
+    private static String apply(ForwardedFields.Mode mode, int hopsBack, String ip, String... fields) {
+        return apply(mode, hopsBack, Heads.get("app.example:8080", "/", fields), ip);
+    }
+
+    private static String apply(ForwardedFields.Mode mode, int hopsBack, RequestHead head, String ip) {
+        ForwardedFields forwarded = new ForwardedFields(mode);
+        ClientTarget target = ClientTarget.of(Scheme.HTTP, head.authority());
+        ForwardedClaims claims = null;
+        if (hopsBack < 0) {
             ProxyFields.removeAll(head.fields());
+        } else {
+            ForwardedHops hops = forwarded.hops(head.fields());
+            for (int i = 0; i < hopsBack && hops.next() != null; i++) {}
+            claims = hops.claims(Scheme.HTTP, head.authority());
+            target = claims.target();
+            ForwardedFields.removeUnread(head.fields(), claims);
         }
-        new ForwardedFields(mode).apply(head, new AsciiString(ip), new AsciiString("http"), 8080);
+        forwarded.apply(head, new AsciiString(ip), Scheme.HTTP, target, claims);
         return head.fields().toString();
     }
 
@@ -51,10 +68,9 @@ class ForwardedFieldsTest {
         assertThat(apply(false, true, "10.0.0.9", CLAIMS))
                 .isEqualTo(
                         """
+                        X-Forwarded-For: 1.1.1.1, 2.2.2.2, 10.0.0.9
                         X-Forwarded-Proto: https
                         X-Forwarded-Host: public.example
-                        Forwarded: for=1.1.1.1
-                        X-Forwarded-For: 1.1.1.1, 2.2.2.2, 10.0.0.9
                         X-Forwarded-Port: 443
                         """);
     }
@@ -79,18 +95,100 @@ class ForwardedFieldsTest {
     }
 
     @Test
-    void aRequestWithoutHostOrPortTellsWhatIsKnown() {
-        RequestHead head = Heads.get("", "/");
-        new ForwardedFields(ForwardedFields.Mode.BOTH)
-                .apply(head, new AsciiString("unix"), new AsciiString("https"), 0);
-
-        assertThat(head.fields())
-                .hasToString(
+    void aRequestWithoutHostTellsWhatIsKnown() {
+        assertThat(apply(ForwardedFields.Mode.BOTH, -1, Heads.get("", "/"), "unix"))
+                .isEqualTo(
                         """
-                        Forwarded: for=_unix;proto=https
+                        Forwarded: for=_unix;proto=http
                         X-Forwarded-For: unix
+                        X-Forwarded-Proto: http
+                        X-Forwarded-Port: 80
+                        """);
+    }
+
+    /** Behind a published port, only the client's own Host has the port that the client used. */
+    @ParameterizedTest
+    @CsvSource({
+        "shop.example, 80",
+        "shop.example:9443, 9443",
+        "shop.example:, 80",
+        "[::1]:81, 81",
+        "[::1], 80",
+    })
+    void thePortIsThatOfHost(String host, String port) {
+        assertThat(apply(ForwardedFields.Mode.X_FORWARDED, -1, Heads.get(host, "/"), "10.0.0.9"))
+                .contains("X-Forwarded-Port: " + port + "\n");
+    }
+
+    /** Fields of a trusted proxy, where the client stands; then scheme, host and port. Host is app.example:8080. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "X-Forwarded-Proto: https | 9 | https | app.example:8080 | 8080",
+                "X-Forwarded-Proto: HTTPS; X-Forwarded-Host: shop.test | 9 | https | shop.test | 443",
+                "X-Forwarded-Proto: wss; X-Forwarded-Host: shop.test | 9 | https | shop.test | 443",
+                "X-Forwarded-Proto: ws; X-Forwarded-Host: shop.test | 9 | http | shop.test | 80",
+                "X-Forwarded-Proto: spdy; X-Forwarded-Host: shop.test | 9 | http | shop.test | 80",
+                "X-Forwarded-Host: shop.test:8444 | 9 | http | shop.test:8444 | 8444",
+                "X-Forwarded-Host: shop.test:8444; X-Forwarded-Port: 444 | 9 | http | shop.test:8444 | 444",
+                "X-Forwarded-Host: a b; X-Forwarded-Port: 0 | 9 | http | app.example:8080 | 8080",
+                "X-Forwarded-Port: 65536 | 9 | http | app.example:8080 | 8080",
+                "X-Forwarded-Proto: https, http | 0 | http | app.example:8080 | 8080",
+                "X-Forwarded-For: c, p; X-Forwarded-Proto: https, http | 2 | https | app.example:8080 | 8080",
+                "X-Forwarded-For: c, p; X-Forwarded-Proto: https, http | 1 | http | app.example:8080 | 8080",
+                "X-Forwarded-For: x, c, p; X-Forwarded-Proto: https, http | 2 | http | app.example:8080 | 8080",
+                "X-Forwarded-For: c, p; X-Forwarded-Host: shop.test, in.test | 2 | http | shop.test | 80",
+                "X-Forwarded-For: c; Forwarded: for=c\\;proto=https | 1 | http | app.example:8080 | 8080",
+                "X-Forwarded-Proto: https; Forwarded: for=c\\;proto=http\\;host=shop.test | 1 | http | shop.test | 80",
+                "Forwarded: for=c\\;proto=https\\;host=\"shop.test:444\" | 1 | https | shop.test:444 | 444",
+                "Forwarded: for=x\\;proto=https, for=c | 1 | http | app.example:8080 | 8080",
+                "Forwarded: for=c\\;Proto=\"https\", for=p\\;proto=http | 2 | https | app.example:8080 | 8080",
+                "Forwarded: for=c, for=p\\;proto=https | 2 | https | app.example:8080 | 8080",
+            })
+    void whatATrustedProxySaysOfItsClientWins(String lines, int place, String scheme, String host, String port) {
+        String[] fields = lines.replace("\\;", "\0")
+                .replace("; ", "\n")
+                .replace('\0', ';')
+                .split("\n");
+        assertThat(apply(ForwardedFields.Mode.X_FORWARDED, place, "10.0.0.9", fields))
+                .contains("X-Forwarded-Proto: " + scheme + "\n")
+                .contains("X-Forwarded-Host: " + host + "\n")
+                .contains("X-Forwarded-Port: " + port + "\n");
+    }
+
+    @Test
+    void oneFormIsReadAndTheOtherWritten() {
+        String[] lists = {
+            "X-Forwarded-For: 2001:db8::1, 1.1.1.1:99, we/ird, hidden",
+            "X-Forwarded-Proto: https",
+            "X-Forwarded-Host: shop.test",
+            "Forwarded: for=6.6.6.6"
+        };
+        assertThat(apply(ForwardedFields.Mode.BOTH, 3, "10.0.0.9", lists))
+                .isEqualTo(
+                        """
+                        Forwarded: for="[2001:db8::1]", for="1.1.1.1:99";host="shop.test";proto=https, for=unknown, \
+                        for=_hidden, for=10.0.0.9;host="app.example:8080";proto=http
+                        X-Forwarded-For: 2001:db8::1, 1.1.1.1:99, we/ird, hidden, 10.0.0.9
                         X-Forwarded-Proto: https
+                        X-Forwarded-Host: shop.test
                         X-Forwarded-Port: 443
                         """);
+        String standard = "Forwarded: for=\"[2001:db8::1]:80\", for=\"1.1.1.1:99\";proto=https, for=\"a, b\", for=_x";
+        assertThat(apply(ForwardedFields.Mode.X_FORWARDED, 3, "10.0.0.9", standard, "X-Forwarded-Prefix: /a"))
+                .isEqualTo(
+                        """
+                        X-Forwarded-For: 2001:db8::1, 1.1.1.1, unknown, _x, 10.0.0.9
+                        X-Forwarded-Proto: https
+                        X-Forwarded-Host: app.example:8080
+                        X-Forwarded-Port: 8080
+                        """);
+    }
+
+    @Test
+    void withoutAFormToWriteTheOneThatWasReadStays() {
+        assertThat(apply(ForwardedFields.Mode.OFF, 9, "10.0.0.9", "X-Forwarded-For: 1.1.1.1", "Forwarded: for=6.6.6.6"))
+                .isEqualTo("X-Forwarded-For: 1.1.1.1\n");
     }
 }

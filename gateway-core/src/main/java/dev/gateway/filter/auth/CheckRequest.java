@@ -127,7 +127,7 @@ final class CheckRequest {
         HttpVersion version = context.connection().version();
         return http.text(4, head.path())
                 .text(5, head.authority())
-                .text(6, QuestionFields.scheme(head))
+                .text(6, context.target().scheme())
                 .number(9, head.contentLength() == RequestHead.UNKNOWN_LENGTH ? NOT_KNOWN : head.contentLength())
                 .text(
                         10,
@@ -140,7 +140,7 @@ final class CheckRequest {
     private Map<AsciiString, AsciiString> fields(RequestHead head, FilterContext context) {
         Map<AsciiString, AsciiString> found = new LinkedHashMap<>();
         found.put(METHOD, head.routedMethod().name());
-        found.put(SCHEME, QuestionFields.scheme(head));
+        found.put(SCHEME, context.target().scheme());
         found.put(AUTHORITY, head.authority());
         found.put(PATH, head.path());
         Fields from = head.fields();

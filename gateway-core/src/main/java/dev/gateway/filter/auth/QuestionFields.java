@@ -4,7 +4,6 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
-import io.netty.util.AsciiString;
 import java.util.List;
 
 /** The fields that describe requests to auth servers, whatever the protocol. */
@@ -36,17 +35,11 @@ final class QuestionFields {
     /** Adds what routes have seen. Nobody else may say it: many proxies pass on what clients write. */
     static void describe(RequestHead head, FilterContext context, Fields to) {
         to.add(FORWARDED_METHOD, head.routedMethod().name());
-        to.add(FieldName.X_FORWARDED_PROTO, scheme(head));
+        to.add(FieldName.X_FORWARDED_PROTO, context.target().scheme());
         if (!head.authority().isEmpty()) {
             to.add(FieldName.X_FORWARDED_HOST, head.authority());
         }
         to.add(FORWARDED_URI, head.path());
         to.add(FieldName.X_FORWARDED_FOR, context.client().text());
-    }
-
-    /** Returns the scheme that the client uses: all that is left of the field is what only trusted proxies may say. */
-    static AsciiString scheme(RequestHead head) {
-        AsciiString proto = head.fields().first(FieldName.X_FORWARDED_PROTO);
-        return proto == null ? head.scheme() : proto;
     }
 }

@@ -5,6 +5,7 @@ import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
+import dev.gateway.message.ClientTarget;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
@@ -87,6 +88,11 @@ final class PluginContext implements InspectionContext {
     @Override
     public ConnectionInfo connection() {
         return exchange.connection();
+    }
+
+    @Override
+    public ClientTarget target() {
+        return exchange.target();
     }
 
     @Override

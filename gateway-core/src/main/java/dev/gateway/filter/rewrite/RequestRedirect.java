@@ -5,6 +5,7 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.AsciiBuilder;
 import dev.gateway.message.Authority;
+import dev.gateway.message.ClientTarget;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
@@ -17,12 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Answers with a redirect (the Gateway API's RequestRedirect). Parts not configured are the request's, query included.
- * The port is the configured one; else, if a scheme is configured, that scheme's; else the listener's. A scheme's usual
- * port is not written.
+ * The port is the configured one; else, if a scheme is configured, that scheme's; else the listener's, unless a trusted proxy
+ * names the client's scheme or port. A scheme's usual port is not written.
  */
 public final class RequestRedirect implements Filter {
     private static final Set<Integer> CODES = Set.of(301, 302, 303, 307, 308);
-    private static final AsciiString HTTPS = new AsciiString("https");
     private static final AsciiString SCHEME_END = new AsciiString("://");
 
     private final @Nullable AsciiString scheme;
@@ -76,7 +76,8 @@ public final class RequestRedirect implements Filter {
         if (hostname == null && authority.isEmpty()) {
             return target; // an HTTP/1.0 client that names no host: relative is all there is
         }
-        AsciiString toScheme = scheme != null ? scheme : context.connection().scheme();
+        ClientTarget used = context.target();
+        AsciiString toScheme = scheme != null ? scheme : used.scheme();
         AsciiBuilder location = new AsciiBuilder(target.length() + 64);
         location.add(toScheme).add(SCHEME_END);
         if (hostname != null) {
@@ -84,8 +85,8 @@ public final class RequestRedirect implements Filter {
         } else {
             location.add(authority, 0, Authority.hostLength(authority));
         }
-        int usual = toScheme.equals(HTTPS) ? 443 : 80;
-        int toPort = port != 0 ? port : scheme != null ? usual : listenerPort(authority, context, usual);
+        int usual = ClientTarget.usualPort(toScheme);
+        int toPort = port != 0 ? port : scheme != null ? usual : clientPort(used, context);
         if (toPort != usual) {
             location.add(':').addDecimal(toPort);
         }
@@ -97,8 +98,8 @@ public final class RequestRedirect implements Filter {
         return location.build();
     }
 
-    private static int listenerPort(AsciiString authority, FilterContext context, int usual) {
+    private static int clientPort(ClientTarget used, FilterContext context) {
         InetSocketAddress local = context.connection().local();
-        return local != null ? local.getPort() : Authority.port(authority, usual);
+        return local == null || used.isStated() ? used.port() : local.getPort();
     }
 }

@@ -6,12 +6,14 @@ import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.FakeContext.FakeCall;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
+import dev.gateway.message.ClientTarget;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.Scheme;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
@@ -105,10 +107,11 @@ class ExternalAuthTest {
                 "traceparent: t-1",
                 "x-b3-traceid: z-1",
                 "x-forwarded-for: 198.51.100.9",
-                "x-forwarded-proto: https",
+                "x-forwarded-proto: http",
                 "x-forwarded-host: other.test",
                 "x-forwarded-uri: /public",
                 "x-forwarded-method: GET");
+        context.target = ClientTarget.of(Scheme.HTTPS, head.authority());
         FakeCall call = ask(filter(), head);
         assertThat(call.upstream).isSameAs(SERVER);
         assertThat(call.request.timeoutMillis()).isEqualTo(5000);

@@ -9,11 +9,13 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.grpc.MalformedMessageException;
 import dev.gateway.grpc.ProtoReader;
 import dev.gateway.grpc.ProtoWriter;
+import dev.gateway.message.ClientTarget;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.Scheme;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.upstream.NamedByRequest;
@@ -22,6 +24,7 @@ import dev.gateway.upstream.UpstreamSettings;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -159,6 +162,7 @@ class GrpcAuthTest {
 
     @Test
     void theQuestionHasTheRequestAsRoutesSeeIt() throws MalformedMessageException {
+        context.target = ClientTarget.of(Scheme.HTTPS, AsciiString.EMPTY_STRING);
         RequestHead head = Heads.request(
                 "POST",
                 "shop.test",

@@ -10,11 +10,13 @@ import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
+import dev.gateway.message.ClientTarget;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.Scheme;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
@@ -33,7 +35,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RewriteTest {
-    private record Context(ConnectionInfo connection, int matchedPrefixLength) implements FilterContext {
+    private record Context(ConnectionInfo connection, int matchedPrefixLength, ClientTarget target)
+            implements FilterContext {
         @Override
         public SourceAddress client() {
             return connection.client();
@@ -109,9 +112,13 @@ class RewriteTest {
     }
 
     private static Context context(int prefixLength, int localPort, boolean tls) {
+        return context(prefixLength, localPort, tls, ClientTarget.of(Scheme.of(tls), AsciiString.EMPTY_STRING));
+    }
+
+    private static Context context(int prefixLength, int localPort, boolean tls, ClientTarget target) {
         ConnectionInfo.TlsInfo tlsInfo = tls ? new ConnectionInfo.TlsInfo("TLSv1.3", "x", null, null, false, 0) : null;
         InetSocketAddress local = localPort == 0 ? null : new InetSocketAddress("127.0.0.1", localPort);
-        return new Context(new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, local, tlsInfo), prefixLength);
+        return new Context(new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, local, tlsInfo), prefixLength, target);
     }
 
     private static FieldEdits.Field field(String name, String value) {
@@ -250,12 +257,29 @@ class RewriteTest {
             String location) {
         Filter filter = new RequestRedirect(scheme, hostname, port, null, 302);
 
-        Verdict verdict = filter.onRequest(Heads.get(authority, "/p?q"), context(0, listenerPort, tls));
+        ClientTarget target = ClientTarget.of(Scheme.of(tls), new AsciiString(authority));
+        Verdict verdict = filter.onRequest(Heads.get(authority, "/p?q"), context(0, listenerPort, tls, target));
 
         Verdict.Reply reply = (Verdict.Reply) verdict;
         assertThat(reply.head().status()).isEqualTo(302);
         assertThat(reply.head().contentLength()).isZero();
         assertThat(reply.body().isReadable()).isFalse();
+        assertThatObject(reply.head().fields().first(FieldName.LOCATION)).hasToString(location);
+    }
+
+    @ParameterizedTest // scheme and port of the filter, then of the client as a trusted proxy says
+    @CsvSource({
+        ",0,https,443,https://a.com/p",
+        ",0,https,8444,https://a.com:8444/p",
+        ",0,http,80,http://a.com/p",
+        ",81,https,443,https://a.com:81/p",
+        "https,0,http,8081,https://a.com/p",
+    })
+    void aRedirectGoesByWhatATrustedProxySays(
+            @Nullable String scheme, int port, String clientScheme, int clientPort, String location) {
+        ClientTarget target = new ClientTarget(new AsciiString(clientScheme), new AsciiString("b.com"), clientPort, true);
+        Verdict.Reply reply = (Verdict.Reply) new RequestRedirect(scheme, null, port, null, 302)
+                .onRequest(Heads.get("a.com", "/p"), context(0, 8080, false, target));
         assertThatObject(reply.head().fields().first(FieldName.LOCATION)).hasToString(location);
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.tests.jmh;
 
+import dev.gateway.message.ClientTarget;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ForwardedFields;
@@ -101,7 +102,7 @@ public class FieldsBenchmark {
         RequestHead head = new RequestHead(Method.GET, HTTP, HOST, plain, parsed(), 0);
         HopByHop.stripRequest(head.fields());
         ProxyFields.removeAll(head.fields());
-        forwarded.apply(head, PEER, HTTP, 8080);
+        forwarded.apply(head, PEER, HTTP, ClientTarget.of(HTTP, HOST), null);
         head.fields().add(FieldName.VIA, VIA);
         out.clear();
         head.fields().writeTo(out);

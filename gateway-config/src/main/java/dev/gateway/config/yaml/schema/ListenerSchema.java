@@ -299,7 +299,8 @@ final class ListenerSchema {
                                 ForwardedHeaders.X_FORWARDED,
                                 l -> ifHttp(l, l.http().forwardedHeaders()),
                                 "Which headers tell upstreams about the client. From trusted proxies the gateway "
-                                        + "reads X-Forwarded-For first, but Forwarded first with the value 'forwarded'.");
+                                        + "reads X-Forwarded-For first, but Forwarded first with the value 'forwarded'. "
+                                        + "It drops the form that it does not read.");
                 var via = o.onReload(ReloadEffect.AT_ONCE)
                         .defaulted(
                                 "via",

@@ -66,7 +66,7 @@ final class RewriteSchema {
                         Types.integer(1, 65535),
                         RequestRedirect::port,
                         "New port. The default is that of the new scheme. Without a new scheme it is the "
-                                + "listener's port.");
+                                + "listener's port, or the client's if a trusted proxy names scheme or port.");
                 var status = o.defaulted(
                         "statusCode",
                         statusCodes(301, 302, 303, 307, 308),
