@@ -110,9 +110,12 @@ public final class Cors implements Filter {
         return new Verdict.Reply(new ResponseHead(204, null, fields, 0), Unpooled.EMPTY_BUFFER);
     }
 
-    /** With credentials, browsers take {@code *} as a name (Fetch, section 3.2.5), so the requested names stand for it. */
-    private void addIfAny(Fields fields, FieldName name, AsciiString allowed, @Nullable AsciiString requested) {
-        AsciiString value = settings.credentials && allowed.equals(ALL) ? requested : allowed;
+    /**
+     * The requested names stand for {@code *} (Fetch, section 3.2.5). With credentials, browsers take {@code *} as a name;
+     * without, it does not include {@code Authorization}.
+     */
+    private static void addIfAny(Fields fields, FieldName name, AsciiString allowed, @Nullable AsciiString requested) {
+        AsciiString value = allowed.equals(ALL) ? requested : allowed;
         if (value != null && !value.isEmpty()) {
             fields.add(name, value);
         }

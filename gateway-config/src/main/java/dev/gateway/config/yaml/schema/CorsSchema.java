@@ -51,8 +51,7 @@ final class CorsSchema {
                         new ListType<>(Types.HEADER_NAME, 0),
                         List.of(),
                         Cors::allowHeaders,
-                        "Header fields that pages may send, or '*' for all. For '*' without allowCredentials, browsers "
-                                + "leave Authorization out.");
+                        "Header fields that pages may send, or '*' for all, also Authorization.");
                 var exposed = o.defaulted(
                         "exposeHeaders",
                         new ListType<>(Types.HEADER_NAME, 0),
@@ -86,6 +85,14 @@ final class CorsSchema {
                         v.warning(
                                 v.at("allowOrigins"),
                                 "allowOrigins: with allowCredentials, any page may act as its user here: name the origins");
+                    }
+                    if (!v.get(credentials)
+                            && v.get(origins).contains(ALL)
+                            && v.get(headers).contains(ALL)) {
+                        v.warning(
+                                v.at("allowHeaders"),
+                                "allowHeaders: '*' includes Authorization, so any page may use a token that it has got: "
+                                        + "name the headers or the origins");
                     }
                     return new Cors(
                             v.position(),
