@@ -19,9 +19,23 @@ public final class SessionPersistence {
     private final String upstream;
     private final AsciiString name;
     private final long timeoutSeconds;
+    private final SameSite sameSite;
     private final LongSupplier clock;
     private final Supplier<List<String>> keyTexts;
     private volatile State state;
+
+    /** To which requests that begin at pages of other sites a browser adds the cookie. */
+    public enum SameSite {
+        LAX("Lax"),
+        STRICT("Strict"),
+        NONE("None");
+
+        private final String text;
+
+        SameSite(String text) {
+            this.text = text;
+        }
+    }
 
     /** The state that depends on the keys and the endpoints; {@code texts} are the keys that it was made from. */
     private record State(List<String> texts, SessionKeys keys, List<Host> hosts, Map<Long, Endpoint> ids) {}
@@ -41,13 +55,20 @@ public final class SessionPersistence {
      * @param keys returns the keys; the first signs, all are accepted. Called for each request; returns the same list until
      *     the keys change
      * @param timeoutSeconds after which a session ends, 0 for never
+     * @param sameSite to which requests from pages of other sites browsers add the cookie
      * @param clock seconds since 1970
      */
     public SessionPersistence(
-            String upstream, String cookie, Supplier<List<String>> keys, long timeoutSeconds, LongSupplier clock) {
+            String upstream,
+            String cookie,
+            Supplier<List<String>> keys,
+            long timeoutSeconds,
+            SameSite sameSite,
+            LongSupplier clock) {
         this.upstream = upstream;
         this.name = new AsciiString(cookie);
         this.timeoutSeconds = timeoutSeconds;
+        this.sameSite = sameSite;
         this.clock = clock;
         this.keyTexts = keys;
         List<String> texts = keys.get();
@@ -138,7 +159,11 @@ public final class SessionPersistence {
         if (end != 0) {
             cookie.append("; Max-Age=").append(Math.max(1, end - clock.getAsLong()));
         }
-        return new AsciiString(
-                cookie.append("; HttpOnly").append(secure ? "; Secure" : "").append("; SameSite=Lax"));
+        // Browsers refuse a cookie with None and without Secure.
+        SameSite written = sameSite == SameSite.NONE && !secure ? SameSite.LAX : sameSite;
+        return new AsciiString(cookie.append("; HttpOnly")
+                .append(secure ? "; Secure" : "")
+                .append("; SameSite=")
+                .append(written.text));
     }
 }

@@ -32,7 +32,8 @@ class StickySessionTest extends ExchangeRig {
     private static final Route.Hedging HEDGING = new Route.Hedging(HedgeDelay.fixed(100), 100, Set.of(Method.GET));
 
     private List<String> keys = List.of(KEY);
-    private final SessionPersistence sessions = new SessionPersistence("app", "sid", () -> keys, 60, () -> 1000);
+    private final SessionPersistence sessions =
+            new SessionPersistence("app", "sid", () -> keys, 60, SessionPersistence.SameSite.LAX, () -> 1000);
     private @Nullable Upstream sticky;
 
     @BeforeEach

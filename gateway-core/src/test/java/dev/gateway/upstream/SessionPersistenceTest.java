@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.upstream.SessionPersistence.SameSite;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,9 +35,12 @@ class SessionPersistenceTest {
         return sessions("app", timeoutSeconds, keys);
     }
 
+    private SameSite sameSite = SameSite.LAX;
+
     private SessionPersistence sessions(String upstream, long timeoutSeconds, String... keys) {
         List<String> texts = keys.length == 0 ? List.of(KEY) : List.of(keys);
-        SessionPersistence sessions = new SessionPersistence(upstream, "sid", () -> texts, timeoutSeconds, () -> now);
+        SessionPersistence sessions =
+                new SessionPersistence(upstream, "sid", () -> texts, timeoutSeconds, sameSite, () -> now);
         sessions.onChoice(HOSTS);
         return sessions;
     }
@@ -95,6 +99,17 @@ class SessionPersistenceTest {
                 .matches("sid=[A-Za-z0-9_-]{43}; Path=/; Max-Age=90; HttpOnly; SameSite=Lax");
     }
 
+    /** In another site's frame, a browser sends no other cookie. It refuses None without Secure. */
+    @Test
+    void aCookieMayBeForFramesOfOtherSites() {
+        sameSite = SameSite.NONE;
+        assertThat(sessions(0).begin(HOSTS.get(0).endpoint(), true).toString()).endsWith("; Secure; SameSite=None");
+        assertThat(sessions(0).begin(HOSTS.get(0).endpoint(), false).toString()).endsWith("; HttpOnly; SameSite=Lax");
+        sameSite = SameSite.STRICT;
+        assertThat(sessions(0).begin(HOSTS.get(0).endpoint(), false).toString())
+                .endsWith("; HttpOnly; SameSite=Strict");
+    }
+
     @Test
     void aSessionEndsWhateverTheBrowserThinks() {
         SessionPersistence sessions = sessions(90);
@@ -144,7 +159,7 @@ class SessionPersistenceTest {
     @Test
     void aFormerKeyIsAcceptedAndItsCookieMadeAnewWithTheSameEnd() {
         keys = List.of(KEY);
-        SessionPersistence sessions = new SessionPersistence("app", "sid", () -> keys, 90, () -> now);
+        SessionPersistence sessions = new SessionPersistence("app", "sid", () -> keys, 90, SameSite.LAX, () -> now);
         sessions.onChoice(HOSTS);
         String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
         now += 30;
@@ -199,7 +214,7 @@ class SessionPersistenceTest {
                         .maxRequests(1)
                         .build());
         keys = List.of(KEY);
-        SessionPersistence sessions = new SessionPersistence("app", "sid", () -> keys, 0, () -> now);
+        SessionPersistence sessions = new SessionPersistence("app", "sid", () -> keys, 0, SameSite.LAX, () -> now);
         assertThat(upstream.persist(sessions).sessions()).isSameAs(sessions);
         String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
         assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());

@@ -3,6 +3,7 @@ package dev.gateway.config.yaml.schema;
 import static java.util.Map.entry;
 
 import dev.gateway.config.SessionPersistenceConfig;
+import dev.gateway.config.SessionPersistenceConfig.SameSite;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
@@ -13,6 +14,9 @@ import java.util.Map;
 final class SessionSchema {
     private static final ScalarType<String> TYPE =
             Types.words(Types.ordered(entry("Cookie", "Cookie")), Map.of("Header", "sessions by a header"));
+
+    private static final ScalarType<SameSite> SAME_SITE =
+            Types.words(entry("Lax", SameSite.LAX), entry("Strict", SameSite.STRICT), entry("None", SameSite.NONE));
 
     /** Sessions of an upstream. */
     static final ObjectType<SessionPersistenceConfig> SESSION_PERSISTENCE = ObjectType.of(
@@ -31,6 +35,14 @@ final class SessionSchema {
                         Types.DURATION,
                         SessionPersistenceConfig::absoluteTimeout,
                         "Age at which a session ends. Without it, the session ends with the browser's.");
+                var sameSite = o.defaulted(
+                        "sameSite",
+                        SAME_SITE,
+                        SameSite.LAX,
+                        SessionPersistenceConfig::sameSite,
+                        "Which requests from pages of other sites have the cookie: those that open a page (Lax), none "
+                                + "(Strict) or all (None). In a frame of another site, only None works. Browsers accept it only "
+                                + "with Secure. So a client without HTTPS gets Lax instead.");
                 var keyFile = o.required(
                         "keyFile",
                         Types.PATH,
@@ -45,7 +57,8 @@ final class SessionSchema {
                                 v.at("absoluteTimeout"),
                                 "absoluteTimeout: expected 1s or more: remove it for sessions without an end");
                     }
-                    return new SessionPersistenceConfig(v.position(), v.get(name), age, v.get(keyFile));
+                    return new SessionPersistenceConfig(
+                            v.position(), v.get(name), age, v.get(sameSite), v.get(keyFile));
                 };
             });
 
