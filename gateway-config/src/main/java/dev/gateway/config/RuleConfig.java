@@ -34,9 +34,16 @@ public record RuleConfig(
      * @param backendRefs the upstreams to choose from by weight; empty only if a filter answers every request
      * @param hedge null if no request goes to a second endpoint because the first takes long
      * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
+     * @param mergeSlashes whether the upstream sees one slash where the client's path has several
+     * @param normalizePath whether the upstream sees the normal form of the path, or else the path as it came
      */
     public record Forwarding(
-            List<BackendRef> backendRefs, RetryConfig retry, @Nullable HedgeConfig hedge, boolean preserveHost) {
+            List<BackendRef> backendRefs,
+            RetryConfig retry,
+            @Nullable HedgeConfig hedge,
+            boolean preserveHost,
+            boolean mergeSlashes,
+            boolean normalizePath) {
         public Forwarding {
             backendRefs = List.copyOf(backendRefs);
         }

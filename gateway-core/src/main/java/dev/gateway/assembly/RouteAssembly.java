@@ -10,6 +10,7 @@ import dev.gateway.filter.FilterOrder.Placed;
 import dev.gateway.filter.rewrite.DirectResponse;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
+import dev.gateway.message.PathForm;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.process.StartException;
 import dev.gateway.route.Route;
@@ -117,7 +118,11 @@ public final class RouteAssembly {
                 name,
                 FilterOrder.inOrder(filters),
                 new Route.Forwarding(
-                        target, RetryAssembly.policy(forwarding.retry()), hedging, forwarding.preserveHost()),
+                        target,
+                        RetryAssembly.policy(forwarding.retry()),
+                        hedging,
+                        forwarding.preserveHost(),
+                        path(forwarding)),
                 new Route.Timeouts(
                         Conversions.millis(timeouts.request()),
                         Conversions.millis(timeouts.backendRequest()),
@@ -126,6 +131,14 @@ public final class RouteAssembly {
                 upgrades(rule.upgrades()),
                 signature,
                 logPolicy);
+    }
+
+    /** Returns the form in which a rule forwards paths. */
+    public static PathForm path(RuleConfig.Forwarding forwarding) {
+        if (!forwarding.normalizePath()) {
+            return PathForm.AS_WRITTEN;
+        }
+        return forwarding.mergeSlashes() ? PathForm.NORMAL : PathForm.SLASHES_KEPT;
     }
 
     private static Route.TunnelTimeouts tunnel(RuleConfig rule) {

@@ -10,6 +10,7 @@ import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
+import dev.gateway.message.PathForm;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
@@ -134,6 +135,11 @@ final class RequestRouting implements FilterChain.Owner {
         if (proxied) {
             RequestChecks.prepareProxied(head, record.path);
         } else {
+            Failure odd = forwardPath(found, settings.router(listener));
+            if (odd != null) {
+                owner.fail(odd);
+                return;
+            }
             RequestChecks.prepare(head, record, settings);
             if (isLoop(found.signature())) {
                 return;
@@ -200,6 +206,39 @@ final class RequestRouting implements FilterChain.Owner {
             signature.sign(fields, exchange.record.connection.version());
         }
         return back;
+    }
+
+    /**
+     * Has the upstream told the path in the form that the rule wants.
+     *
+     * @return why the gateway refuses the request, or null
+     */
+    private @Nullable Failure forwardPath(Route found, Router router) {
+        RequestHead head = exchange.head;
+        PathForm form = found.forwarding().path();
+        AsciiString written = exchange.record.path;
+        AsciiString normal = head.path();
+        if (form == PathForm.NORMAL || written.equals(normal)) {
+            return null;
+        }
+        List<AsciiString> readings = form.of(written, normal);
+        if (readings.isEmpty()) {
+            return Failure.of(
+                    Cause.CLIENT_PROTOCOL_ERROR,
+                    "an upstream may resolve the path otherwise than rules and filters did");
+        }
+        for (AsciiString reading : readings) {
+            head.setPath(reading);
+            Router.Match match = router.match(head);
+            if (match == null || match.isReading() || !match.route().name().equals(found.name())) {
+                return Failure.of(
+                        Cause.CLIENT_PROTOCOL_ERROR,
+                        "the unchanged path does not lead to route " + found.name() + ", as its normal form does");
+            }
+        }
+        head.setPath(normal);
+        head.setForwardedPath(readings.get(0));
+        return null;
     }
 
     /** Finds the route of the request: one of the listener's routes, or the one for destinations that clients choose. */

@@ -25,6 +25,7 @@ import dev.gateway.explain.Explanation.Verdict;
 import dev.gateway.format.Durations;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
+import dev.gateway.message.PathForm;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.PathReadings;
 import dev.gateway.message.RequestHead;
@@ -102,8 +103,15 @@ public final class RouteExplainer {
         RequestHead head = question.head();
         if (!listener.isHttp()) {
             // A connection that is passed on is a tunnel to its name, if it has one.
-            return explain(new RequestHead(
-                    Method.CONNECT, head.scheme(), head.authority(), AsciiString.EMPTY_STRING, head.fields(), 0));
+            return explain(
+                    new RequestHead(
+                            Method.CONNECT,
+                            head.scheme(),
+                            head.authority(),
+                            AsciiString.EMPTY_STRING,
+                            head.fields(),
+                            0),
+                    AsciiString.EMPTY_STRING);
         }
         if (head.method().equals(Method.TRACE)) {
             return answered(405, "TRACE is not offered", List.of());
@@ -112,11 +120,12 @@ public final class RouteExplainer {
         if (path == null) {
             return answered(400, "the path must not be forwarded, whatever the routes", List.of());
         }
+        AsciiString written = head.path();
         head.setPath(path);
-        return explain(head);
+        return explain(head, written);
     }
 
-    private OnListener explain(RequestHead head) {
+    private OnListener explain(RequestHead head, AsciiString written) {
         List<Trial<Rule>> all = trials.of(head);
         Trial<Rule> found = all.isEmpty() || !all.get(0).isAccepted() ? null : all.get(0);
         AsciiString guarded = guardedReading(head, found == null ? null : found.rule());
@@ -140,6 +149,12 @@ public final class RouteExplainer {
             return answered(
                     400,
                     "upstreams may read the path as " + guarded + ", which route " + rule.name() + " guards",
+                    misses);
+        }
+        if (!isForwardable(head, written, rule)) {
+            return answered(
+                    400,
+                    "the unchanged path does not lead to route " + rule.name() + ", as its normal form does",
                     misses);
         }
         List<Reason> reasons = new ArrayList<>(fits(found, head));
@@ -178,6 +193,27 @@ public final class RouteExplainer {
                 : hasTarget ? by : by + " answers with 500, as all of its weights are 0";
         return new OnListener(
                 listener.name(), listener.position(), verdict, status, summary, reasons, taken(rule), misses);
+    }
+
+    /** Whether the form of the path that the rule forwards leads to the same rule, as the router asks. */
+    private boolean isForwardable(RequestHead head, AsciiString written, Rule rule) {
+        PathForm form = RouteAssembly.path(rule.config().forwarding());
+        AsciiString normal = head.path();
+        if (form == PathForm.NORMAL || written.equals(normal)) {
+            return true;
+        }
+        List<AsciiString> readings = form.of(written, normal);
+        boolean same = !readings.isEmpty();
+        for (AsciiString reading : readings) {
+            head.setPath(reading);
+            List<Trial<Rule>> all = trials.of(head);
+            same &= !all.isEmpty()
+                    && all.get(0).isAccepted()
+                    && all.get(0).rule().equals(rule)
+                    && guardedReading(head, rule) == null;
+        }
+        head.setPath(normal);
+        return same;
     }
 
     private static boolean refusesAll(RuleConfig rule) {
@@ -407,6 +443,10 @@ public final class RouteExplainer {
                 more.put("hedge", RetryText.of(hedge));
             }
             more.put("preserveHost", rule.forwarding().preserveHost());
+            if (RouteAssembly.path(rule.forwarding()) != PathForm.NORMAL) {
+                more.put("mergeSlashes", rule.forwarding().mergeSlashes());
+                more.put("normalizePath", rule.forwarding().normalizePath());
+            }
             more.put("upgrades", rule.upgrades().tokens());
         }
         return more;

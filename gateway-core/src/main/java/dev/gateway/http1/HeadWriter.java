@@ -106,7 +106,7 @@ final class HeadWriter {
         AsciiString method = head.routedMethod().name();
         boolean tunnel = head.isConnect() && head.protocol() == null;
         AsciiString scheme = proxy == null || tunnel ? null : head.scheme();
-        AsciiString target = tunnel ? head.authority() : target(head.path(), scheme != null);
+        AsciiString target = tunnel ? head.authority() : target(head.forwardedPath(), scheme != null);
         AsciiString authorization = proxy == null ? null : proxy.authorization();
         AsciiString host = fields.contains(FieldName.HOST) ? null : head.authority();
         byte[] coding = framing == Framing.CHUNKED ? CHUNKED : NOTHING;

@@ -55,7 +55,7 @@ final class SentHeaders extends HeadersAdapter {
         putPseudo(PseudoHeaderName.METHOD, head.method().name());
         if (!head.isConnect() || protocol != null) {
             putPseudo(PseudoHeaderName.SCHEME, head.scheme());
-            putPseudo(PseudoHeaderName.PATH, lasting(head.path()));
+            putPseudo(PseudoHeaderName.PATH, lasting(head.forwardedPath()));
         }
         if (!head.authority().isEmpty()) {
             putPseudo(PseudoHeaderName.AUTHORITY, lasting(head.authority()));

@@ -32,6 +32,15 @@ public final class PathNormalizer {
      * (400). {@code *} and the empty path of a CONNECT are normal.
      */
     public static @Nullable AsciiString normalize(AsciiString path) {
+        return normalize(path, true);
+    }
+
+    /** Returns the normal form with all slashes of the path; null if the path must be refused. */
+    static @Nullable AsciiString keepSlashes(AsciiString path) {
+        return normalize(path, false);
+    }
+
+    private static @Nullable AsciiString normalize(AsciiString path, boolean merge) {
         byte[] bytes = path.array();
         int start = path.arrayOffset();
         int length = path.length();
@@ -58,14 +67,14 @@ public final class PathNormalizer {
                 return null;
             }
         }
-        return normal ? path : rewrite(path, i - start);
+        return normal ? path : rewrite(path, i - start, merge);
     }
 
     private static boolean isRefused(byte b) {
         return b <= ' ' || b == 0x7f || b == '#'; // bytes above 127 are negative
     }
 
-    private static @Nullable AsciiString rewrite(AsciiString path, int pathLength) {
+    private static @Nullable AsciiString rewrite(AsciiString path, int pathLength, boolean merge) {
         byte[] in = path.array();
         int start = path.arrayOffset();
         byte[] out = new byte[path.length()];
@@ -88,6 +97,11 @@ public final class PathNormalizer {
                 }
                 i += 2;
             } else if (b == '/') {
+                if (to == segment && !merge) {
+                    out[to++] = '/'; // an empty segment
+                    segment = to;
+                    continue;
+                }
                 segment = to = endSegment(out, segment, to, true);
                 if (to < 0) {
                     return null;

@@ -19,6 +19,7 @@ public final class RequestHead {
     private AsciiString scheme;
     private AsciiString authority;
     private AsciiString path;
+    private @Nullable AsciiString forwardedPath; // null for the path itself
     private @Nullable AsciiString protocol;
     private final Fields fields;
     private long contentLength;
@@ -57,6 +58,7 @@ public final class RequestHead {
     public RequestHead copy() {
         RequestHead copy = new RequestHead(method, scheme, authority, path, fields.copy(), contentLength);
         copy.protocol = protocol;
+        copy.forwardedPath = forwardedPath;
         copy.absoluteForm = absoluteForm;
         copy.upgrade = upgrade;
         copy.switched = switched;
@@ -110,10 +112,22 @@ public final class RequestHead {
         return path;
     }
 
-    /** Changes path and query. */
+    /** Changes path and query, also for the upstream. */
     public void setPath(AsciiString path) {
         this.path = path;
+        this.forwardedPath = null;
         this.queryStart = queryStart(path);
+    }
+
+    /** Returns path and query as the upstream is told them. */
+    public AsciiString forwardedPath() {
+        AsciiString other = forwardedPath;
+        return other == null ? path : other;
+    }
+
+    /** Has the upstream told another form of the path. */
+    public void setForwardedPath(AsciiString other) {
+        this.forwardedPath = other;
     }
 
     /** Returns where in {@link #path} the question mark stands, or the path's length if there is none. */

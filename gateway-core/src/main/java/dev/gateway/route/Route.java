@@ -2,6 +2,7 @@ package dev.gateway.route;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.message.Method;
+import dev.gateway.message.PathForm;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.ViaSignature;
@@ -60,14 +61,16 @@ public record Route(
      * @param target null if a filter answers every request
      * @param hedging when a request goes to a second endpoint because the first takes long, null for never
      * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
+     * @param path in which form the upstream sees the path
      */
-    public record Forwarding(@Nullable Target target, Retry retry, @Nullable Hedging hedging, boolean preserveHost) {
+    public record Forwarding(
+            @Nullable Target target, Retry retry, @Nullable Hedging hedging, boolean preserveHost, PathForm path) {
         /** No request goes anywhere. */
         public static final Forwarding NONE = to(null);
 
         /** Makes one that sends no request to a second endpoint before the first has failed. */
         public Forwarding(@Nullable Target target, Retry retry, boolean preserveHost) {
-            this(target, retry, null, preserveHost);
+            this(target, retry, null, preserveHost, PathForm.NORMAL);
         }
 
         /** Returns one with the client's host, and without further attempts. */

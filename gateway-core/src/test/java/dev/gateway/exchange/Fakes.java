@@ -5,6 +5,7 @@ import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ForwardedFields;
+import dev.gateway.message.PathForm;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.EndpointMeters;
@@ -296,6 +297,7 @@ final class Fakes {
         final ViaSignature signature = ViaSignature.random();
         boolean preserveHost = true;
         boolean signsAll;
+        PathForm path = PathForm.NORMAL;
 
         Route.@Nullable Hedging hedging;
 
@@ -397,7 +399,7 @@ final class Fakes {
             Route route = new Route(
                     "app",
                     filters,
-                    new Route.Forwarding(client -> upstream, retry, hedging, preserveHost),
+                    new Route.Forwarding(client -> upstream, retry, hedging, preserveHost, path),
                     timeouts,
                     upgrades,
                     signature,

@@ -147,6 +147,7 @@ final class RouteChecks {
                 scope.problems.error(
                         filter.position(), "a rule has one " + filter.type() + " filter: merge this into the other");
             }
+            forms(rule, filter);
             prefixes(rule, filter);
             if (filter instanceof ExternalAuthConfig auth) {
                 calls(auth);
@@ -321,6 +322,20 @@ final class RouteChecks {
         return filter instanceof JwtConfig
                 || filter instanceof UncheckedFilterConfig
                 || (filter instanceof PluginFilterConfig && filter.identifies());
+    }
+
+    /** A new path is made of the normal form, so nothing of another form would be left. */
+    private void forms(RuleConfig rule, FilterConfig filter) {
+        PathRewrite path = filter.rewrite();
+        RuleConfig.Forwarding forwarding = rule.forwarding();
+        if (path != null
+                && filter instanceof FilterConfig.UrlRewrite
+                && !(forwarding.normalizePath() && forwarding.mergeSlashes())) {
+            scope.problems.error(
+                    path.position(),
+                    "URLRewrite changes the normal form of the path, so it has no meaning with "
+                            + (forwarding.normalizePath() ? "mergeSlashes" : "normalizePath") + ": false");
+        }
     }
 
     private void prefixes(RuleConfig rule, FilterConfig filter) {

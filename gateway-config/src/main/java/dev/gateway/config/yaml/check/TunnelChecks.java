@@ -18,8 +18,16 @@ import java.util.Map;
 
 /** Listeners, routes and upstreams of tunnels go together, and routes of requests say nothing that is for tunnels. */
 final class TunnelChecks {
-    private static final List<String> OF_REQUESTS =
-            List.of("matches", "filters", "retry", "hedge", "preserveHost", "upgrades", "webSocket");
+    private static final List<String> OF_REQUESTS = List.of(
+            "matches",
+            "filters",
+            "retry",
+            "hedge",
+            "preserveHost",
+            "mergeSlashes",
+            "normalizePath",
+            "upgrades",
+            "webSocket");
 
     private final Scope scope;
     private final Map<String, ListenerConfig> listeners = new HashMap<>();

@@ -166,6 +166,19 @@ final class RouteSchema {
                     rule -> ifRequests(rule.timeouts(), rule.forwarding().preserveHost()),
                     "Whether the upstream gets the client's Host header. If false, it gets the host and "
                             + "port of its endpoint.");
+            var mergeSlashes = o.defaulted(
+                    "mergeSlashes",
+                    Types.BOOLEAN,
+                    true,
+                    rule -> ifRequests(rule.timeouts(), rule.forwarding().mergeSlashes()),
+                    "Whether the gateway forwards repeated slashes of a path as one. Rules and filters always see one.");
+            var normalizePath = o.defaulted(
+                    "normalizePath",
+                    Types.BOOLEAN,
+                    true,
+                    rule -> ifRequests(rule.timeouts(), rule.forwarding().normalizePath()),
+                    "Whether the gateway forwards paths in normal form. If false, it forwards each path unchanged, also "
+                            + "with its repeated slashes. Rules and filters always see the normal form.");
             var upgrades = o.defaulted(
                     "upgrades",
                     new ListType<>(UpgradeSchema.TOKEN, 0),
@@ -194,7 +207,13 @@ final class RouteSchema {
                         v.find(name),
                         written == null || written.isEmpty() ? List.of(v.everything(MatchSchema.MATCH)) : written,
                         v.get(filters),
-                        new RuleConfig.Forwarding(v.get(refs), v.get(retry), v.find(hedge), v.get(preserveHost)),
+                        new RuleConfig.Forwarding(
+                                v.get(refs),
+                                v.get(retry),
+                                v.find(hedge),
+                                v.get(preserveHost),
+                                v.get(mergeSlashes),
+                                v.get(normalizePath)),
                         v.get(timeouts),
                         new RuleConfig.Upgrades(v.get(upgrades), v.get(webSocket)),
                         v.find(accessLog));

@@ -1,0 +1,103 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.PathForm;
+import dev.gateway.message.RequestHead;
+import dev.gateway.route.Route;
+import dev.gateway.route.RouteMatch;
+import dev.gateway.route.Router;
+import dev.gateway.route.RouterBuilder;
+import dev.gateway.stream.Cause;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** In which form a path goes upstream. The rule is for all paths below {@code /s3}, another one for all others. */
+class ForwardedPathTest extends ExchangeRig {
+    private static RouteMatch below(String prefix) {
+        return new RouteMatch(new RouteMatch.Path(RouteMatch.PathType.PREFIX, prefix), null, List.of(), List.of());
+    }
+
+    private void request(PathForm form, String path) {
+        settings.path = form;
+        route();
+        Router.Match match = Objects.requireNonNull(settings.router.match(head("GET", "/")));
+        Route other = new Route("other", List.of(), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
+        settings.router = new RouterBuilder()
+                .add(List.of(), List.of(below("/s3")), match.route())
+                .add(List.of(), List.of(below("/other")), other)
+                .build();
+        handler().onRequest(client, head("GET", path), true);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "NORMAL, /s3//a/%61, /s3/a/a",
+        "SLASHES_KEPT, /s3//a/%61, /s3//a/a",
+        "AS_WRITTEN, /s3//a/%61?x=%61, /s3//a/%61?x=%61",
+        "AS_WRITTEN, /s3/a/./b, /s3/a/./b",
+        "AS_WRITTEN, /s3/a/../b, /s3/a/../b",
+    })
+    void thePathKeepsTheFormThatTheRuleWants(PathForm form, String path, String forwarded) {
+        request(form, path);
+        opener.last().succeed();
+        assertThat((CharSequence) upstream().head().forwardedPath()).hasToString(forwarded);
+        opener.last().events.onHead(response(204), true);
+        assertThat((CharSequence) record().path).hasToString(path);
+    }
+
+    @Test
+    void filtersSeeTheNormalForm() {
+        List<String> seen = new ArrayList<>();
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                seen.add(head.path().toString());
+                return Verdict.PROCEED;
+            }
+        });
+        request(PathForm.AS_WRITTEN, "/s3//a/%61");
+        opener.last().succeed();
+        assertThat(seen).containsExactly("/s3/a/a");
+        opener.last().events.onHead(response(204), true);
+    }
+
+    /** What a filter writes is what it means. */
+    @Test
+    void aFilterThatChangesThePathHasItsWay() {
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                head.setPath(new io.netty.util.AsciiString("/new"));
+                return Verdict.PROCEED;
+            }
+        });
+        request(PathForm.AS_WRITTEN, "/s3//a");
+        opener.last().succeed();
+        assertThat((CharSequence) upstream().head().forwardedPath()).hasToString("/new");
+        opener.last().events.onHead(response(204), true);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "AS_WRITTEN, /other/../s3/a", // as it came, it is for another rule
+        "AS_WRITTEN, /none/../s3/a", // or for none
+        "AS_WRITTEN, //s3/a",
+        "AS_WRITTEN, /%73%33/a",
+        "AS_WRITTEN, /s3/a//../b",
+        "SLASHES_KEPT, //s3/a",
+        "SLASHES_KEPT, /s3//a//..",
+    })
+    void aPathThatMayMeanSomethingElseIsRefused(PathForm form, String path) {
+        request(form, path);
+        assertAnswered(400, Cause.CLIENT_PROTOCOL_ERROR);
+        assertThat(opener.openings).isEmpty();
+    }
+}

@@ -1,0 +1,51 @@
+package dev.gateway.message;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.util.AsciiString;
+import java.util.Objects;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PathFormTest {
+    private static String of(PathForm form, String path) {
+        AsciiString written = new AsciiString(path);
+        AsciiString normal = Objects.requireNonNull(PathNormalizer.normalize(written));
+        return form.of(written, normal).toString();
+    }
+
+    @ParameterizedTest // a path, then as the upstream gets it
+    @CsvSource({
+        "/a/b, /a/b",
+        "/a//b, /a//b",
+        "//lead, //lead",
+        "//, //",
+        "/a///, /a///",
+        "/a//./b//, /a//b//",
+        "/a//%62/../c, /a//c",
+        "/a/%2e%2e/b//c, /b//c",
+        "/a//b?x=//c, /a//b?x=//c",
+        "/a//%2f, /a//%2F",
+    })
+    void slashesAreKept(String path, String kept) {
+        assertThat(of(PathForm.SLASHES_KEPT, path)).isEqualTo("[" + kept + "]");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/a//./b, /a//b",
+        "/%61/%2e/b, /a/b",
+        "/a/../b%2f, /b%2F",
+    })
+    void thePathAsItCameHasAnotherReading(String path, String reading) {
+        assertThat(of(PathForm.AS_WRITTEN, path)).isEqualTo("[" + path + ", " + reading + "]");
+    }
+
+    /** Some servers take the empty segment for what the dots leave, others its parent. */
+    @ParameterizedTest
+    @CsvSource({"/a//../b", "/a/b//..", "/a/%2e/b//%2e%2e/c"})
+    void whatServersResolveDifferentlyHasNoForm(String path) {
+        assertThat(of(PathForm.SLASHES_KEPT, path)).isEqualTo("[]");
+        assertThat(of(PathForm.AS_WRITTEN, path)).isEqualTo("[]");
+    }
+}
