@@ -64,8 +64,12 @@ public interface FilterConfig {
     /** Edits of the header of a request on its way upstream. */
     record RequestHeaderModifier(Position position, HeaderEdits edits) implements FilterConfig {}
 
-    /** Edits of the header of a response on its way downstream. */
-    record ResponseHeaderModifier(Position position, HeaderEdits edits) implements FilterConfig {}
+    /**
+     * Edits of the header of a response on its way downstream.
+     *
+     * @param always whether the gateway's own answers are edited, too
+     */
+    record ResponseHeaderModifier(Position position, HeaderEdits edits, boolean always) implements FilterConfig {}
 
     /**
      * Answers with a redirect; what is null stays as it was requested.
@@ -73,6 +77,7 @@ public interface FilterConfig {
      * @param scheme {@code http}, {@code https} or null
      * @param port null for the scheme's well-known port if a scheme is given, else for the listener's
      * @param statusCode 301, 302, 303, 307 or 308
+     * @param headers further fields of the answer
      */
     record RequestRedirect(
             Position position,
@@ -80,8 +85,13 @@ public interface FilterConfig {
             @Nullable String hostname,
             @Nullable PathRewrite path,
             @Nullable Integer port,
-            int statusCode)
+            int statusCode,
+            List<Header> headers)
             implements FilterConfig {
+        public RequestRedirect {
+            headers = List.copyOf(headers);
+        }
+
         @Override
         public int answer() {
             return statusCode;

@@ -51,9 +51,7 @@ final class FilterTypes {
                             FilterOrder.BODY_LIMIT,
                             (config, site) -> new BodyLimit(config.maxBytes())),
                     new FilterType<>(
-                            FilterConfig.RequestRedirect.class,
-                            FilterOrder.REQUEST_REDIRECT,
-                            (config, site) -> RewriteFilters.redirect(config)),
+                            FilterConfig.RequestRedirect.class, FilterOrder.REQUEST_REDIRECT, RewriteFilters::redirect),
                     new FilterType<>(
                             FilterConfig.DirectResponse.class,
                             FilterOrder.DIRECT_RESPONSE,
@@ -74,7 +72,7 @@ final class FilterTypes {
                     new FilterType<>(
                             FilterConfig.ResponseHeaderModifier.class,
                             FilterOrder.RESPONSE_HEADER_MODIFIER,
-                            (config, site) -> new ResponseHeaderModifier(edits(config.edits(), site))))
+                            (config, site) -> new ResponseHeaderModifier(edits(config.edits(), site), config.always())))
             .collect(Collectors.toUnmodifiableMap(FilterType::record, Function.identity()));
 
     private FilterTypes() {}

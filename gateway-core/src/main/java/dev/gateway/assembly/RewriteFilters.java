@@ -5,6 +5,7 @@ import dev.gateway.config.HeaderValueFile;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.rewrite.DirectResponse;
 import dev.gateway.filter.rewrite.FieldEdits;
+import dev.gateway.filter.rewrite.FieldValue;
 import dev.gateway.filter.rewrite.PathRewrite;
 import dev.gateway.filter.rewrite.RequestRedirect;
 import dev.gateway.message.FieldName;
@@ -21,10 +22,15 @@ import org.jspecify.annotations.Nullable;
 final class RewriteFilters {
     private RewriteFilters() {}
 
-    static Filter redirect(FilterConfig.RequestRedirect config) {
+    static Filter redirect(FilterConfig.RequestRedirect config, FilterSite site) throws StartException {
         Integer port = config.port();
         return new RequestRedirect(
-                config.scheme(), config.hostname(), port == null ? 0 : port, path(config.path()), config.statusCode());
+                config.scheme(),
+                config.hostname(),
+                port == null ? 0 : port,
+                path(config.path()),
+                config.statusCode(),
+                fields(config.headers(), site));
     }
 
     static Filter directResponse(FilterConfig.DirectResponse config, FilterSite site) throws StartException {
@@ -65,7 +71,7 @@ final class RewriteFilters {
         return fields;
     }
 
-    private static FieldEdits.Value value(FilterConfig.Header header, FilterConfig.ValueFile file, FilterSite site)
+    private static FieldValue value(FilterConfig.Header header, FilterConfig.ValueFile file, FilterSite site)
             throws StartException {
         FilterFile.Use use = new FilterFile.Use(header.position(), "header " + header.name(), "value");
         return FilterFile.of(file, file.path(), path -> read(file, path), use, site.states())::get;

@@ -7,6 +7,7 @@ import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.MirrorTarget;
+import dev.gateway.filter.RequestWord;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.ClientTarget;
@@ -78,6 +79,11 @@ final class FilterChain implements InspectionContext {
     @Override
     public ConnectionInfo connection() {
         return exchange.record.connection;
+    }
+
+    @Override
+    public CharSequence word(RequestWord word) {
+        return RequestWords.of(exchange.record, word);
     }
 
     @Override
@@ -433,21 +439,25 @@ final class FilterChain implements InspectionContext {
         }
     }
 
-    /** Returns the fields of the answer to a failure, with the fields that filters which have proceeded add to it. */
+    /** Whether a filter edits this answer: it has proceeded, or wants to see all answers of the gateway. */
+    private boolean sees(int filter) {
+        return filter < passed || filters.get(filter).seesAllAnswers();
+    }
+
+    /** Returns the fields of the answer to a failure, with what filters add to it. */
     Fields onFailure(Fields given) {
-        if (passed == 0) {
-            return given;
-        }
         Fields fields = new Fields();
         for (int i = 0; i < given.size(); i++) {
             fields.add(given.name(i), given.value(i));
         }
-        for (int i = passed - 1; i >= 0; i--) {
-            current = i;
-            try {
-                filters.get(i).onFailure(fields, this);
-            } catch (RuntimeException e) {
-                log.error("A filter failed at the answer to a failure", e);
+        for (int i = filters.size() - 1; i >= 0; i--) {
+            if (sees(i)) {
+                current = i;
+                try {
+                    filters.get(i).onFailure(fields, this);
+                } catch (RuntimeException e) {
+                    log.error("A filter failed at the answer to a failure", e);
+                }
             }
         }
         return fields;
@@ -473,11 +483,13 @@ final class FilterChain implements InspectionContext {
         }
     }
 
-    /** Shows a response to the filters that the request has passed, the last one first. */
+    /** Shows a response to the filters that the request has passed, and to those that see all, the last one first. */
     void onResponse(ResponseHead response) {
-        for (int i = passed - 1; i >= 0; i--) {
-            current = i;
-            filters.get(i).onResponse(response, this);
+        for (int i = filters.size() - 1; i >= 0; i--) {
+            if (sees(i)) {
+                current = i;
+                filters.get(i).onResponse(response, this);
+            }
         }
     }
 }

@@ -79,6 +79,14 @@ public interface Filter {
     default void onFailure(Fields answer, FilterContext context) {}
 
     /**
+     * Whether {@link #onResponse} and {@link #onFailure} also see answers of the gateway to requests that have not passed this
+     * filter. It then must not rely on {@link #onRequest}.
+     */
+    default boolean seesAllAnswers() {
+        return false;
+    }
+
+    /**
      * Chooses the body of an error: of a failure after {@link #onFailure}, of an error that an upstream or a filter has
      * answered after {@link #onResponse}. The gateway calls the filters that the request has passed in reverse order, until
      * one chooses another body.

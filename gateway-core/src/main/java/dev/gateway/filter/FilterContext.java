@@ -38,6 +38,9 @@ public interface FilterContext {
     /** Says which claims have been verified; seen by the filters that follow. */
     void setClaims(Map<String, String> claims);
 
+    /** Returns what is known of the request; empty if it is not known. */
+    CharSequence word(RequestWord word);
+
     /** Returns the event loop's clock, for durations. */
     long nanoTime();
 

@@ -78,6 +78,49 @@ class FilteredExchangeTest extends ExchangeRig {
         assertThat(client.heads.get(1).fields().toString()).contains("X-Added: 1");
     }
 
+    private void modify(boolean always) {
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                return head.path().contentEquals("/reply")
+                        ? new Verdict.Reply(response(302), Unpooled.EMPTY_BUFFER)
+                        : new Verdict.Refuse(Failure.of(Cause.AUTHZ_DENIED, "no"));
+            }
+        });
+        filters.add(new ResponseHeaderModifier(
+                new FieldEdits(
+                        List.of(
+                                FieldEdits.Field.of("Strict-Transport-Security", "max-age=1"),
+                                FieldEdits.Field.of("Cache-Control", "public")),
+                        List.of(),
+                        List.of()),
+                always));
+    }
+
+    @Test
+    void aModifierForAllAnswersAlsoEditsThoseOfFiltersBeforeIt() {
+        modify(true);
+        request("GET", "/reply", true);
+        assertThat(client.field("Strict-Transport-Security")).isEqualTo("max-age=1");
+    }
+
+    /** What the gateway itself says of a failure stays: no cache may keep it. */
+    @Test
+    void aModifierForAllAnswersAlsoEditsFailures() {
+        modify(true);
+        get();
+        assertAnswered(403, Cause.AUTHZ_DENIED);
+        assertThat(client.field("Strict-Transport-Security")).isEqualTo("max-age=1");
+        assertThat(client.field("Cache-Control")).isEqualTo("no-store");
+    }
+
+    @Test
+    void anotherModifierDoesNot() {
+        modify(false);
+        request("GET", "/reply", true);
+        assertThat(client.field("Strict-Transport-Security")).isNull();
+    }
+
     @Test
     void onlyFiltersThatHaveProceededAreToldOfTheEnd() {
         List<String> ended = new ArrayList<>();

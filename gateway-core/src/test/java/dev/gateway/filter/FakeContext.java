@@ -14,6 +14,7 @@ import java.net.UnknownHostException;
 import java.security.cert.X509Certificate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -74,6 +75,9 @@ public final class FakeContext implements InspectionContext {
 
     /** What the filter says has that limit. */
     public @Nullable String limitedBy;
+
+    /** What is known of the request. */
+    public final Map<RequestWord, String> words = new EnumMap<>(RequestWord.class);
 
     /** What the client used. */
     public ClientTarget target;
@@ -165,6 +169,11 @@ public final class FakeContext implements InspectionContext {
     @Override
     public ConnectionInfo connection() {
         return connection;
+    }
+
+    @Override
+    public CharSequence word(RequestWord word) {
+        return words.getOrDefault(word, "");
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.gateway.filter.plugin;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.MirrorTarget;
+import dev.gateway.filter.RequestWord;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.ClientTarget;
@@ -88,6 +89,11 @@ final class PluginContext implements InspectionContext {
     @Override
     public ConnectionInfo connection() {
         return exchange.connection();
+    }
+
+    @Override
+    public CharSequence word(RequestWord word) {
+        return exchange.word(word);
     }
 
     @Override

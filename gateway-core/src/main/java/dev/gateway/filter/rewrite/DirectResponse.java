@@ -45,7 +45,7 @@ public final class DirectResponse implements Filter {
     @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
         Fields fields = new Fields();
-        headers.apply(fields);
+        headers.apply(fields, context);
         // A buffer of the heap: it needs no release, and a short copy is cheaper than a shared count of references.
         // For HEAD as well: who sends the response leaves the body out, and announces its length.
         ByteBuf content = body.length == 0 ? Unpooled.EMPTY_BUFFER : SharedBytes.of(body);

@@ -1,5 +1,6 @@
 package dev.gateway.filter.rewrite;
 
+import dev.gateway.filter.FilterContext;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import io.netty.util.AsciiString;
@@ -26,14 +27,8 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
     /** Edits nothing. */
     public static final FieldEdits NONE = new FieldEdits(List.of(), List.of(), List.of());
 
-    /** The value of a field, asked for each time that it is written. Any thread may ask. */
-    public interface Value {
-        /** Returns it, without line breaks and other control bytes. */
-        AsciiString get();
-    }
-
     /** One field to write. */
-    public record Field(FieldName name, Value value) {
+    public record Field(FieldName name, FieldValue value) {
         /**
          * Makes one of what was configured.
          *
@@ -43,6 +38,10 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
             String trimmed = value.strip();
             if (!trimmed.chars().allMatch(c -> c == '\t' || (c >= ' ' && c < 256 && c != 0x7f))) {
                 throw new IllegalArgumentException("not a field value: control or non-Latin-1 characters in " + name);
+            }
+            RequestTemplate template = RequestTemplate.of(trimmed);
+            if (template != null) {
+                return new Field(FieldName.of(name), template);
             }
             byte[] bytes = trimmed.getBytes(StandardCharsets.ISO_8859_1);
             AsciiString constant = new AsciiString(bytes, false);
@@ -83,16 +82,24 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
         }
     }
 
-    void apply(Fields fields) {
+    void apply(Fields fields, FilterContext context) {
         // By index: no iterator for each request.
         for (int i = 0; i < remove.size(); i++) {
             fields.remove(remove.get(i));
         }
         for (int i = 0; i < set.size(); i++) {
-            fields.set(set.get(i).name(), set.get(i).value().get());
+            AsciiString value = set.get(i).value().get(context);
+            if (value == null) {
+                fields.remove(set.get(i).name());
+            } else {
+                fields.set(set.get(i).name(), value);
+            }
         }
         for (int i = 0; i < add.size(); i++) {
-            fields.add(add.get(i).name(), add.get(i).value().get());
+            AsciiString value = add.get(i).value().get(context);
+            if (value != null) {
+                fields.add(add.get(i).name(), value);
+            }
         }
     }
 }

@@ -42,7 +42,7 @@ public final class RequestHeaderModifier implements Filter {
 
     @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
-        edits.apply(head.fields());
+        edits.apply(head.fields(), context);
         if (authority != null) {
             head.setAuthority(authority);
         }

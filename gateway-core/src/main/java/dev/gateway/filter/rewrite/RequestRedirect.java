@@ -13,6 +13,7 @@ import dev.gateway.message.ResponseHead;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,13 @@ public final class RequestRedirect implements Filter {
     private final int port;
     private final @Nullable PathRewrite path;
     private final int statusCode;
+    private final FieldEdits headers;
+
+    /** Makes a filter whose answers have no further fields. */
+    public RequestRedirect(
+            @Nullable String scheme, @Nullable String hostname, int port, @Nullable PathRewrite path, int statusCode) {
+        this(scheme, hostname, port, path, statusCode, List.of());
+    }
 
     /**
      * Makes the filter.
@@ -39,10 +47,16 @@ public final class RequestRedirect implements Filter {
      * @param port 0 for the scheme's or listener's
      * @param path null for the request's
      * @param statusCode 301, 302, 303, 307 or 308
+     * @param headers further fields of the answer
      * @throws IllegalArgumentException if an argument has another value
      */
     public RequestRedirect(
-            @Nullable String scheme, @Nullable String hostname, int port, @Nullable PathRewrite path, int statusCode) {
+            @Nullable String scheme,
+            @Nullable String hostname,
+            int port,
+            @Nullable PathRewrite path,
+            int statusCode,
+            List<FieldEdits.Field> headers) {
         if (!CODES.contains(statusCode)) {
             throw new IllegalArgumentException("not a redirect status: " + statusCode);
         }
@@ -61,12 +75,14 @@ public final class RequestRedirect implements Filter {
         this.port = port;
         this.path = path;
         this.statusCode = statusCode;
+        this.headers = new FieldEdits(List.of(), headers, List.of());
     }
 
     @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
         Fields fields = new Fields();
-        fields.add(FieldName.LOCATION, location(head, context));
+        headers.apply(fields, context);
+        fields.set(FieldName.LOCATION, location(head, context));
         return new Verdict.Reply(new ResponseHead(statusCode, null, fields, 0), Unpooled.EMPTY_BUFFER);
     }
 

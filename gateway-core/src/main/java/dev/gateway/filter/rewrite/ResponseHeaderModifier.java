@@ -8,10 +8,33 @@ import dev.gateway.message.ResponseHead;
 /** Edits the fields of responses. */
 public final class ResponseHeaderModifier implements Filter {
     private final FieldEdits edits;
+    private final boolean always;
 
-    /** Makes the filter. */
+    /** Makes a filter for the responses of upstreams, and for answers that the gateway gives after it. */
     public ResponseHeaderModifier(FieldEdits edits) {
+        this(edits, false);
+    }
+
+    /**
+     * Makes the filter.
+     *
+     * @param always whether it edits all answers of the gateway, too
+     */
+    public ResponseHeaderModifier(FieldEdits edits, boolean always) {
         this.edits = edits;
+        this.always = always;
+    }
+
+    @Override
+    public boolean seesAllAnswers() {
+        return always;
+    }
+
+    @Override
+    public void onFailure(Fields answer, FilterContext context) {
+        if (always) {
+            edits.apply(answer, context);
+        }
     }
 
     /** What clients are not to see, they do not see in a hint of it. */
@@ -22,7 +45,7 @@ public final class ResponseHeaderModifier implements Filter {
 
     @Override
     public void onResponse(ResponseHead head, FilterContext context) {
-        edits.apply(head.fields());
+        edits.apply(head.fields(), context);
     }
 
     @Override

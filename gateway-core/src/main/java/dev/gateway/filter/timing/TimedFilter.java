@@ -39,6 +39,11 @@ public final class TimedFilter implements Filter {
     }
 
     @Override
+    public boolean seesAllAnswers() {
+        return filter.seesAllAnswers();
+    }
+
+    @Override
     public boolean refusesAll() {
         return filter.refusesAll();
     }

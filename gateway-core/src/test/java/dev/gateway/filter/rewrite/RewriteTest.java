@@ -8,6 +8,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.MirrorTarget;
+import dev.gateway.filter.RequestWord;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.ClientTarget;
@@ -37,6 +38,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RewriteTest {
     private record Context(ConnectionInfo connection, int matchedPrefixLength, ClientTarget target)
             implements FilterContext {
+        @Override
+        public CharSequence word(RequestWord word) {
+            return word == RequestWord.IDENTITY ? "" : word == RequestWord.CLIENT ? "192.0.2.1" : "r\u20ac\n1";
+        }
+
         @Override
         public SourceAddress client() {
             return connection.client();
@@ -118,7 +124,8 @@ class RewriteTest {
     private static Context context(int prefixLength, int localPort, boolean tls, ClientTarget target) {
         ConnectionInfo.TlsInfo tlsInfo = tls ? new ConnectionInfo.TlsInfo("TLSv1.3", "x", null, null, false, 0) : null;
         InetSocketAddress local = localPort == 0 ? null : new InetSocketAddress("127.0.0.1", localPort);
-        return new Context(new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, local, tlsInfo), prefixLength, target);
+        return new Context(
+                new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, local, tlsInfo), prefixLength, target);
     }
 
     private static FieldEdits.Field field(String name, String value) {
@@ -142,6 +149,36 @@ class RewriteTest {
 
         assertThat(request.fields()).hasToString(expected);
         assertThat(response.fields()).hasToString(expected);
+    }
+
+    @Test
+    void valuesSayWhatIsKnownOfTheRequest() {
+        FieldEdits edits = new FieldEdits(
+                List.of(field("X-Who", "{identity}"), field("X-Id", "<{requestId}> of {client}")),
+                List.of(
+                        field("X-None", " {identity} "),
+                        field("Report-To", "{\"a\":{\"client\":1},\"b\":\"{client}\"}")),
+                List.of());
+        RequestHead head = Heads.get("a", "/", "X-Who: forged", "X-Id: forged");
+        new RequestHeaderModifier(edits).onRequest(head, context(0, 80, false));
+        assertThat(head.fields())
+                .hasToString("X-Id: <r??1> of 192.0.2.1\nReport-To: {\"a\":{\"client\":1},\"b\":\"192.0.2.1\"}\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{}", "{", "}", "{Client}", "{ client }", "{nobody}", "{{\"max_age\":1}", "{client"})
+    void otherBracesStandForThemselves(String value) {
+        Fields fields = new Fields();
+        new FieldEdits(List.of(field("X-A", value)), List.of(), List.of()).apply(fields, context(0, 80, false));
+        assertThat(fields).hasToString("X-A: " + value + "\n");
+    }
+
+    @Test
+    void aRedirectMayHaveFurtherFields() {
+        Filter filter = new RequestRedirect(
+                "https", null, 0, null, 301, List.of(field("Cache-Control", "max-age=60"), field("Location", "/x")));
+        Verdict.Reply reply = (Verdict.Reply) filter.onRequest(Heads.get("a", "/"), context(0, 80, false));
+        assertThat(reply.head().fields()).hasToString("Cache-Control: max-age=60\nLocation: https://a/\n");
     }
 
     @Test
@@ -277,7 +314,8 @@ class RewriteTest {
     })
     void aRedirectGoesByWhatATrustedProxySays(
             @Nullable String scheme, int port, String clientScheme, int clientPort, String location) {
-        ClientTarget target = new ClientTarget(new AsciiString(clientScheme), new AsciiString("b.com"), clientPort, true);
+        ClientTarget target =
+                new ClientTarget(new AsciiString(clientScheme), new AsciiString("b.com"), clientPort, true);
         Verdict.Reply reply = (Verdict.Reply) new RequestRedirect(scheme, null, port, null, 302)
                 .onRequest(Heads.get("a.com", "/p"), context(0, 8080, false, target));
         assertThatObject(reply.head().fields().first(FieldName.LOCATION)).hasToString(location);
@@ -358,7 +396,7 @@ class RewriteTest {
     @Test
     void modifiersLeaveFieldsTheyDoNotNameAlone() {
         Fields fields = Heads.fields("A: 1", "B: 2");
-        FieldEdits.NONE.apply(fields);
+        FieldEdits.NONE.apply(fields, context(0, 80, false));
 
         assertThat(fields).hasToString("A: 1\nB: 2\n");
     }

@@ -66,13 +66,11 @@ public final class FilterTypes {
             FilterType.of("URLRewrite", "urlRewrite", UrlRewrite.class, RewriteSchema.REWRITE),
             FilterType.of(
                     "RequestMirror", "requestMirror", RequestMirrorConfig.class, RequestMirrorSchema.REQUEST_MIRROR),
-            new FilterType<>(
+            FilterType.of(
                     "ResponseHeaderModifier",
                     "responseHeaderModifier",
                     ResponseHeaderModifier.class,
-                    HeaderEditsSchema.EDITS,
-                    ResponseHeaderModifier::new,
-                    ResponseHeaderModifier::edits)));
+                    HeaderEditsSchema.RESPONSE)));
 
     /** The types of the gateway itself, where filters of all other types are not checked: a warning reports each. */
     public static final FilterTypes AND_UNCHECKED = new FilterTypes(BUILT_IN.all, Others.WARNED_OF);

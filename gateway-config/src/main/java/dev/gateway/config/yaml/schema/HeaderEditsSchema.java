@@ -2,8 +2,10 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.FilterConfig.Header;
 import dev.gateway.config.FilterConfig.HeaderEdits;
+import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
 import dev.gateway.config.FilterConfig.ValueFile;
 import dev.gateway.config.HeaderValueFile;
+import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Secrets;
@@ -14,6 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Header fields that filters write, and edits of header sections, key by key. */
@@ -22,7 +25,13 @@ final class HeaderEditsSchema {
     static final ObjectType<Header> HEADER =
             ObjectType.of("header", "A header field. It has either value or valueFile.", o -> {
                 var name = o.required("name", Types.HEADER_NAME, Header::name, "Name of the field.");
-                var value = o.optional("value", Types.HEADER_VALUE, HeaderEditsSchema::shown, "Value of the field.");
+                var value = o.optional(
+                        "value",
+                        Types.HEADER_VALUE,
+                        HeaderEditsSchema::shown,
+                        "Value of the field. Words such as {client} and {requestId} stand for what is known of the request; "
+                                + "the page on routing lists them. If nothing is left of the value, the gateway leaves the field "
+                                + "out. Other braces stay as they are.");
                 var file = o.optional(
                         "valueFile",
                         Types.PATH,
@@ -71,31 +80,58 @@ final class HeaderEditsSchema {
             "Changes to a header section. The gateway removes, then sets, then adds, whatever the "
                     + "order in the file.",
             o -> {
-                var set = o.defaulted(
-                        "set",
-                        new ListType<>(HEADER, 0),
-                        List.of(),
-                        HeaderEdits::set,
-                        "Replaces all fields of each name with one.");
-                var add = o.defaulted(
-                        "add",
-                        new ListType<>(HEADER, 0),
-                        List.of(),
-                        HeaderEdits::add,
-                        "Appends a field, and keeps others of its name.");
-                var remove = o.defaulted(
-                        "remove",
-                        new ListType<>(Types.HEADER_NAME, 0),
-                        List.of(),
-                        HeaderEdits::remove,
-                        "Removes all fields of each name.");
-                return v -> {
-                    for (String name : v.get(remove)) {
-                        refuseFraming(v, "remove", name);
-                    }
-                    return new HeaderEdits(v.position(), v.get(set), v.get(add), v.get(remove));
-                };
+                EditKeys<HeaderEdits> keys = EditKeys.of(o, edits -> edits);
+                return keys::read;
             });
+
+    /** Edits of responses. */
+    static final ObjectType<ResponseHeaderModifier> RESPONSE = ObjectType.of(
+            "response header edits",
+            "Changes to the header section of responses. The gateway removes, then sets, then adds, whatever the "
+                    + "order in the file.",
+            o -> {
+                EditKeys<ResponseHeaderModifier> keys = EditKeys.of(o, ResponseHeaderModifier::edits);
+                var always = o.defaulted(
+                        "always",
+                        Types.BOOLEAN,
+                        false,
+                        ResponseHeaderModifier::always,
+                        "Whether the edits apply to all of the gateway's own answers of the rule, too: redirects, refusals "
+                                + "and failures.");
+                return v -> new ResponseHeaderModifier(v.position(), keys.read(v), v.get(always));
+            });
+
+    /** The keys of edits. */
+    private record EditKeys<T>(Key<T, List<Header>> set, Key<T, List<Header>> add, Key<T, List<String>> remove) {
+        static <T> EditKeys<T> of(ObjectType.Declaration<T> o, Function<T, HeaderEdits> edits) {
+            return new EditKeys<>(
+                    o.defaulted(
+                            "set",
+                            new ListType<>(HEADER, 0),
+                            List.of(),
+                            object -> edits.apply(object).set(),
+                            "Replaces all fields of each name with one."),
+                    o.defaulted(
+                            "add",
+                            new ListType<>(HEADER, 0),
+                            List.of(),
+                            object -> edits.apply(object).add(),
+                            "Appends a field, and keeps others of its name."),
+                    o.defaulted(
+                            "remove",
+                            new ListType<>(Types.HEADER_NAME, 0),
+                            List.of(),
+                            object -> edits.apply(object).remove(),
+                            "Removes all fields of each name."));
+        }
+
+        HeaderEdits read(Values v) {
+            for (String name : v.get(remove)) {
+                refuseFraming(v, "remove", name);
+            }
+            return new HeaderEdits(v.position(), v.get(set), v.get(add), v.get(remove));
+        }
+    }
 
     private HeaderEditsSchema() {}
 

@@ -7,6 +7,7 @@ import dev.gateway.config.FilterConfig.PathRewriteType;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.FilterConfig.UrlRewrite;
 import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
@@ -73,6 +74,12 @@ final class RewriteSchema {
                         302,
                         RequestRedirect::statusCode,
                         "Status of the answer. 301 and 308 are permanent; 307 and 308 keep the method.");
+                var headers = o.defaulted(
+                        "headers",
+                        new ListType<>(HeaderEditsSchema.HEADER, 0),
+                        List.of(),
+                        RequestRedirect::headers,
+                        "Further header fields of the answer.");
                 return v -> {
                     if (Stream.of("scheme", "hostname", "path", "port").noneMatch(v::has)) {
                         v.error(
@@ -80,7 +87,13 @@ final class RewriteSchema {
                                 "this redirect leads to itself: write at least one of scheme, hostname, path and port");
                     }
                     return new RequestRedirect(
-                            v.position(), v.find(scheme), v.find(hostname), v.find(path), v.find(port), v.get(status));
+                            v.position(),
+                            v.find(scheme),
+                            v.find(hostname),
+                            v.find(path),
+                            v.find(port),
+                            v.get(status),
+                            v.get(headers));
                 };
             });
 

@@ -1,0 +1,36 @@
+package dev.gateway.exchange;
+
+import dev.gateway.filter.RequestWord;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import org.jspecify.annotations.Nullable;
+
+/** Request words: what each of them stands for, as the access log has it. No state. */
+final class RequestWords {
+    private RequestWords() {}
+
+    /** Returns the value of a word, empty if it has none. */
+    static CharSequence of(ExchangeRecord record, RequestWord word) {
+        TlsInfo tls = record.connection.tls();
+        return switch (word) {
+            case CLIENT -> record.client.text();
+            case PEER -> record.connection.peer().text();
+            case LISTENER -> record.connection.listenerName();
+            case PROTOCOL -> record.connection.version().text();
+            case METHOD -> record.method == null ? "" : record.method.name();
+            case SCHEME -> record.target.scheme();
+            case AUTHORITY -> record.authority;
+            case PATH -> record.path;
+            case IDENTITY -> record.identity;
+            case REQUEST_ID -> orEmpty(record.requestId);
+            case SERVER_NAME -> tls == null ? "" : orEmpty(tls.serverName());
+            case TLS_PROTOCOL -> tls == null ? "" : tls.protocol();
+            case TLS_CIPHER -> tls == null ? "" : tls.cipher();
+            case CLIENT_SUBJECT -> tls == null ? "" : orEmpty(tls.clientSubject());
+        };
+    }
+
+    private static CharSequence orEmpty(@Nullable CharSequence value) {
+        return value == null ? "" : value;
+    }
+}
