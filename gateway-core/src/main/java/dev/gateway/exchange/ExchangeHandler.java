@@ -152,7 +152,7 @@ public final class ExchangeHandler implements RequestHandler {
         }
         ClientFinder.find(record, settings);
         if (record.fromProxy) {
-            chargeClient(record, settings.trust(record.connection.listener()));
+            chargeClient(stream, record, settings.trust(record.connection.listener()));
         }
         TraceSettings wanted = settings.traces();
         if (wanted != null) {
@@ -171,11 +171,12 @@ public final class ExchangeHandler implements RequestHandler {
      * The connection of a trusted proxy has no share of the memory, but each of its clients has. Those without an address have
      * one together, whether the proxy hides it or says nothing.
      */
-    private void chargeClient(ExchangeRecord record, ClientTrust trust) {
+    private void chargeClient(ServerStream stream, ExchangeRecord record, ClientTrust trust) {
         SourceAddress client = trust.isProxy(record.client) ? SourceAddress.UNKNOWN : record.client;
         Account account = loop.gate.accountOf(client.network());
         if (account != null) {
             record.connection = record.connection.withAccount(account);
+            stream.countFor(account);
         }
     }
 

@@ -56,7 +56,7 @@ final class LoopServices {
             observer.onCompleted(record);
         } finally {
             if (record.fromProxy) {
-                gate.leave(record.connection.account());
+                record.connection.account().leave();
             }
             generation.end();
         }

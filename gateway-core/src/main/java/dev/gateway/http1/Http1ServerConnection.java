@@ -2,6 +2,7 @@ package dev.gateway.http1;
 
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.Drainable;
+import dev.gateway.overload.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
@@ -66,6 +67,11 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     @Override
     ConnectionInfo info() {
         return info;
+    }
+
+    @Override
+    void countFor(Account client) {
+        output.countFor(client);
     }
 
     @Override

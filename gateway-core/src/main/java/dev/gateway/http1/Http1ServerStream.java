@@ -6,6 +6,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.Account;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
@@ -25,6 +26,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
     private final @Nullable RequestHead request;
     private final @Nullable AsciiString key; // of a WebSocket handshake
     private final boolean http10;
+    private Account account;
     private boolean keepAlive;
     private boolean awaitsContinue;
     private boolean tunnel;
@@ -45,6 +47,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
             boolean keepAlive) {
         super(carrier, carrier.ctx.channel());
         this.connection = carrier.info();
+        this.account = connection.account();
         this.request = request;
         this.key = key;
         this.http10 = http10;
@@ -58,6 +61,9 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
         }
 
         abstract ConnectionInfo info();
+
+        /** What waits of this response and those that follow counts for the account of a client. */
+        abstract void countFor(Account client);
 
         /** Returns when the first bytes of the last head were there, 0 if all of it came at once. */
         abstract long headNanos();
@@ -190,7 +196,13 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
     /** What the kernel does not take at once is direct memory, wherever it was before. */
     @Override
     public boolean hasRoomFor(ByteBuf body) {
-        return connection.account().waitingBodies().hasRoom(body.readableBytes());
+        return account.waitingBodies().hasRoom(body.readableBytes());
+    }
+
+    @Override
+    public void countFor(Account client) {
+        account = client;
+        carrier().countFor(client);
     }
 
     @Override

@@ -41,6 +41,7 @@ final class ServerOutput {
     private final Runnable idleFlush = this::flushWhenIdle;
     private final WriteBatch batch;
     private final IntFunction<ByteBuf> room;
+    private @Nullable Account client; // of the last request, null if it is the connection's
     private @Nullable Rest rest; // made when something is left of a response for the first time
     private boolean flushesWhenIdle; // the event loop is to call idleFlush
     private boolean dirty; // written and not flushed
@@ -122,6 +123,24 @@ final class ServerOutput {
         }
     }
 
+    /** The connection is a proxy's, and this is the account of the client that its last request names. */
+    void countFor(Account named) {
+        named.join();
+        leaveClient();
+        client = named;
+    }
+
+    private void leaveClient() {
+        if (client != null) {
+            client.leave();
+            client = null;
+        }
+    }
+
+    private Account account() {
+        return client == null ? owner.info().account() : client;
+    }
+
     /** What was written leaves when the connection is closed after it, and not before. */
     void hold() {
         held = true;
@@ -197,6 +216,7 @@ final class ServerOutput {
         if (rest != null) {
             rest.end();
         }
+        leaveClient();
     }
 
     /**
@@ -225,12 +245,18 @@ final class ServerOutput {
 
     /** What waits of responses that have ended: direct memory, as the socket takes nothing else. */
     private final class Rest extends StalledPeers.Holder implements ChannelFutureListener {
-        private final Account account = owner.info().account().waitingBodies();
+        private @Nullable Account payer; // of the client of the last response; null while nothing waits
         private long charged;
         private boolean awaited; // told when all has left
 
         void begin(long bytes, @Nullable ChannelFuture sent) {
-            account.charge(bytes - charged);
+            Account now = account();
+            if (payer != now) {
+                discharge();
+                now.join();
+                payer = now;
+            }
+            now.waitingBodies().charge(bytes - charged);
             charged = bytes;
             stall();
             if (!awaited) {
@@ -248,8 +274,17 @@ final class ServerOutput {
 
         void end() {
             resume();
-            account.release(charged);
-            charged = 0;
+            discharge();
+        }
+
+        private void discharge() {
+            Account before = payer;
+            if (before != null) {
+                before.waitingBodies().release(charged);
+                before.leave();
+                payer = null;
+                charged = 0;
+            }
         }
 
         @Override
@@ -264,7 +299,8 @@ final class ServerOutput {
 
         @Override
         protected Object culprit() {
-            return owner.info().culprit();
+            Object named = payer == null ? null : payer.client();
+            return named == null ? owner.info().culprit() : named;
         }
 
         @Override

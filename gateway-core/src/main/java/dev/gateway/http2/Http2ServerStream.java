@@ -6,6 +6,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.net.Lingering;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.BufferCost;
+import dev.gateway.overload.Cost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
@@ -127,6 +128,26 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream,
         }
     }
 
+    /** A stream that was refused at once is dead, and nothing of it is charged. */
+    @Override
+    public void countFor(Account client) {
+        if (!isDead()) {
+            account().release(Cost.STREAM);
+            client.join();
+            client.charge(Cost.STREAM);
+            account(client);
+        }
+    }
+
+    /** Netty's stream is closed: nothing is held for it any more. */
+    void discharge() {
+        Account charged = account();
+        charged.release(Cost.STREAM);
+        if (charged != context.account()) {
+            charged.leave();
+        }
+    }
+
     @Override
     public ConnectionInfo connection() {
         return server.info();
@@ -173,7 +194,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream,
     @Override
     public boolean hasRoomFor(ByteBuf body) {
         Http2Stream h2 = h2();
-        Account account = context.account();
+        Account account = account();
         return h2 == null
                 || context.sender().takesAll(h2, body.readableBytes())
                 || (account.hasRoom(BufferCost.heap(body))

@@ -100,7 +100,7 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
     /** What was handed on since the last credit is held no more. */
     private void settle() {
         if (shortHeld > FREE_PIECES) {
-            context.account().release((shortHeld - FREE_PIECES) * Cost.PIECE);
+            account().release((shortHeld - FREE_PIECES) * Cost.PIECE);
         }
         shortHeld = 0;
         if (tinyHeld > 0) {
@@ -159,7 +159,7 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
         if (length > COPIED) {
             return true;
         }
-        if (shortHeld >= FREE_PIECES && !context.account().tryCharge(Cost.PIECE)) {
+        if (shortHeld >= FREE_PIECES && !account().tryCharge(Cost.PIECE)) {
             return false;
         }
         shortHeld++;

@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import dev.gateway.message.Fields;
+import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.StalledPeers;
@@ -27,6 +28,7 @@ abstract class SendingStream
     private static final int MAX_UNSENT_SCANT = 16 * 1024;
 
     final StreamContext context;
+    private Account account; // the connection's, or that of the client that it names
     private @Nullable Http2Stream h2; // null until the head of a request to upstream was sent
     private @Nullable StreamEvents events; // null while nobody is to be told anything
     private StreamState state = StreamState.OPEN;
@@ -39,6 +41,17 @@ abstract class SendingStream
 
     SendingStream(StreamContext context) {
         this.context = context;
+        this.account = context.account();
+    }
+
+    /** Returns what is charged for what it holds. */
+    final Account account() {
+        return account;
+    }
+
+    /** Charges another account from now on; nothing may be charged to the one before. */
+    final void account(Account other) {
+        account = other;
     }
 
     /** Has Netty's stream from here on. */
@@ -372,15 +385,15 @@ abstract class SendingStream
         Unsent(long heap, long direct) {
             this.heap = heap;
             this.direct = direct;
-            context.account().charge(heap);
-            context.account().waitingBodies().charge(direct);
+            account.charge(heap);
+            account.waitingBodies().charge(direct);
         }
 
         /** All was written or dropped. */
         void end() {
             resume();
-            context.account().release(heap);
-            context.account().waitingBodies().release(direct);
+            account.release(heap);
+            account.waitingBodies().release(direct);
         }
 
         @Override
@@ -395,7 +408,8 @@ abstract class SendingStream
 
         @Override
         protected Object culprit() {
-            return context.culprit();
+            Object client = account.client();
+            return client == null ? context.culprit() : client;
         }
 
         @Override

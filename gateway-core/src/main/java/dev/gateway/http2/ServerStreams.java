@@ -187,7 +187,7 @@ final class ServerStreams implements Http2ServerStream.Owner {
 
     void onClosed(@Nullable MultiplexedStream stream) {
         if (stream instanceof Http2ServerStream server) {
-            info.account().release(Cost.STREAM);
+            server.discharge();
             wideStreams -= server.isWide() ? 1 : 0;
         }
     }

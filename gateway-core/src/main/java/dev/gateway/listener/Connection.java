@@ -390,7 +390,7 @@ final class Connection
         settingsRef.end();
         ClientChain chain = tls == null ? null : tls.clientChain();
         account.release(fixed + (chain == null ? 0 : chain.charged()));
-        loop.gate().leave(account);
+        account.leave();
         if (certificateEnd != null) {
             certificateEnd.cancel();
         }

@@ -35,6 +35,8 @@ public final class Account {
     private final @Nullable Account waitingBodies;
     private @Nullable ClientMemory client; // null if it counts for no client
     private @Nullable LongAdder share; // what the client holds of this budget
+    private @Nullable ClientShares shares; // where the client is known, null if it counts for none
+    private int users = 1; // those that may still charge it
     private long held;
 
     private Account() {
@@ -58,8 +60,30 @@ public final class Account {
         this.waitingBodies = new Account(waitingBodies);
     }
 
-    /** Counts for this client from now on, with all that it holds already. */
-    public void countFor(ClientMemory owner) {
+    /** Counts for a client from now on, with all that it holds already, until the last user has called {@link #leave}. */
+    void countFor(ClientShares all, Object owner) {
+        shares = all;
+        countFor(all.enter(owner));
+    }
+
+    /** Something else charges it, too, such as a stream that outlives its exchange. {@link #leave} must follow. */
+    public void join() {
+        users++;
+    }
+
+    /**
+     * A user charges it no more, such as the connection or the exchange that it was made for. After the last one, its client is
+     * forgotten if it has no other account.
+     */
+    public void leave() {
+        users--;
+        if (users == 0 && shares != null && client != null) {
+            shares.leave(client);
+        }
+    }
+
+    /** Counts for this client from now on. */
+    void countFor(ClientMemory owner) {
         client = owner;
         count(owner.heap());
         if (waitingBodies != null) {

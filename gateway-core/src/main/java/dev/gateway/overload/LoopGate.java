@@ -125,7 +125,7 @@ public final class LoopGate {
         if (budget == null) {
             return true;
         }
-        account.countFor(clients.enter(client));
+        account.countFor(clients, client);
         // Like a budget that is crowded, and then full: an eighth of it is for requests of open connections.
         boolean admitted =
                 account.hasShare(2) || makeRoom(Resource.CLIENT_HEAP, account.client()) || account.hasShare(1);
@@ -137,23 +137,15 @@ public final class LoopGate {
 
     /**
      * Returns the account of a request that a trusted proxy passes on for this client, null if nothing counts. {@link
-     * #leave} must follow.
+     * Account#leave} must follow.
      */
     public @Nullable Account accountOf(Object client) {
         if (budget == null) {
             return null;
         }
         Account account = newAccount();
-        account.countFor(clients.enter(client));
+        account.countFor(clients, client);
         return account;
-    }
-
-    /** What an account counts for has ended. */
-    public void leave(Account account) {
-        ClientMemory client = account.client();
-        if (client != null) {
-            clients.leave(client);
-        }
     }
 
     /** Returns another account with the budgets of this loop, which has nothing yet. */

@@ -1,6 +1,7 @@
 package dev.gateway.stream;
 
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.Account;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -74,6 +75,12 @@ public interface ServerStream extends Stream {
          */
         long millis(boolean closing);
     }
+
+    /**
+     * The request comes from a client that a proxy names. What the stream holds counts for this account from now on, instead of
+     * that of the connection, also after its exchange. To be called before anything else.
+     */
+    default void countFor(Account client) {}
 
     /** Returns what is known of the connection this request came by. */
     ConnectionInfo connection();

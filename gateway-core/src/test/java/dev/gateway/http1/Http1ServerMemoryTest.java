@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.Fields;
@@ -11,7 +12,9 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Blockade;
@@ -80,6 +83,30 @@ class Http1ServerMemoryTest {
         assertTrue(direct.held() > 10_000, () -> "charged " + direct.held());
         client.channel.close();
         assertEquals(0, direct.held());
+    }
+
+    /** Its connection is that of a proxy, whose clients have shares of their own. */
+    @Test
+    void aResponseCountsForTheClientThatAProxyNames() {
+        Blockade blockade = new Blockade(client.channel);
+        LoopGate gate = new LoopGate(new Overload(), budget, direct);
+        Account named = Objects.requireNonNull(gate.accountOf("a client"));
+        client.answer = request -> {
+            request.stream.countFor(named);
+            request.stream.head(new ResponseHead(200, null, new Fields(), 10_000), false);
+            request.stream.data(Buffers.of(new byte[10_000]), true);
+            request.stream.flush();
+            named.leave(); // its exchange has ended
+        };
+        client.send(GET);
+        assertEquals(0, account.waitingBodies().held());
+        assertTrue(named.waitingBodies().held() > 10_000);
+        assertSame(
+                named.client(),
+                Objects.requireNonNull(gate.accountOf("a client")).client());
+        blockade.lift();
+        assertEquals(0, direct.held());
+        client.sent();
     }
 
     @Test

@@ -7,7 +7,9 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
 import dev.gateway.overload.SharedBytes;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
@@ -26,11 +28,11 @@ class Http2HeldReplyTest {
 
     private final LoopBudget heap = new LoopBudget(new MemoryBudget(CAPACITY, 1));
     private final LoopBudget direct = new LoopBudget(new MemoryBudget(CAPACITY, 1));
+    private final Account account = new Account(heap, direct);
     private final RawClient client = new RawClient(info(), Http2ServerSettings.DEFAULT, true);
 
     private ConnectionInfo info() {
         SourceAddress address = SourceAddress.of(null);
-        Account account = new Account(heap, direct);
         return new ConnectionInfo(0, "test", HttpVersion.HTTP_2, address, address, null, null, account);
     }
 
@@ -81,6 +83,24 @@ class Http2HeldReplyTest {
         answer(Unpooled.wrappedBuffer(new byte[BODY]));
         client.channel.close();
         assertThat(heap.held()).isZero();
+    }
+
+    /** Its connection is that of a proxy, whose clients have shares of their own. */
+    @Test
+    void aReplyCountsForTheClientThatAProxyNames() {
+        LoopGate gate = new LoopGate(new Overload(), heap, direct);
+        Account named = Objects.requireNonNull(gate.accountOf("a client"));
+        ask();
+        stream().countFor(named);
+        stream().head(new ResponseHead(403, null, new Fields(), BODY), false);
+        stream().data(Unpooled.wrappedBuffer(new byte[BODY]), true);
+        stream().flush();
+        named.leave(); // its exchange has ended
+        assertThat(account.held()).isZero();
+        assertThat(named.held()).isGreaterThan(BODY);
+        assertThat(Objects.requireNonNull(gate.accountOf("a client")).client()).isSameAs(named.client());
+        client.send(Frames.WINDOW_UPDATE, 0, 1, Frames.number(BODY));
+        assertThat(named.held()).isZero();
     }
 
     @Test

@@ -36,7 +36,7 @@ class LoopGateTest {
         first.charge(CAPACITY / 2);
         Account second = requireNonNull(gate.admitConnection());
         assertThat(gate.admitClient(second, "greedy")).isFalse();
-        gate.leave(second);
+        second.leave();
         second.release(second.held());
         Account other = requireNonNull(gate.admitConnection());
         assertThat(gate.admitClient(other, "other")).isTrue();
@@ -54,9 +54,9 @@ class LoopGateTest {
         assertThat(one.admitClient(connection, "a")).isTrue();
         Account request = requireNonNull(one.accountOf("a"));
         assertThat(request.client()).isSameAs(connection.client());
-        one.leave(connection);
+        connection.leave();
         assertThat(clients.size()).isOne();
-        one.leave(request);
+        request.leave();
         assertThat(clients.size()).isZero();
     }
 
