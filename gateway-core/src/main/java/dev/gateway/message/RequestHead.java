@@ -68,7 +68,8 @@ public final class RequestHead {
 
     /** Returns about how many bytes of heap the head takes. */
     public int heldBytes() {
-        return fields.heldBytes() + path.length() + authority.length();
+        AsciiString other = forwardedPath;
+        return fields.heldBytes() + path.length() + authority.length() + (other == null ? 0 : other.length());
     }
 
     private static int queryStart(AsciiString path) {
