@@ -126,6 +126,16 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         over = true;
     }
 
+    /** Ends its stream in order; does nothing if it is over. */
+    void close(Failure failure) {
+        if (!over && stream != null) {
+            over = true;
+            stream.close(failure);
+        } else {
+            abandon(failure);
+        }
+    }
+
     /** Cancels it at once; does nothing if it is over. */
     void abandon(Failure failure) {
         if (over) {

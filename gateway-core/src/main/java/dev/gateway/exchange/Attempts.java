@@ -492,6 +492,14 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         }
     }
 
+    /** Ends the tunnel of the current attempt in order. */
+    void close(Failure failure) {
+        giveUpOther();
+        if (current != null) {
+            current.close(failure);
+        }
+    }
+
     /** Cancels all attempts. */
     void abandon(Failure failure) {
         giveUpOther();

@@ -245,6 +245,11 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
+    public boolean onEnding(Failure failure) {
+        return tunnel != null && !state.isDone() && tunnel.onEnding(failure);
+    }
+
+    @Override
     public void onReceived(int bytes) {
         record.receivedBytes += bytes;
         if (tunnel != null) {
@@ -379,6 +384,23 @@ final class Exchange extends ExchangeContext
         Action action = state.on(Event.FAILED);
         undo(pending, failure);
         FailureAnswer.tell(this, action, failure, routing, fields);
+        complete(failure);
+    }
+
+    @Override
+    public void endInOrder(Failure failure) {
+        if (state.isDone()) {
+            return;
+        }
+        state.on(Event.FAILED);
+        try {
+            server.close(failure);
+            if (attempts != null) {
+                attempts.close(failure);
+            }
+        } catch (RuntimeException | OutOfMemoryError e) {
+            FailureAnswer.breakOff(this, e);
+        }
         complete(failure);
     }
 

@@ -39,6 +39,9 @@ final class TunnelExchange implements OpenTunnels.Member {
 
         /** The tunnel fails for this reason. */
         void fail(Failure failure);
+
+        /** The tunnel ends in order, for this reason: its protocol has said farewell. */
+        void endInOrder(Failure failure);
     }
 
     TunnelExchange(ExchangeContext exchange, Owner owner) {
@@ -108,10 +111,7 @@ final class TunnelExchange implements OpenTunnels.Member {
         }
     }
 
-    /**
-     * The listener drains. Asks a WebSocket to close; at the end of the drain, the closing of the connection ends it
-     * anyway.
-     */
+    /** The listener drains. Asks a WebSocket to close; at the end of the drain, {@link #onEnding} ends it anyway. */
     void onDraining() {
         requestClose(Failure.of(Cause.DRAIN, "the listener was drained"));
     }
@@ -120,9 +120,30 @@ final class TunnelExchange implements OpenTunnels.Member {
     void onTimeUp(Failure failure) {
         if (requestClose(failure)) {
             owner.deadlines().awaitClose(CLOSE_MILLIS);
+        } else if (closer != null && closer.isFarewellSaid()) {
+            owner.endInOrder(closeReason == null ? failure : closeReason);
         } else {
             owner.fail(closeReason == null ? failure : closeReason);
         }
+    }
+
+    /**
+     * The client's connection is about to be ended: a WebSocket gets its Close frame, unless it has one or is in the middle of
+     * another frame. Returns whether it has ended in order.
+     */
+    boolean onEnding(Failure failure) {
+        if (closer == null) {
+            return false;
+        }
+        requestClose(failure);
+        if (exchange.state.isDone()) {
+            return true;
+        }
+        if (!closer.isFarewellSaid()) {
+            return false;
+        }
+        owner.endInOrder(closeReason == null ? failure : closeReason);
+        return true;
     }
 
     /** Asks a WebSocket to close by a Close frame; returns whether it is still open. */

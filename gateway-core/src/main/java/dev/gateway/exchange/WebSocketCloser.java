@@ -29,6 +29,11 @@ final class WebSocketCloser {
         return sent;
     }
 
+    /** Whether the client has a Close frame, of the gateway or of the upstream. */
+    boolean isFarewellSaid() {
+        return sent || frames.isClosing();
+    }
+
     /**
      * Returns the part of the upstream's bytes that goes to the client, before the frame that {@link #closeFrame} returns.
      */

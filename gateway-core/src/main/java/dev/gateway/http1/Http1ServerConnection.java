@@ -222,8 +222,9 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     @Override
     public void end(Failure failure) {
         if (tunnel.exists()) {
-            tunnel.end(failure);
-            ctx.channel().close(); // also if it had ended before, and what it wrote has not left yet
+            if (!tunnel.end(failure)) {
+                ctx.channel().close(); // also if it had ended before, and what it wrote has not left yet
+            }
         } else if (!requests.end(failure)) {
             ctx.close();
         }

@@ -224,6 +224,15 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
         }
     }
 
+    @Override
+    public final void close(Failure failure) {
+        if (tunnel != null) {
+            tunnel.close(failure);
+        } else {
+            reset(failure);
+        }
+    }
+
     private void misframed() {
         onMisframed(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the body is not as long as announced"));
     }

@@ -44,10 +44,8 @@ final class ServerTunnel {
         }
     }
 
-    /** Ends the tunnel if there is one and it is not over. */
-    void end(Failure failure) {
-        if (half != null) {
-            half.end(failure);
-        }
+    /** Ends the tunnel if there is one and it is not over; returns whether it closes the connection itself, in order. */
+    boolean end(Failure failure) {
+        return half != null && half.end(failure);
     }
 }

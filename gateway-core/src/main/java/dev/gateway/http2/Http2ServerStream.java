@@ -345,6 +345,9 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream,
     void giveUp(Failure failure) {
         Http2Stream h2 = h2();
         StreamEvents told = events();
+        if (told != null && told.onEnding(failure)) {
+            return;
+        }
         events(null);
         if (told != null) {
             told.onReset(failure);

@@ -35,6 +35,9 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
 
     private static final long LINGER_MILLIS = 30_000;
 
+    /** How long the peer has to end its direction, once the tunnel was closed in order. */
+    private static final long PARTING_MILLIS = 1_000;
+
     /** TLS drops what is written then, and says nothing. */
     private static final String SHUT = "the end of one direction of TLS was that of both";
 
@@ -55,6 +58,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     private boolean inputEnded;
     private boolean outputEnded;
     private boolean over; // both have ended, or the tunnel has failed
+    private boolean parting; // it was closed in order, and the peer has not ended its direction
     private int unflushed;
 
     /**
@@ -175,6 +179,10 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     }
 
     private void endInput() {
+        if (parting) {
+            parting = false;
+            ctx.close();
+        }
         if (over || inputEnded) {
             return;
         }
@@ -230,12 +238,21 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
         }
     }
 
-    /** Closes the connection at once; the other half is told why. */
-    public void end(Failure failure) {
-        if (!over) {
-            reset(failure);
-            events.onReset(failure);
+    /**
+     * Ends the tunnel, of which the other half is told why: in order if the other half sees to that, else at once.
+     *
+     * @return whether it closes the connection itself, as soon as the peer has had the time to read the end
+     */
+    public boolean end(Failure failure) {
+        if (over) {
+            return false;
         }
+        if (events.onEnding(failure)) {
+            return parting;
+        }
+        reset(failure);
+        events.onReset(failure);
+        return false;
     }
 
     private void finish() {
@@ -324,6 +341,29 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
         }
     }
 
+    /** FIN comes first: to close with bytes unread would send a TCP reset, which destroys what the peer has not read yet. */
+    @Override
+    public void close(Failure failure) {
+        if (over || inputEnded) {
+            closeAfterWrites();
+            return;
+        }
+        boolean ended = outputEnded;
+        outputEnded = true;
+        parting = true;
+        finish();
+        credit.reset(); // what the peer still sends is read and dropped
+        if (!ended && isAllSent()) {
+            HalfClose.atOnce(ctx.channel());
+        } else if (!ended) {
+            unflushed = 0;
+            HalfClose.afterWrites(ctx);
+        }
+        if (ctx.channel().isActive()) {
+            closeTimer.start(PARTING_MILLIS);
+        }
+    }
+
     /** Both directions have ended. */
     private void closeAfterWrites() {
         if (!over) {
@@ -334,7 +374,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
             }
             ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
             if (ctx.channel().isActive()) {
-                closeTimer.start();
+                closeTimer.start(LINGER_MILLIS);
             }
         }
     }
@@ -342,16 +382,18 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     /** Closes the connection although not all that was written has left: nobody watches any more whether its peer reads. */
     private final class CloseTimer extends Timer {
         private long unsent;
+        private long millis;
 
-        void start() {
+        void start(long wait) {
+            millis = wait;
             unsent = PendingWrites.bytes(ctx.channel());
-            timers.arm(this, LINGER_MILLIS);
+            timers.arm(this, wait);
         }
 
         @Override
         protected void onExpired() {
             if (PendingWrites.bytes(ctx.channel()) < unsent) {
-                start();
+                start(millis);
             } else {
                 ctx.close();
             }

@@ -2,6 +2,7 @@ package dev.gateway.stream;
 
 import dev.gateway.message.Fields;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 
 /** Stream. One side's half of an exchange: what the gateway can do to the peer. Every call is made on its event loop. */
 public interface Stream {
@@ -33,4 +34,14 @@ public interface Stream {
      * connection). No event follows. After both directions have ended it does nothing.
      */
     void reset(Failure failure);
+
+    /**
+     * Ends the stream in both directions, but in order: the peer gets what was sent, and then the end. What it still sends is
+     * dropped. Otherwise like {@link #reset}.
+     */
+    default void close(Failure failure) {
+        data(Unpooled.EMPTY_BUFFER, true);
+        flush();
+        reset(failure);
+    }
 }

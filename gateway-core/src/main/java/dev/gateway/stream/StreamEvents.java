@@ -28,6 +28,16 @@ public interface StreamEvents {
     default void onDraining() {}
 
     /**
+     * The connection is about to be ended, for this reason. A receiver whose protocol has a farewell sends it, and closes the
+     * stream in order; then no other event follows.
+     *
+     * @return whether it has
+     */
+    default boolean onEnding(Failure failure) {
+        return false;
+    }
+
+    /**
      * The stream has failed; the last event of a stream that did not end well. If it is a request that broke off by its
      * client's error or slowness, and no response has begun, the receiver may answer before it returns; an adapter that
      * cannot send that answer any more drops it.

@@ -63,6 +63,9 @@ final class Fakes {
         @Nullable
         Failure reset;
 
+        @Nullable
+        Failure closed; // in order
+
         Runnable onNextCall = () -> {};
         Runnable onFlush = () -> {};
         Runnable onReset = () -> {};
@@ -86,7 +89,7 @@ final class Fakes {
         public void data(ByteBuf data, boolean last) {
             String text = data.toString(charset);
             data.release();
-            if (reset != null) {
+            if (reset != null || closed != null) {
                 return;
             }
             if (ended) {
@@ -134,6 +137,14 @@ final class Fakes {
             }
             reset = failure;
             onReset.run();
+        }
+
+        @Override
+        public void close(Failure failure) {
+            if (reset != null || closed != null) {
+                throw new IllegalStateException("closed after the end");
+            }
+            closed = failure;
         }
     }
 

@@ -260,6 +260,11 @@ abstract class PartRig {
         }
 
         @Override
+        public void endInOrder(Failure failure) {
+            told.add("end in order");
+        }
+
+        @Override
         public void sendTo(Upstream to, Route route) {
             told.add("send to " + to.name());
         }

@@ -373,19 +373,66 @@ class UpgradeTest extends ExchangeRig {
 
     @ParameterizedTest
     @CsvSource({"100, 0, IDLE_TIMEOUT", "0, 100, MAX_DURATION"})
-    void aWebSocketWhoseTimeIsUpIsToldBeforeItIsReset(long idle, long max, Cause cause) {
+    void aWebSocketWhoseTimeIsUpIsToldBeforeItIsClosed(long idle, long max, Cause cause) {
         timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(idle, 50, max));
         StreamEvents events = webSocket();
         pass(150);
         assertThat(client.body).hasToString(WORD);
         assertThat(client.unflushed).isZero();
         pass(TunnelExchange.CLOSE_MILLIS / 2);
-        assertThat(client.reset).as("there is time to answer").isNull();
+        assertThat(client.closed).as("there is time to answer").isNull();
         events.onData(bytes("still here"), false);
         pass(TunnelExchange.CLOSE_MILLIS);
-        assertThat(client.reset).extracting(Failure::cause).isEqualTo(cause);
-        assertThat(upstream().reset).isNotNull();
+        assertThat(client.closed).extracting(Failure::cause).isEqualTo(cause);
+        assertThat(upstream().closed).isNotNull();
+        assertThat(client.reset).isNull();
+        assertThat(upstream().reset).isNull();
         assertThat(record().cause).isEqualTo(cause);
+    }
+
+    @Test
+    void aWebSocketWhoseTimeIsUpAmidAFrameIsReset() {
+        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(100, 0, 0));
+        webSocket();
+        upstreamSends(HELLO.substring(0, 3), false);
+        pass(150 + TunnelExchange.CLOSE_MILLIS);
+        assertThat(client.body).hasToString(HELLO.substring(0, 3));
+        assertThat(client.reset).extracting(Failure::cause).isEqualTo(Cause.IDLE_TIMEOUT);
+        assertThat(upstream().reset).isNotNull();
+    }
+
+    @Test
+    void aConnectionThatIsEndedTellsItsWebSocketFirst() {
+        StreamEvents events = webSocket();
+        assertThat(events.onEnding(Failure.of(Cause.ADMIN_CLOSED, "the certificate has expired")))
+                .isTrue();
+        assertThat(client.body).hasToString(WORD);
+        assertThat(client.closed).extracting(Failure::cause).isEqualTo(Cause.ADMIN_CLOSED);
+        assertThat(upstream().closed).isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.ADMIN_CLOSED);
+        assertThat(record().endedBy).isEqualTo(Side.GATEWAY);
+    }
+
+    /** At the end of a drain, when it was told long ago. */
+    @Test
+    void aWebSocketThatWasToldIsClosedInOrder() {
+        StreamEvents events = webSocket();
+        events.onDraining();
+        assertThat(client.body).hasToString(WORD);
+        assertThat(events.onEnding(Failure.of(Cause.DRAIN, "cut off"))).isTrue();
+        assertThat(client.body).hasToString(WORD);
+        assertThat(client.closed).isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.DRAIN);
+    }
+
+    @Test
+    void aWebSocketAmidAFrameIsEndedAtOnce() {
+        StreamEvents events = webSocket();
+        upstreamSends(HELLO.substring(0, 3), false);
+        assertThat(events.onEnding(Failure.of(Cause.DRAIN, "cut off"))).isFalse();
+        events.onReset(Failure.of(Cause.DRAIN, "cut off"));
+        assertThat(client.closed).isNull();
+        assertThat(upstream().reset).isNotNull();
     }
 
     @Test
@@ -415,6 +462,7 @@ class UpgradeTest extends ExchangeRig {
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);
         events.onDraining();
+        assertThat(events.onEnding(Failure.of(Cause.DRAIN, "cut off"))).isFalse();
         assertThat(client.body).isEmpty();
         close(events);
         assertThat(record().kind).isEqualTo(Kind.UPGRADE);

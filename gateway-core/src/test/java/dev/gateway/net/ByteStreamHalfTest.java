@@ -12,6 +12,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.testing.Buffers;
 import dev.gateway.time.TimerWheel;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -37,6 +38,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Objects;
@@ -97,6 +99,7 @@ class ByteStreamHalfTest {
 
     private final BlockingQueue<Failure> failures = new ArrayBlockingQueue<>(4);
     private final Semaphore closed = new Semaphore(0); // of the halves
+    private @Nullable ByteStreamHalf near; // the client's
     private @Nullable EventLoopGroup loop;
     private @Nullable ServerSocket origin;
     private @Nullable Socket raw; // below TLS
@@ -192,6 +195,7 @@ class ByteStreamHalfTest {
             Relay up = new Relay();
             SocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
             ByteStreamHalf near = half(Cause.CLIENT_CLOSED, up, timers);
+            ByteStreamHalfTest.this.near = near;
             ByteStreamHalf far = half(Cause.UPSTREAM_RESET_IN_BODY, down, timers);
             up.join(near, far, down);
             down.join(far, near, up);
@@ -320,6 +324,24 @@ class ByteStreamHalfTest {
         Failure failure = failures.poll(30, TimeUnit.SECONDS);
         assertNotNull(failure);
         return failure.cause();
+    }
+
+    /** Although the client goes on sending, which nobody reads any more. */
+    @ParameterizedTest
+    @EnumSource(mode = Mode.EXCLUDE, names = "EPOLL_JDK_TLS_12")
+    void aHalfThatIsClosedInOrderIsNotReset(Way way) throws Exception {
+        open(way);
+        ByteStreamHalf half = Objects.requireNonNull(near);
+        CompletableFuture<Void> up = sending(client, Arrays.copyOf(UP, 1 << 20));
+        assertEquals(1000, server.getInputStream().readNBytes(1000).length);
+        Objects.requireNonNull(loop)
+                .submit(() -> {
+                    half.data(Buffers.of("farewell"), false);
+                    half.close(Failure.of(Cause.DRAIN, "the end"));
+                })
+                .get(30, TimeUnit.SECONDS);
+        assertEquals("farewell", new String(received(client), StandardCharsets.US_ASCII));
+        up.get(30, TimeUnit.SECONDS);
     }
 
     @ParameterizedTest

@@ -6,23 +6,36 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.demo.DemoUpstream;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.support.Rig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.net.http.WebSocketHandshakeException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The JDK's WebSocket when the gateway has a reason to end it, and pages that may open none. */
 class WebSocketFarewellIT {
+    private static final String KEY = "dGhlIHNhbXBsZSBub25jZQ==";
+
     private DemoUpstream demo;
 
     @BeforeEach
@@ -141,5 +154,57 @@ class WebSocketFarewellIT {
                                     refusal.getResponse().statusCode())
                             .isEqualTo(426));
         }
+    }
+
+    /** A client and an upstream that never answer a Close frame are left in order all the same: neither sees a reset. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aWebSocketThatIsEndedGetsACloseFrameAndThenFin(boolean drained) throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+                Rig rig = Rig.to(server.getLocalPort())
+                        .rule(drained ? "webSocket: {idle: 1h}" : "webSocket: {idle: 300ms}")
+                        .top("drain: {acceptFor: 0s, timeout: 2s}")
+                        .start();
+                Socket client = new Socket(InetAddress.getLoopbackAddress(), rig.port())) {
+            client.setSoTimeout(Peer.PATIENCE_MILLIS);
+            client.getOutputStream()
+                    .write(("GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                                    + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " + KEY + "\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            try (Socket upstream = server.accept()) {
+                upstream.setSoTimeout(Peer.PATIENCE_MILLIS);
+                Matcher key = Pattern.compile("(?i)sec-websocket-key: (\\S+)").matcher(head(upstream));
+                assertThat(key.find()).isTrue();
+                byte[] digest = MessageDigest.getInstance("SHA-1")
+                        .digest((key.group(1) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")
+                                .getBytes(StandardCharsets.US_ASCII));
+                upstream.getOutputStream()
+                        .write(("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                                        + "Sec-WebSocket-Accept: "
+                                        + Base64.getEncoder().encodeToString(digest) + "\r\n\r\n")
+                                .getBytes(StandardCharsets.US_ASCII));
+                assertThat(head(client)).startsWith("HTTP/1.1 101 ");
+                CompletableFuture<Void> stopped =
+                        drained ? CompletableFuture.runAsync(rig::stop) : CompletableFuture.completedFuture(null);
+                assertThat(client.getInputStream().readAllBytes()).containsExactly(0x88, 2, 1001 >> 8, (byte) 1001);
+                assertThat(upstream.getInputStream().read()).isEqualTo(-1);
+                stopped.get(Peer.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+            }
+            assertThat(rig.awaitAccessLog(2).get(1))
+                    .contains(drained ? "\"cause\":\"drain\"" : "\"cause\":\"idle_timeout\"")
+                    .contains("\"endedBy\":\"gateway\"");
+        }
+    }
+
+    private static String head(Socket socket) throws IOException {
+        StringBuilder head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            int next = socket.getInputStream().read();
+            if (next < 0) {
+                throw new IOException("ended after: " + head);
+            }
+            head.append((char) next);
+        }
+        return head.toString();
     }
 }
