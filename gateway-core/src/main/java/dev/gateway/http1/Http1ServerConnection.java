@@ -168,8 +168,8 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     }
 
     @Override
-    boolean mayPersist(boolean withoutBody) {
-        return responses.mayPersist(withoutBody);
+    boolean mayPersist(int status, boolean bodiless) {
+        return responses.mayPersist(status, bodiless);
     }
 
     @Override

@@ -68,8 +68,12 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
         /** Returns when the first bytes of the last head were there, 0 if all of it came at once. */
         abstract long headNanos();
 
-        /** Whether the connection can take another request after a response that is about to begin. */
-        abstract boolean mayPersist(boolean withoutBody);
+        /**
+         * Whether the connection can take another request after a response that is about to begin.
+         *
+         * @param bodiless whether the response has no body, so that it ends at once
+         */
+        abstract boolean mayPersist(int status, boolean bodiless);
 
         /** Writes a head, to be flushed later. */
         abstract void writeHead(ResponseHead head, Framing framing, long length, Persistence persistence);
@@ -183,7 +187,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
         keepAlive = keepAlive
                 && framing != Framing.UNTIL_CLOSE
                 && !awaitsContinue
-                && carrier().mayPersist(last || framing == Framing.NONE);
+                && carrier().mayPersist(status, last || framing == Framing.NONE);
         boolean told = http10 || (request != null && request.isAbsoluteForm()); // other proxies may want to hear it
         Persistence persistence = !keepAlive ? Persistence.CLOSE : told ? Persistence.KEEP_ALIVE : Persistence.DEFAULT;
         begin(framing, length);

@@ -13,6 +13,10 @@ import org.jspecify.annotations.Nullable;
  * its response has ended. Part of the connection, confined to its event loop.
  */
 final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, QuietResponse.Owner {
+    private static final int FIRST_REFUSAL =
+            300; // from here on, the response does not depend on the rest of the request
+    private static final int TOO_LARGE = 413;
+
     final ServerOutput output;
     final ServerClose close;
     private final Http1ServerStream.Carrier carrier;
@@ -155,10 +159,12 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, Q
     // ---- what the stream does
 
     /** Whether the connection can take another request after a response that is about to begin. */
-    boolean mayPersist(boolean withoutBody) {
-        return close.announcement.mayPersist()
-                && !close.isNoMoreToCome()
-                && !(withoutBody && input.isTooMuchToDiscard());
+    boolean mayPersist(int status, boolean bodiless) {
+        // A client that uploads more than is worth dropping would find the connection closed at its next request.
+        boolean early = bodiless || status >= FIRST_REFUSAL;
+        boolean longUpload =
+                (early && input.isTooMuchToDiscard()) || (status == TOO_LARGE && input.state() == State.BODY);
+        return close.announcement.mayPersist() && !close.isNoMoreToCome() && !longUpload;
     }
 
     /** The response that is about to end is a refusal after which the client is to be left alone. */

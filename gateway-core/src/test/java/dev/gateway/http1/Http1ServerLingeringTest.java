@@ -68,6 +68,25 @@ class Http1ServerLingeringTest {
         assertEquals(0, client.idleCloses);
     }
 
+    /** A client that keeps the connection would find it closed at its next request. */
+    @Test
+    void aRefusalWithABodySaysThatTheConnectionEnds() {
+        postMuch();
+        client.last().stream.head(new ResponseHead(413, null, new Fields(), 2), false);
+        client.last().stream.data(Buffers.of("no"), true);
+        assertTrue(client.sent().contains("\r\nConnection: close\r\n"));
+        assertLingers();
+    }
+
+    @Test
+    void aChunkedUploadThatIsTooLargeIsTheLastOfItsConnection() {
+        client.send("POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
+        client.last().stream.head(new ResponseHead(413, null, new Fields(), 0), true);
+        client.last().stream.flush();
+        assertTrue(client.sent().contains("\r\nConnection: close\r\n"));
+        assertLingers();
+    }
+
     /** Most clients read nothing before they have sent everything. */
     @Test
     void aLongUploadIsReadForTwoMinutes() {
