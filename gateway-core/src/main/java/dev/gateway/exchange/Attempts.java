@@ -176,6 +176,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     @Override
     public void onOpened(Attempt from, ClientStream stream, DialedPeer peer) {
         exchange.record.hop = peer;
+        exchange.chargeStream(stream);
         if (exchange.state.on(Event.OPENED) != Action.SEND_REQUEST) {
             return;
         }

@@ -8,6 +8,7 @@ import dev.gateway.overload.Cost;
 import dev.gateway.overload.Holding;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
@@ -36,6 +37,7 @@ class ExchangeContext {
     ViaSignature signature;
 
     private ExchangeSettings settings;
+    private boolean streamCharged; // an attempt has had a stream
     private int headBytes; // what was charged for the request's head
 
     ExchangeContext(
@@ -84,6 +86,14 @@ class ExchangeContext {
         }
         headBytes = now;
         return null;
+    }
+
+    /** An attempt has a stream. That of a further attempt mostly takes the place of the first, and is not charged. */
+    final void chargeStream(ClientStream opened) {
+        if (!streamCharged) {
+            streamCharged = true;
+            held.add(opened.heldHeap());
+        }
     }
 
     /** Returns the client's connection. */

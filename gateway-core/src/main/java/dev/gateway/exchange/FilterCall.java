@@ -90,7 +90,7 @@ final class FilterCall extends SideRequest implements UpstreamCall {
     void begin() {
         upstream.retryBudget().onRequest(exchange.record.startNanos);
         exchange.loop.wheel.arm(timeLimit, request.timeoutMillis());
-        long bytes = Cost.EXCHANGE + request.head().heldBytes() + request.body().readableBytes();
+        long bytes = Cost.CALL + request.head().heldBytes() + request.body().readableBytes();
         if (!exchange.held.tryAdd(bytes)
                 || !exchange.loop.gate.admits(upstream.waiting(), caller.held.bytes() + bytes)) {
             fail(Failure.of(Cause.OVERLOAD, "no memory is left for requests that wait for " + upstream));

@@ -128,6 +128,7 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
         }
         exchange.record.requestedNanos = exchange.loop.wheel.nanoTime();
         stream = opened;
+        exchange.chargeStream(opened);
         opened.head(exchange.head, bodyless);
     }
 

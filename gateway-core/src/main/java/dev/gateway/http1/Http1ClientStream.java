@@ -7,6 +7,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.UpgradeWish;
 import dev.gateway.net.ByteStreamHalf;
+import dev.gateway.overload.Cost;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
@@ -50,6 +51,11 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
 
     ResponseEvents events() {
         return events;
+    }
+
+    @Override
+    public long heldHeap() {
+        return Cost.UPSTREAM;
     }
 
     /** Whether the response has no body whatever it announces. */

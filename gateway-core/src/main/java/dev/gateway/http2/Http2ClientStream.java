@@ -3,6 +3,7 @@ package dev.gateway.http2;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -69,6 +70,11 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         this.client = client;
         this.events = events;
         events(events);
+    }
+
+    @Override
+    public long heldHeap() {
+        return Cost.STREAM;
     }
 
     @Override

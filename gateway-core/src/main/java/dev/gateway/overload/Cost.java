@@ -2,7 +2,7 @@ package dev.gateway.overload;
 
 /**
  * Memory cost estimates: the bytes of heap of objects that are charged by their number. The values are measured, include
- * what Netty and the JDK hold for them, and are rounded up. Data of which clients decide the size, such as heads, is
+ * what Netty and the JDK hold for them, and are rounded. Data of which clients decide the size, such as heads, is
  * charged in addition.
  */
 public final class Cost {
@@ -13,10 +13,16 @@ public final class Cost {
     public static final long HTTP2 = 12 * 1024;
 
     /** An HTTP/2 stream until it is closed, which may be long after its exchange has ended. */
-    public static final long STREAM = 1024;
+    public static final long STREAM = 512;
 
-    /** An exchange with its upstream connection, without its head. */
-    public static final long EXCHANGE = 4 * 1024;
+    /** An exchange, without its head and without its part of an upstream connection. */
+    public static final long EXCHANGE = 1536;
+
+    /** A request that a filter sends beside that of a client, without its head and its upstream connection. */
+    public static final long CALL = 1024;
+
+    /** An upstream connection of HTTP/1, which an exchange has for itself. */
+    public static final long UPSTREAM = 2560;
 
     /** A waiting piece of a body, without its bytes, which are not on the heap. */
     public static final long PIECE = 160;

@@ -25,6 +25,12 @@ public final class Holding {
         return true;
     }
 
+    /** Charges bytes that are held already, so that they cannot be refused. */
+    public void add(long more) {
+        account.charge(more);
+        grow(more);
+    }
+
     /** Charges bytes of something optional. Returns false, and charges nothing, unless enough memory stays free for others. */
     public boolean tryAddSpare(long more) {
         if (!account.tryChargeSpare(more)) {

@@ -13,4 +13,9 @@ public interface ClientStream extends Stream {
      * @param last whether no body follows
      */
     void head(RequestHead head, boolean last);
+
+    /** Returns about how many bytes of heap are held for it, with its connection if it has that for itself. */
+    default long heldHeap() {
+        return 0;
+    }
 }

@@ -490,7 +490,7 @@ class FilterCallTest extends ExchangeRig {
     @Test
     void whatTheClientHoldsCountsForTheServerThatIsWaitedFor() {
         get();
-        assertThat(auth().waiting().held()).isGreaterThan(2 * Cost.EXCHANGE);
+        assertThat(auth().waiting().held()).isGreaterThan(Cost.EXCHANGE + Cost.CALL);
         opener.last().succeed();
         answer(204);
         assertThat(auth().waiting().held()).isZero();
