@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import dev.gateway.overload.Account;
+import dev.gateway.overload.BufferCost;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.Holding;
 import io.netty.buffer.ByteBuf;
@@ -21,6 +22,7 @@ final class HeldBody {
     private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>(4);
     private final StalledBody waiting;
     private long bytes;
+    private long charged; // bytes of memory that the buffers have
     private int pieces; // number of pieces that count against the exchange
 
     /**
@@ -37,13 +39,15 @@ final class HeldBody {
 
     /** Adds a piece and owns it. If there is no memory for it, returns false, and the caller keeps it. */
     boolean tryAdd(ByteBuf data) {
-        if (!share().tryCharge(data.readableBytes())) {
+        long room = BufferCost.room(data);
+        if (!share().tryCharge(room)) {
             return false;
         }
         if (!holding.tryAdd(Cost.PIECE)) {
-            share().release(data.readableBytes());
+            share().release(room);
             return false;
         }
+        charged += room;
         pieces++;
         buffers.add(data);
         bytes += data.readableBytes();
@@ -65,7 +69,9 @@ final class HeldBody {
         ByteBuf first = buffers.poll();
         if (first != null) {
             bytes -= first.readableBytes();
-            share().release(first.readableBytes());
+            long room = isEmpty() ? charged : BufferCost.room(first); // pieces may have been merged
+            charged -= room;
+            share().release(room);
             if (isEmpty()) {
                 waiting.resume();
                 holding.remove(pieces * Cost.PIECE);

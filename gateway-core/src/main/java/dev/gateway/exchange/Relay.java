@@ -103,9 +103,7 @@ final class Relay {
             stall();
             return;
         }
-        if (waiting != null) {
-            waiting.resume();
-        }
+        resume();
         int granted = owed;
         owed = 0;
         source.consumed(granted);
@@ -122,13 +120,19 @@ final class Relay {
             waiting = made;
         }
         made.stall();
+        made.charge(sink == null ? 0 : sink.unsent());
+    }
+
+    private void resume() {
+        if (waiting != null) {
+            waiting.resume();
+            waiting.charge(0);
+        }
     }
 
     /** Ends the relay. */
     void end() {
-        if (waiting != null) {
-            waiting.resume();
-        }
+        resume();
     }
 
     /** Whether the sink exists and has room. */

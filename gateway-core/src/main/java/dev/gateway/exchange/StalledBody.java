@@ -14,6 +14,7 @@ final class StalledBody extends StalledPeers.Holder {
     private final LongSupplier bytes;
     private final String reason;
     private final boolean fromUpstream;
+    private long charged;
 
     /** The exchange of the body. */
     interface Owner {
@@ -38,7 +39,7 @@ final class StalledBody extends StalledPeers.Holder {
     }
 
     /**
-     * Makes it; its owner calls {@link #stall} and {@link #resume}.
+     * Makes it; its owner calls {@link #stall}, {@link #charge} and {@link #resume}.
      *
      * @param bytes returns the number of bytes held now
      * @param reason the reason if the exchange fails because of them
@@ -59,9 +60,17 @@ final class StalledBody extends StalledPeers.Holder {
         this.reason = reason;
     }
 
+    /** Charges the client for this number of bytes, instead of those that were charged before. */
+    void charge(long now) {
+        if (now != charged) {
+            owner.connection().account().waitingBodies().change(charged, now);
+            charged = now;
+        }
+    }
+
     @Override
     protected long held() {
-        return bytes.getAsLong();
+        return Math.max(charged, bytes.getAsLong());
     }
 
     @Override

@@ -135,6 +135,7 @@ final class TransformedBody {
         } else {
             stalled.stall();
         }
+        stalled.charge(bytes);
         return any;
     }
 
@@ -268,6 +269,7 @@ final class TransformedBody {
         }
         bytes = 0;
         stalled.resume();
+        stalled.charge(0);
         try {
             transform.close();
         } catch (RuntimeException e) {

@@ -2,6 +2,7 @@ package dev.gateway.http1;
 
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.HalfClose;
+import dev.gateway.net.PendingWrites;
 import dev.gateway.net.ReadCredit;
 import dev.gateway.net.WriteBatch;
 import dev.gateway.overload.DirectMemory;
@@ -51,6 +52,11 @@ abstract sealed class Http1Connection extends OutgoingStream.Carrier
         int length = data.readableBytes();
         batch.write(ctx, data);
         wrote(length);
+    }
+
+    @Override
+    long unsent() {
+        return PendingWrites.bytes(ctx.channel());
     }
 
     // What the channel tells.

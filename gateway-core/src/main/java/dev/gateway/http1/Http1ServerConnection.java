@@ -156,6 +156,11 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     }
 
     @Override
+    long unsent() {
+        return output.unsent();
+    }
+
+    @Override
     void onContinueSent() {
         requests.onContinueSent();
     }

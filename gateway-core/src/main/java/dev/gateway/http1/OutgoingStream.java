@@ -52,6 +52,9 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
 
         abstract void flush();
 
+        /** Returns how many bytes of the message wait, as the peer has no room. */
+        abstract long unsent();
+
         abstract void consumed(OutgoingStream<?> from, int bytes);
 
         /** Ends the stream, and with it the connection, without an event. */
@@ -204,6 +207,11 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
     @Override
     public boolean isWritable() {
         return channel.isWritable();
+    }
+
+    @Override
+    public final long unsent() {
+        return tunnel != null ? tunnel.unsent() : carrier().unsent();
     }
 
     @Override

@@ -141,6 +141,11 @@ final class ServerOutput {
         return client == null ? owner.info().account() : client;
     }
 
+    /** Returns how many bytes wait of the response that has not ended. */
+    long unsent() {
+        return Math.max(0, PendingWrites.bytes(channel) - (rest == null ? 0 : rest.charged));
+    }
+
     /** What was written leaves when the connection is closed after it, and not before. */
     void hold() {
         held = true;
@@ -256,7 +261,7 @@ final class ServerOutput {
                 now.join();
                 payer = now;
             }
-            now.waitingBodies().charge(bytes - charged);
+            now.waitingBodies().change(charged, bytes);
             charged = bytes;
             stall();
             if (!awaited) {

@@ -1,5 +1,6 @@
 package dev.gateway.http2;
 
+import dev.gateway.net.PendingWrites;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.ConnectionObserver;
@@ -47,6 +48,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     private final StreamContext shared;
     private @Nullable ChannelHandlerContext context;
     private boolean started;
+    private long unsent; // bytes that were written while the socket took no more, and are charged
     private @Nullable String offence;
 
     /**
@@ -164,6 +166,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     public void channelInactive(ChannelHandlerContext ctx) throws Exception {
         flushes.onReadEnded();
         ending.onInactive();
+        chargeUnsent(0);
         super.channelInactive(ctx);
         onInactive();
     }
@@ -207,7 +210,17 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
         super.channelWritabilityChanged(ctx);
         if (ctx.channel().isWritable()) {
+            chargeUnsent(0);
             shared.paused().resume();
+        } else {
+            chargeUnsent(PendingWrites.bytes(ctx.channel()));
+        }
+    }
+
+    private void chargeUnsent(long now) {
+        if (now != unsent) {
+            shared.account().waitingBodies().change(unsent, now);
+            unsent = now;
         }
     }
 
@@ -218,6 +231,10 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
             return;
         }
         super.flush(ctx);
+        if (unsent > 0) {
+            chargeUnsent(
+                    PendingWrites.bytes(ctx.channel())); // heads and replies to control frames are written all the same
+        }
         if (codec.writer().takeDirty()) {
             observer.onFlushed();
         }

@@ -16,8 +16,12 @@ final class PendingData implements FlowControlled {
          * Writes what fits the window.
          *
          * @param data owned from here on
+         * @param room the bytes of memory that the piece has no more
          */
-        void writeData(ChannelHandlerContext ctx, ByteBuf data, boolean last);
+        void writeData(ChannelHandlerContext ctx, ByteBuf data, int room, boolean last);
+
+        /** A piece was merged with the one before, and has this number of bytes of memory more, or less. */
+        void onMerged(int more);
 
         /** The last of the body was written. */
         void closeLocal();
@@ -26,17 +30,24 @@ final class PendingData implements FlowControlled {
     private final Owner stream;
     private ByteBuf data;
     private boolean last;
+    private int room; // bytes of memory
     private boolean merged; // whether the buffer was made here, with room to append
 
     PendingData(Owner stream, ByteBuf data, boolean last) {
         this.stream = stream;
         this.data = data;
         this.last = last;
+        this.room = BufferCost.room(data);
     }
 
     @Override
     public int size() {
         return data.readableBytes();
+    }
+
+    /** Returns how many bytes of memory it has. */
+    int room() {
+        return room;
     }
 
     /** Returns how many bytes of heap its buffer takes. */
@@ -53,15 +64,18 @@ final class PendingData implements FlowControlled {
     public void write(ChannelHandlerContext ctx, int allowedBytes) {
         int size = data.readableBytes();
         ByteBuf out;
+        int freed = 0;
         if (allowedBytes >= size) {
             out = data;
+            freed = room;
+            room = 0;
             data = Unpooled.EMPTY_BUFFER;
         } else if (allowedBytes > 0) {
             out = data.readRetainedSlice(allowedBytes);
         } else {
             return;
         }
-        stream.writeData(ctx, out, last && allowedBytes >= size);
+        stream.writeData(ctx, out, freed, last && allowedBytes >= size);
     }
 
     @Override
@@ -86,16 +100,19 @@ final class PendingData implements FlowControlled {
             return false;
         }
         if (!merged || data.writableBytes() < following.size()) {
-            ByteBuf room = ctx.alloc().buffer(MERGED);
-            room.writeBytes(data);
+            ByteBuf joined = ctx.alloc().buffer(MERGED);
+            joined.writeBytes(data);
             data.release();
-            data = room;
+            data = joined;
             merged = true;
         }
         data.writeBytes(following.data);
         following.data.release();
         following.data = Unpooled.EMPTY_BUFFER;
         last = following.last;
+        int now = BufferCost.room(data);
+        stream.onMerged(now - room - following.room);
+        room = now;
         return true;
     }
 }

@@ -35,6 +35,8 @@ abstract class SendingStream
     private boolean dead; // reset by either side, or the connection is gone
     private boolean paused; // was seen not writable, so is to be told when that changes
     private int unsent; // bytes handed over and not written to the channel
+    private int held; // bytes of memory of those pieces, as far as can be seen without looking into their buffers
+    private @Nullable PendingData newest; // the last piece that was handed over
     private @Nullable Failure early; // why it failed before anybody was to be told
     private @Nullable StallTimer stallTimer;
     private @Nullable Unsent waiting; // made when the last of it was handed over, and the peer had no room
@@ -136,9 +138,11 @@ abstract class SendingStream
         if (last) {
             localEnded();
         }
-        int before = unsent;
+        long before = last ? heldMemory() : 0;
         unsent += data.readableBytes();
         PendingData piece = new PendingData(this, data, last);
+        held += piece.room();
+        newest = piece;
         context.sender().enqueue(stream, piece);
         if (last && isStuck(stream)) {
             holdUnsent(piece.heapBytes(), before + piece.directBytes());
@@ -155,7 +159,7 @@ abstract class SendingStream
         if (context.sender().hasPending(stream)) {
             context.sender().enqueue(stream, new PendingTrailers(this, trailers));
             if (isStuck(stream)) {
-                holdUnsent(trailers.heldBytes(), unsent);
+                holdUnsent(trailers.heldBytes(), heldMemory());
             }
         } else {
             writeTrailers(trailers);
@@ -172,11 +176,17 @@ abstract class SendingStream
     }
 
     @Override
-    public final void writeData(ChannelHandlerContext ctx, ByteBuf data, boolean last) {
+    public final void onMerged(int more) {
+        held += more;
+    }
+
+    @Override
+    public final void writeData(ChannelHandlerContext ctx, ByteBuf data, int room, boolean last) {
         if (stallTimer != null) {
             stallTimer.onProgress();
         }
         unsent -= data.readableBytes();
+        held -= room;
         Http2Stream stream = h2;
         if (stream == null) {
             data.release();
@@ -211,6 +221,11 @@ abstract class SendingStream
             armStallTimer();
         }
         return false;
+    }
+
+    @Override
+    public final long unsent() {
+        return heldMemory();
     }
 
     /** Whether it need not wait any more: it may write, or has nothing more to write. */
@@ -333,6 +348,15 @@ abstract class SendingStream
         }
     }
 
+    /** Returns about how many bytes of memory what waits takes. Only the newest piece shows what others keep of its buffer. */
+    private long heldMemory() {
+        PendingData piece = newest;
+        if (held == 0 || piece == null || piece.room() == 0) {
+            return held;
+        }
+        return Math.max(held, held * piece.directBytes() / piece.room());
+    }
+
     /** Whether what was handed over waits for the peer. */
     private boolean isStuck(Http2Stream stream) {
         return context.sender().hasPending(stream) && !context.sender().isWritable(stream);
@@ -347,7 +371,7 @@ abstract class SendingStream
                 armStallTimer();
             }
             if (waiting == null && !context.sender().isWritable(stream)) {
-                holdUnsent(Cost.PIECE, unsent);
+                holdUnsent(Cost.PIECE, heldMemory());
             }
         }
     }
@@ -398,7 +422,7 @@ abstract class SendingStream
 
         @Override
         protected long held() {
-            return unsent;
+            return held;
         }
 
         @Override

@@ -327,6 +327,11 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     }
 
     @Override
+    public long unsent() {
+        return PendingWrites.bytes(ctx.channel());
+    }
+
+    @Override
     public void consumed(int bytes) {
         if (!over) {
             credit.consumed(bytes);

@@ -207,6 +207,15 @@ public final class Account {
         }
     }
 
+    /** What the connection holds of something has changed; it cannot be refused. */
+    public void change(long before, long after) {
+        if (after > before) {
+            charge(after - before);
+        } else if (after < before) {
+            release(before - after);
+        }
+    }
+
     private void add(long bytes) {
         held += bytes;
         if (share != null) {

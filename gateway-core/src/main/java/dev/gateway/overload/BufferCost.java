@@ -29,7 +29,7 @@ public final class BufferCost {
         return Cost.PIECE + (base instanceof SharedBytes || base.isDirect() ? 0 : base.capacity());
     }
 
-    /** Returns the bytes of direct memory. */
+    /** Returns the bytes of direct memory: its part of the whole buffer, which it keeps from reuse with all that share it. */
     public static long direct(ByteBuf buffer) {
         ByteBuf base = base(buffer);
         if (base instanceof Charged) {
@@ -42,7 +42,21 @@ public final class BufferCost {
             }
             return bytes;
         }
-        return base.isDirect() ? buffer.readableBytes() : 0; // the rest of it is for other slices
+        return base.isDirect() ? shared(base, room(buffer)) : 0;
+    }
+
+    /** Others may have slices of the buffer, and free them sooner or later: measured, that is half as much again at most. */
+    private static long shared(ByteBuf base, int room) {
+        int refs = base.refCnt();
+        return refs <= 1 ? base.capacity() : Math.max(room, Math.min(base.capacity() / refs, room + room / 2));
+    }
+
+    /**
+     * Returns the bytes that a buffer has behind its reader index, whether or not they can be read. Those before are mostly in
+     * other slices. It is quick, as it does not look into the buffer.
+     */
+    public static int room(ByteBuf buffer) {
+        return buffer instanceof Charged ? 0 : buffer.capacity() - buffer.readerIndex();
     }
 
     /** Goes through slices, and what follows leaks in tests. */

@@ -123,7 +123,7 @@ public final class Loops {
                 Cost.budget(Runtime.getRuntime().maxMemory(), HeapPressure.maxOld()),
                 transport.loops().size());
         this.waitingBodies =
-                new MemoryBudget(DirectMemory.max() / 2, transport.loops().size());
+                new MemoryBudget(DirectMemory.max() / 4 * 3, transport.loops().size());
         this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
         this.heapCutter = StallCutter.of(
                 "The heap for clients", budget, StalledPeers.Memory.HEAP, transport.loops(), () -> overload.actions()
@@ -140,6 +140,7 @@ public final class Loops {
         overload.watch(new OpenFilesPressure(files::taken, files::max));
         overload.watch(new LagPressure(transport.loops()));
         metrics.watchOverload(overload, budget, waitingBodies);
+        metrics.watchDirectMemory(transport::pinnedMemory);
         for (EventLoop loop : transport.loops()) {
             gates.add(new LoopGate(
                     overload,

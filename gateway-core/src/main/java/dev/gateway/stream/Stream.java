@@ -23,6 +23,11 @@ public interface Stream {
     /** Whether the peer keeps up. If not, stop writing until {@link StreamEvents#onWritable}. */
     boolean isWritable();
 
+    /** Returns how many bytes were handed over and wait here, as the peer has no room. Asked while it is not writable. */
+    default long unsent() {
+        return 0;
+    }
+
     /**
      * Gives credit: this many bytes received from this peer have been passed on. A stream whose bytes are not consumed
      * stops reading from its peer. Calls after the stream has ended are ignored.

@@ -4,6 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteStreamHalf;
+import dev.gateway.overload.Cost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
@@ -50,6 +51,11 @@ public final class TcpClientStream implements ClientStream {
     }
 
     @Override
+    public long heldHeap() {
+        return Cost.UPSTREAM;
+    }
+
+    @Override
     public void head(RequestHead head, boolean last) {
         if (answered || half.isOver()) {
             return;
@@ -80,6 +86,11 @@ public final class TcpClientStream implements ClientStream {
     @Override
     public boolean isWritable() {
         return half.isWritable();
+    }
+
+    @Override
+    public long unsent() {
+        return half.unsent();
     }
 
     @Override

@@ -100,6 +100,11 @@ final class TcpServerStream implements ServerStream, StreamEvents {
     }
 
     @Override
+    public long unsent() {
+        return half == null ? 0 : half.unsent();
+    }
+
+    @Override
     public void consumed(int bytes) {
         if (half != null) {
             half.consumed(bytes);

@@ -52,6 +52,7 @@ final class Fakes {
         final StringBuilder body = new StringBuilder();
         Charset charset = StandardCharsets.UTF_8; // of the body
         boolean writable = true;
+        long unsent;
         boolean ended;
         int consumed;
         int flushes;
@@ -118,6 +119,11 @@ final class Fakes {
                 flushes++;
                 unflushed = 0;
             }
+        }
+
+        @Override
+        public long unsent() {
+            return unsent;
         }
 
         @Override

@@ -105,7 +105,8 @@ abstract class PartRig {
     }
 
     ByteBuf bytes(String text) {
-        ByteBuf buffer = ByteBufAllocator.DEFAULT.buffer().writeBytes(text.getBytes(StandardCharsets.UTF_8));
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        ByteBuf buffer = ByteBufAllocator.DEFAULT.buffer(bytes.length).writeBytes(bytes); // charged by its capacity
         buffers.add(buffer);
         return buffer;
     }

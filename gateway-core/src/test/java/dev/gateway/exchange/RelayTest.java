@@ -37,6 +37,26 @@ class RelayTest extends PartRig {
     }
 
     @Test
+    void whatWaitsInTheSinkIsChargedUntilThereIsRoom() {
+        relay.join(client, upstream);
+        upstream.writable = false;
+        upstream.unsent = 3;
+        relay.data(bytes("abc"), false);
+        assertThat(bodies.held()).isEqualTo(3);
+        upstream.unsent = 1000;
+        relay.data(bytes("d"), false);
+        assertThat(bodies.held()).isEqualTo(1000);
+        upstream.writable = true;
+        relay.credit();
+        assertThat(bodies.held()).isZero();
+        upstream.writable = false;
+        relay.data(bytes("e"), false);
+        assertThat(bodies.held()).isEqualTo(1000);
+        relay.end();
+        assertThat(bodies.held()).isZero();
+    }
+
+    @Test
     void whatWasDroppedIsOwedAndWhatWasInsertedIsNot() {
         relay.join(client, upstream);
         relay.skip(7);

@@ -79,6 +79,16 @@ class Http2HeldReplyTest {
     }
 
     @Test
+    void aResponseThatHasNotEndedTellsTheMemoryThatWaits() {
+        ask();
+        stream().head(new ResponseHead(200, null, new Fields(), BODY), false);
+        stream().data(client.channel.alloc().directBuffer(BODY).writeZero(1000), false); // read into a large buffer
+        assertThat(stream().unsent()).isEqualTo(BODY);
+        client.send(Frames.WINDOW_UPDATE, 0, 1, Frames.number(1000));
+        assertThat(stream().unsent()).isZero();
+    }
+
+    @Test
     void aReplyIsChargedUntilItsConnectionCloses() {
         answer(Unpooled.wrappedBuffer(new byte[BODY]));
         client.channel.close();

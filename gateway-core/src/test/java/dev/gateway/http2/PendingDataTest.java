@@ -30,7 +30,10 @@ class PendingDataTest implements PendingData.Owner {
     }
 
     @Override
-    public void writeData(ChannelHandlerContext ctx, ByteBuf data, boolean last) {
+    public void onMerged(int more) {}
+
+    @Override
+    public void writeData(ChannelHandlerContext ctx, ByteBuf data, int room, boolean last) {
         written.add(data.toString(StandardCharsets.US_ASCII) + (last ? "!" : ""));
         data.release();
     }

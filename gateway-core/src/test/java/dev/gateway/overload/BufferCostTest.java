@@ -23,13 +23,24 @@ class BufferCostTest {
         assertThat(BufferCost.heap(SharedBytes.of(BYTES).retainedDuplicate())).isEqualTo(Cost.PIECE);
     }
 
+    /** The rest is for other slices, but nobody can use it before they are gone, too. */
     @Test
-    void ofDirectMemoryASliceCountsForItself() {
+    void ofDirectMemoryASliceCountsForALittleMoreThanItself() {
         ByteBuf all = UnpooledByteBufAllocator.DEFAULT.directBuffer(4096).writeZero(4096);
         ByteBuf part = all.readRetainedSlice(100);
-        assertThat(BufferCost.direct(part)).isEqualTo(100);
+        assertThat(BufferCost.direct(part)).isEqualTo(150);
         assertThat(BufferCost.heap(part)).isEqualTo(Cost.PIECE);
         part.release();
+        all.release();
+    }
+
+    @Test
+    void theLastSliceOfABufferCountsForAllThatItKeeps() {
+        ByteBuf all = UnpooledByteBufAllocator.DEFAULT.directBuffer(4096).writeZero(100);
+        assertThat(BufferCost.direct(all)).isEqualTo(4096);
+        ByteBuf part = all.readSlice(50);
+        assertThat(BufferCost.direct(part)).isEqualTo(4096);
+        assertThat(BufferCost.room(all)).isEqualTo(4046);
         all.release();
     }
 

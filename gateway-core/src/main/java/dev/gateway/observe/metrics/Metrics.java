@@ -71,6 +71,11 @@ public final class Metrics implements AutoCloseable {
         return loop;
     }
 
+    /** Shows how many bytes of direct memory buffers hold, which is less than what was taken from the system. */
+    public void watchDirectMemory(LongSupplier held) {
+        process.directHeld = held;
+    }
+
     /** Lets scrapes and statistics tell how much room there is for new work. */
     public void watchOverload(Overload overload, MemoryBudget budget, MemoryBudget waitingBodies) {
         process.overload = overload;

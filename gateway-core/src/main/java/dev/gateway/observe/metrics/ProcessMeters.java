@@ -46,6 +46,7 @@ final class ProcessMeters implements Exposition.Source {
     volatile @Nullable Overload overload;
     volatile @Nullable MemoryBudget budget;
     volatile @Nullable MemoryBudget waitingBodies;
+    volatile LongSupplier directHeld = () -> 0;
     volatile LongSupplier droppedLog = () -> 0;
     volatile IntSupplier faultyAccountFiles = () -> 0;
     volatile LongSupplier droppedSpans = () -> 0;

@@ -181,6 +181,7 @@ final class StatisticsDocument {
                 .put("heapUsedBytes", runtime.totalMemory() - runtime.freeMemory())
                 .put("heapMaxBytes", runtime.maxMemory())
                 .put("directUsedBytes", ProcessMeters.directMemoryUsed())
+                .put("directHeldBytes", process.directHeld.getAsLong())
                 .put("directMaxBytes", ProcessMeters.directMemoryMax())
                 .endObject();
     }
