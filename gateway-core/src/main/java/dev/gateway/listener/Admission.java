@@ -13,6 +13,37 @@ sealed interface Admission permits ConnectionLimit, FairShares {
         void closeSoon();
     }
 
+    /** The connections of the listener on one event loop. */
+    interface Loop {
+        /** Closes a connection of a client that the client does not use, soon, if there is one; called on any thread. */
+        void giveWaySoon(ClientNetwork client);
+    }
+
+    /** An event loop has connections from now on. */
+    default void join(Loop loop) {}
+
+    /**
+     * There is no room, and a client connects. If another client has more than half, asks for a connection of that to give
+     * way.
+     *
+     * @param client {@link ClientNetwork#NONE} if it is not known
+     * @return whether to admit the connection all the same
+     */
+    default boolean replaces(ClientNetwork client) {
+        return false;
+    }
+
+    /**
+     * It is known whose connection was admitted. Returns false, and does not count it, if others find no room while this
+     * client has more than half of it.
+     */
+    default boolean tryShare(ClientNetwork client) {
+        return true;
+    }
+
+    /** A connection that was counted for a client's share has closed. */
+    default void releaseShare(ClientNetwork client) {}
+
     /** Changes the settings; open connections stay. */
     void change(ListenerSettings settings);
 

@@ -71,6 +71,7 @@ final class Connection
     private long fixed = Cost.CONNECTION; // the charge for the connection itself
     private final long number = NUMBERS.incrementAndGet();
     private ClientNetwork counted = ClientNetwork.NONE; // the client that it counts for
+    private ClientNetwork sharing = ClientNetwork.NONE; // the client whose share of the listener it uses
     private SourceAddress client; // the peer, until the PROXY protocol names another address
     private @Nullable InetSocketAddress local;
     private @Nullable TlsInfo tls;
@@ -118,6 +119,9 @@ final class Connection
          */
         @Nullable
         ClientNetwork admit(SourceAddress client, ListenerSettings settings);
+
+        /** Counts a connection for its client's share of the listener; returns false, and does not count it, without room. */
+        boolean tryShare(ClientNetwork client);
 
         /** The first complete head of a request has arrived. */
         void onRequest(Connection connection);
@@ -172,10 +176,8 @@ final class Connection
             return;
         }
         counted = admitted;
-        ClientNetwork sharing = settings().limits().clients().sharing(client);
-        if (!sharing.equals(ClientNetwork.NONE) && !loop.gate().admitClient(account, sharing)) {
-            loop.observer().onConnectionShed();
-            owner.refusals().onShareUsedUp(settings().name(), client);
+        ClientNetwork found = settings().limits().clients().sharing(client);
+        if (!found.equals(ClientNetwork.NONE) && !admitSharing(found)) {
             channel.close();
             return;
         }
@@ -192,6 +194,26 @@ final class Connection
         } else {
             speakHttp1();
         }
+    }
+
+    private boolean admitSharing(ClientNetwork found) {
+        if (!owner.tryShare(found)) {
+            loop.observer().onConnectionRefused();
+            owner.refusals().onMoreThanHalf(settings().name(), client);
+            return false;
+        }
+        sharing = found;
+        if (!loop.gate().admitClient(account, found)) {
+            loop.observer().onConnectionShed();
+            owner.refusals().onShareUsedUp(settings().name(), client);
+            return false;
+        }
+        return true;
+    }
+
+    /** Returns the client whose share of the listener's connections it uses, {@link ClientNetwork#NONE} for none. */
+    ClientNetwork sharing() {
+        return sharing;
     }
 
     /** Returns the client that it counts for, {@link ClientNetwork#NONE} if it counts for no client. */

@@ -1,17 +1,49 @@
 package dev.gateway.listener;
 
 import dev.gateway.stream.ClientNetwork;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
-/** Counts the connections of a listener on all event loops. Used only when a connection opens or closes. */
+/**
+ * Counts the connections of a listener on all event loops. A lone client may have all of them. When another client finds no
+ * room, unused connections of a client that has more than half give way, and that client gets no new ones for a while. Used
+ * only when a connection opens or closes.
+ */
 final class ConnectionLimit implements Admission {
+    /** How long a client with more than half gets no new connections after another one found no room. */
+    private static final long CROWDED_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** This part of the limit (a sixteenth) may be open beyond it, while others are asked to give way. */
+    private static final int BEYOND = 16;
+
     private volatile int max; // a reload may change it
+    private final LongSupplier clock;
     private final AtomicInteger open = new AtomicInteger();
+    private final AtomicInteger replacing = new AtomicInteger(); // accepted beyond the limit, and not counted yet
     private final ClientConnections clients = new ClientConnections();
+    private final ClientConnections shares = new ClientConnections();
+    private final List<Loop> loops = new CopyOnWriteArrayList<>();
+    private volatile @Nullable ClientNetwork largest; // the last client that had more than half
+    private volatile long crowdedUntil;
 
     /** Makes a limit; 0 means no limit. */
     ConnectionLimit(int max) {
+        this(max, System::nanoTime);
+    }
+
+    ConnectionLimit(int max, LongSupplier clock) {
         this.max = max;
+        this.clock = clock;
+        this.crowdedUntil = clock.getAsLong();
+    }
+
+    @Override
+    public void join(Loop loop) {
+        loops.add(loop);
     }
 
     @Override
@@ -22,17 +54,65 @@ final class ConnectionLimit implements Admission {
     @Override
     public boolean tryAcquire(Candidate connection) {
         int limit = max;
-        if (open.incrementAndGet() > limit && limit > 0) {
-            open.decrementAndGet();
-            return false;
+        if (open.incrementAndGet() <= limit || limit == 0) {
+            replacing.set(0);
+            return true;
         }
-        return true;
+        if (replacing.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            return true;
+        }
+        open.decrementAndGet();
+        return false;
+    }
+
+    /** At least one for the first client that finds no room. */
+    private static int beyond(int limit) {
+        return Math.max(1, limit / BEYOND);
     }
 
     @Override
     public boolean isFull() {
         int limit = max;
         return limit > 0 && open.get() >= limit;
+    }
+
+    @Override
+    public boolean replaces(ClientNetwork client) {
+        ClientNetwork most = largest;
+        int limit = max;
+        if (most == null || most.equals(client) || !hasMoreThanHalf(most, limit)) {
+            return false;
+        }
+        crowdedUntil = clock.getAsLong() + CROWDED_NANOS;
+        loops.forEach(loop -> loop.giveWaySoon(most));
+        boolean admitted = open.get() + replacing.get() < limit + beyond(limit);
+        if (admitted) {
+            replacing.incrementAndGet();
+        }
+        return admitted;
+    }
+
+    private boolean hasMoreThanHalf(ClientNetwork client, int limit) {
+        return shares.open(client) > limit / 2;
+    }
+
+    @Override
+    public boolean tryShare(ClientNetwork client) {
+        int limit = max;
+        boolean admitted = shares.tryAcquire(client, isCrowded() ? limit / 2 : Integer.MAX_VALUE);
+        if (admitted && limit > 0 && hasMoreThanHalf(client, limit)) {
+            largest = client;
+        }
+        return admitted;
+    }
+
+    private boolean isCrowded() {
+        return largest != null && max > 0 && crowdedUntil - clock.getAsLong() > 0;
+    }
+
+    @Override
+    public void releaseShare(ClientNetwork client) {
+        shares.release(client);
     }
 
     @Override

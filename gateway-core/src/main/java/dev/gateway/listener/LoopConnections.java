@@ -12,13 +12,18 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The connections of one listener on one event loop. Confined to the loop except for its constants. */
-final class LoopConnections implements Connection.Owner {
+final class LoopConnections implements Connection.Owner, Admission.Loop {
     private static final Failure CUT_OFF = Failure.of(Cause.DRAIN, "it did not end in time");
 
+    /** Maximum number of connections to check for one that can make room for another, the oldest first. */
+    private static final int LOOKED_AT = 1024;
+
+    private final AtomicBoolean asked = new AtomicBoolean(); // whether giveWay is about to run
     private final ListenerLoop loop;
     private final RefusalLog refusals;
     private final Admission limit;
@@ -32,6 +37,7 @@ final class LoopConnections implements Connection.Owner {
         this.refusals = refusals;
         this.settingsRef = new ListenerSettingsRef(settings);
         this.limit = limit;
+        limit.join(this);
     }
 
     @Override
@@ -93,7 +99,7 @@ final class LoopConnections implements Connection.Owner {
      */
     boolean refuse(Channel accepted) {
         boolean shed = loop.gate().refusesConnections();
-        if (!shed && !limit.isFull()) {
+        if (!shed && (!limit.isFull() || limit.replaces(client(accepted)))) {
             return false;
         }
         if (shed) {
@@ -105,6 +111,44 @@ final class LoopConnections implements Connection.Owner {
         }
         accepted.unsafe().closeForcibly();
         return true;
+    }
+
+    /** Returns whose connection it is, as far as the listener knows yet. */
+    private ClientNetwork client(Channel accepted) {
+        ListenerSettings settings = settingsRef.settings;
+        return settings.proxyProtocol() != null
+                ? ClientNetwork.NONE
+                : settings.limits().clients().sharing(SourceAddress.of(accepted.remoteAddress()));
+    }
+
+    @Override
+    public void giveWaySoon(ClientNetwork client) {
+        if (asked.compareAndSet(false, true)) {
+            loop.eventLoop().execute(() -> {
+                asked.set(false);
+                if (limit.isFull()) { // else another event loop has closed one
+                    giveWay(client);
+                }
+            });
+        }
+    }
+
+    private void giveWay(ClientNetwork client) {
+        int left = LOOKED_AT;
+        for (Connection each : connections) {
+            if (left-- == 0) {
+                return;
+            }
+            if (client.equals(each.sharing()) && each.giveWay(Resource.CONNECTIONS)) {
+                loop.gate().onGivenWayToOthers();
+                return;
+            }
+        }
+    }
+
+    @Override
+    public boolean tryShare(ClientNetwork client) {
+        return limit.tryShare(client);
     }
 
     /**
@@ -173,6 +217,9 @@ final class LoopConnections implements Connection.Owner {
         limit.release(connection);
         if (!connection.counted().equals(ClientNetwork.NONE)) {
             limit.release(connection.counted());
+        }
+        if (!connection.sharing().equals(ClientNetwork.NONE)) {
+            limit.releaseShare(connection.sharing());
         }
         if (drained != null && connections.isEmpty()) {
             drained.complete(null);

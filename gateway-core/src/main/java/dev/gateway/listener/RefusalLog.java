@@ -26,6 +26,8 @@ final class RefusalLog {
     private final Throttle denied;
     private final Throttle givenWay;
     private final Throttle share;
+    private final Throttle half;
+    private final Throttle crowded;
 
     RefusalLog(LongSupplier clock) {
         for (HandshakeFailure each : HandshakeFailure.values()) {
@@ -38,6 +40,8 @@ final class RefusalLog {
         denied = new Throttle(clock);
         givenWay = new Throttle(clock);
         share = new Throttle(clock);
+        half = new Throttle(clock);
+        crowded = new Throttle(clock);
     }
 
     /** A TLS handshake has failed. */
@@ -99,6 +103,19 @@ final class RefusalLog {
         }
     }
 
+    /** A client has more than half of the connections while others find no room. */
+    void onMoreThanHalf(String listener, SourceAddress peer) {
+        long count = half.count();
+        if (count > 0) {
+            log.warn(
+                    "listener {} refuses connections ({} so far), such as of {}, which has half of limits.maxConnections"
+                            + " while others find no room. If it is a proxy, set proxyProtocol or trustedProxies",
+                    listener,
+                    count,
+                    peer);
+        }
+    }
+
     /** A client may not connect, by the listener's rules about addresses. */
     void onDenied(String listener, SourceAddress peer, String why) {
         long count = denied.count();
@@ -114,16 +131,25 @@ final class RefusalLog {
 
     /** An idle connection was closed, because there was too little of a resource for a new one. */
     void onGivenWay(String listener, Resource because) {
-        boolean isFiles = because == Resource.OPEN_FILES;
-        long count = (isFiles ? withoutFiles : givenWay).count();
+        Throttle throttle =
+                switch (because) {
+                    case OPEN_FILES -> withoutFiles;
+                    case CONNECTIONS -> crowded;
+                    default -> givenWay;
+                };
+        long count = throttle.count();
         if (count > 0) {
             log.warn(
                     "listener {} closes idle connections ({} so far), because {}",
                     listener,
                     count,
-                    isFiles
-                            ? "clients have taken all file descriptors for them: raise the limit of open files"
-                            : "memory for clients is short");
+                    switch (because) {
+                        case OPEN_FILES ->
+                            "clients have taken all file descriptors for them: raise the limit of open files";
+                        case CONNECTIONS ->
+                            "one client has more than half of limits.maxConnections, and others find no room";
+                        default -> "memory for clients is short";
+                    });
         }
     }
 

@@ -232,6 +232,11 @@ public final class LoopGate {
                 || makeRoom(Resource.CLIENT_HEAP);
     }
 
+    /** An unused connection has given way, as its client has more than half of a listener's, and others found no room. */
+    public void onGivenWayToOthers() {
+        overload.actions().count(Resource.CONNECTIONS, Action.CLOSE_IDLE);
+    }
+
     /** Clients have taken all file descriptors for clients: closes connections that are not in use. */
     public void onFilesFull() {
         makeRoom(Resource.OPEN_FILES);

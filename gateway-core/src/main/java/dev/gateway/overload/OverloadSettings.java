@@ -21,7 +21,7 @@ public record OverloadSettings(
             case DIRECT_MEMORY -> directMemory;
             case OPEN_FILES -> openFiles;
             case LAG -> lagMillis == 0 ? 0 : LagPressure.LIMIT;
-            case REQUESTS_IN_FLIGHT, CLIENT_HEAP -> 0;
+            case REQUESTS_IN_FLIGHT, CLIENT_HEAP, CONNECTIONS -> 0;
         };
     }
 }

@@ -13,7 +13,9 @@ public enum Resource {
     /** Exchanges in flight. */
     REQUESTS_IN_FLIGHT("requestsInFlight"),
     /** Heap that is charged for clients. */
-    CLIENT_HEAP("clientHeap");
+    CLIENT_HEAP("clientHeap"),
+    /** Connections of a listener. */
+    CONNECTIONS("connections");
 
     private final String label;
 
