@@ -90,8 +90,7 @@ public final class ForwardedHops {
                         host == null ? nearestHost : host,
                         scheme,
                         authority)
-                : ForwardedClaims.ofLists(
-                        fields, read, () -> all(fields, name).size(), scheme, authority);
+                : ForwardedClaims.ofLists(fields, read, () -> all(fields, name).size(), scheme, authority);
     }
 
     /** Reads an element of {@code Forwarded}, and returns its hop. */

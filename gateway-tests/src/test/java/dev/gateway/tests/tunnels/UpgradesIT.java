@@ -20,8 +20,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Upgrades as Docker, BuildKit and kubectl ask for them: by any method, after a body, to a protocol that nobody here knows. */
 @Tag("platform")
 class UpgradesIT {
-    private static final String SWITCH = "HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\n"
-            + "Connection: Upgrade\r\nUpgrade: %s\r\nContent-Length: 7\r\n\r\n";
+    private static final String SWITCH =
+            """
+            HTTP/1.1 101 UPGRADED\r
+            Content-Type: application/vnd.docker.raw-stream\r
+            Connection: Upgrade\r
+            Upgrade: %s\r
+            Content-Length: 7\r
+            \r
+            """;
 
     /** The upstream reads the request to its end, switches, reads to the end of the input, and then says the rest. */
     @ParameterizedTest
