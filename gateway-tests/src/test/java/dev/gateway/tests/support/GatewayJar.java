@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -187,6 +188,25 @@ public final class GatewayJar implements AutoCloseable {
 
     /** Returns how many objects of a class there are after a full collection. */
     public int instances(String type) throws IOException, InterruptedException {
+        return histogram()
+                .lines()
+                .map(line -> line.strip().split("\\s+"))
+                .filter(words -> words.length > 3 && words[3].equals(type))
+                .mapToInt(words -> Integer.parseInt(words[1]))
+                .sum();
+    }
+
+    /** Returns how many bytes of the heap are alive after a full collection. */
+    public long liveHeap() throws IOException, InterruptedException {
+        return histogram()
+                .lines()
+                .filter(line -> line.startsWith("Total "))
+                .mapToLong(line -> Long.parseLong(line.strip().split("\\s+")[2]))
+                .sum();
+    }
+
+    /** Returns the classes of all objects after a full collection, with their numbers and bytes. */
+    public String histogram() throws IOException, InterruptedException {
         Process jcmd = new ProcessBuilder(
                         System.getProperty("java.home") + "/bin/jcmd", Long.toString(pid()), "GC.class_histogram")
                 .redirectErrorStream(true)
@@ -195,12 +215,7 @@ public final class GatewayJar implements AutoCloseable {
         if (jcmd.waitFor() != 0) {
             throw new IOException(histogram);
         }
-        return histogram
-                .lines()
-                .map(line -> line.strip().split("\\s+"))
-                .filter(words -> words.length > 3 && words[3].equals(type))
-                .mapToInt(words -> Integer.parseInt(words[1]))
-                .sum();
+        return histogram;
     }
 
     /** Returns how many file descriptors the process has open. */
@@ -280,6 +295,7 @@ public final class GatewayJar implements AutoCloseable {
         private final List<String> jvm =
                 new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError"));
         private final List<String> wrapper = new ArrayList<>();
+        private final Map<String, byte[]> files = new LinkedHashMap<>();
         private @Nullable String heap = "256m";
         private @Nullable String started;
         private @Nullable Path jar;
@@ -292,6 +308,12 @@ public final class GatewayJar implements AutoCloseable {
         /** Sets the largest heap, such as {@code 64m}; direct memory follows it. */
         public Builder heap(String size) {
             heap = size;
+            return this;
+        }
+
+        /** Puts a file into the directory that relative paths of the configuration start at. */
+        public Builder file(String name, byte[] content) {
+            files.put(name, content);
             return this;
         }
 
@@ -332,9 +354,14 @@ public final class GatewayJar implements AutoCloseable {
 
         /** Starts it, and returns when it has announced its admin listener, or what else was said to show its start. */
         public GatewayJar start() throws IOException {
-            Path file = jar != null ? jar : file();
+            Path file = jar != null ? jar : GatewayJar.file();
             Path directory = Files.createTempDirectory("gateway-jar");
             Files.writeString(directory.resolve("gateway.yaml"), yaml);
+            for (Map.Entry<String, byte[]> each : files.entrySet()) {
+                Path of = directory.resolve(each.getKey());
+                Files.createDirectories(of.getParent());
+                Files.write(of, each.getValue());
+            }
             List<String> command = new ArrayList<>(wrapper);
             command.add(System.getProperty("java.home") + "/bin/java");
             command.add("-XX:SharedArchiveFile=" + ClassArchive.of(file));

@@ -9,11 +9,14 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /** Clients that ask for much and take little, so that whoever serves them has to hold what they do not take. */
 public final class Hoarders implements AutoCloseable {
     private static final int SMALL_BUFFER = 4096;
+    private static final int FRAME = 16 * 1024;
 
     private final int port;
     private final List<SocketChannel> channels = new ArrayList<>();
@@ -43,8 +46,24 @@ public final class Hoarders implements AutoCloseable {
 
     /** Asks for something by HTTP/1.1, and reads nothing. */
     public void requestsUnread(int connections, String path) throws IOException {
+        requestsUnread(connections, path, 1);
+    }
+
+    /** Asks for something by HTTP/1.1 so many times on each connection, and reads nothing. */
+    public void requestsUnread(int connections, String path, int times) throws IOException {
         for (int i = 0; i < connections; i++) {
-            write(connect(), ascii("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n"));
+            write(connect(), ascii(("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n").repeat(times)));
+        }
+    }
+
+    /** Sends a request with a body by HTTP/1.1 on each connection, and reads nothing. */
+    public void posts(int connections, String path, String fields, byte[] body) throws IOException {
+        String head =
+                "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + body.length + "\r\n" + fields + "\r\n";
+        for (int i = 0; i < connections; i++) {
+            SocketChannel channel = connect();
+            write(channel, ascii(head));
+            write(channel, body);
         }
     }
 
@@ -95,6 +114,17 @@ public final class Hoarders implements AutoCloseable {
      * @param window of each stream; there is no limit to all together
      */
     public void streams(int streams, String path, int window) throws IOException {
+        streams(streams, path, window, "GET", i -> List.of());
+    }
+
+    /**
+     * Opens streams of one HTTP/2 connection with further fields.
+     *
+     * @param method GET, or POST with a body that does not come
+     * @param fields returns names and values for the stream with this number
+     */
+    public void streams(int streams, String path, int window, String method, IntFunction<List<String>> fields)
+            throws IOException {
         SocketChannel channel = SocketChannel.open();
         channels.add(channel);
         channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
@@ -104,16 +134,45 @@ public final class Hoarders implements AutoCloseable {
             0, 4, (byte) (window >> 24), (byte) (window >> 16), (byte) (window >> 8), (byte) window
         });
         frame(out, 8, 0, 0, new byte[] {0x70, 0, 0, 0});
-        ByteArrayOutputStream head = new ByteArrayOutputStream();
-        head.writeBytes(new byte[] {(byte) 0x82, (byte) 0x86, 0x01, 1, 'x', 0x04, (byte) path.length()});
-        head.writeBytes(ascii(path));
+        boolean whole = method.equals("GET");
         for (int i = 0; i < streams; i++) {
-            frame(out, 1, 5, 2 * i + 1, head.toByteArray());
+            ByteArrayOutputStream head = new ByteArrayOutputStream();
+            head.writeBytes(new byte[] {(byte) (whole ? 0x82 : 0x83), (byte) 0x86, 0x01, 1, 'x', 0x04});
+            text(head, path);
+            List<String> more = fields.apply(i);
+            for (int j = 0; j < more.size(); j += 2) {
+                head.write(0); // a literal with its name, not indexed
+                text(head, more.get(j));
+                text(head, more.get(j + 1));
+            }
+            headers(out, whole, 2 * i + 1, head.toByteArray());
         }
         write(channel, out.toByteArray());
         Thread reader = new Thread(() -> drain(channel), "hoarder");
         reader.setDaemon(true);
         reader.start();
+    }
+
+    private static void text(ByteArrayOutputStream out, String text) {
+        int length = text.length();
+        if (length < 127) {
+            out.write(length);
+        } else {
+            out.write(127);
+            for (length -= 127; length >= 128; length >>= 7) {
+                out.write(length | 128);
+            }
+            out.write(length);
+        }
+        out.writeBytes(ascii(text));
+    }
+
+    private static void headers(ByteArrayOutputStream out, boolean last, int stream, byte[] block) {
+        for (int from = 0; from < block.length; from += FRAME) {
+            int to = Math.min(block.length, from + FRAME);
+            int flags = (to == block.length ? 4 : 0) | (from == 0 && last ? 1 : 0);
+            frame(out, from == 0 ? 1 : 9, flags, stream, Arrays.copyOfRange(block, from, to));
+        }
     }
 
     private static void drain(SocketChannel channel) {
