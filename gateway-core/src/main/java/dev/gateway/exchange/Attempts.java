@@ -176,7 +176,10 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     @Override
     public void onOpened(Attempt from, ClientStream stream, DialedPeer peer) {
         exchange.record.hop = peer;
-        exchange.chargeStream(stream);
+        if (!exchange.tryChargeStream(stream)) {
+            owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for an upstream connection"));
+            return;
+        }
         if (exchange.state.on(Event.OPENED) != Action.SEND_REQUEST) {
             return;
         }

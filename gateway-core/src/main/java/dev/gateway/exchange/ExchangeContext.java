@@ -96,6 +96,17 @@ class ExchangeContext {
         }
     }
 
+    /** The same for the stream of the client's own request, which fails if there is no room; returns whether there is. */
+    final boolean tryChargeStream(ClientStream opened) {
+        if (!streamCharged) {
+            streamCharged = held.tryAdd(opened.heldHeap());
+            if (!streamCharged) {
+                loop.gate.onNoRoomForRequest();
+            }
+        }
+        return streamCharged;
+    }
+
     /** Returns the client's connection. */
     public final ConnectionInfo connection() {
         return record.connection;
