@@ -242,10 +242,10 @@ class HeldMemoryIT {
             content.writeBytes(part);
         }
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        out.write(number << 3 | 2);
+        out.write((number << 3) | 2);
         int length = content.size();
         for (; length >= 128; length >>= 7) {
-            out.write(length & 127 | 128);
+            out.write((length & 127) | 128);
         }
         out.write(length);
         out.writeBytes(content.toByteArray());
