@@ -146,13 +146,10 @@ class HeldMemoryIT {
                     backendRefs: [{name: app}]
                   - matches: [{path: {value: /app}}]
                     backendRefs: [{name: app}]
-                  - matches: [{path: {value: /h2}}]
-                    backendRefs: [{name: h2}]
                   - matches: [{path: {value: /hang}}]
                     backendRefs: [{name: hang}]
             upstreams:
               - {name: app, endpoints: [{host: 127.0.0.1, port: APP}], circuitBreaker: {LIMITS}}
-              - {name: h2, protocol: h2c, endpoints: [{host: 127.0.0.1, port: APP}], circuitBreaker: {LIMITS}}
               - {name: auth, endpoints: [{host: 127.0.0.1, port: APP}], circuitBreaker: {LIMITS}}
               - {name: refusing, protocol: h2c, endpoints: [{host: 127.0.0.1, port: REFUSING}], circuitBreaker: {LIMITS}}
               - {name: allowing, protocol: h2c, endpoints: [{host: 127.0.0.1, port: ALLOWING}], circuitBreaker: {LIMITS}}
@@ -189,7 +186,6 @@ class HeldMemoryIT {
         ANSWER("/app", 2, 100),
         FIELDS("/fields", 2, 100),
         LONG_ANSWER("/app/long", 1, 100),
-        LONG_ANSWER_BY_HTTP2("/h2/long", 2, 100),
         WAITING("/hang", 20, 200),
         USER("/user", 20, 200, i -> List.of("authorization", "Basic YW5uOnNlY3JldA==")),
         ADDED("/add/x", 8, 200),
@@ -297,7 +293,6 @@ class HeldMemoryIT {
                 .on("/app", body(200, new byte[LARGE]))
                 .on("/fields", body(200, new byte[LARGE]))
                 .on("/app/long", body(200, random))
-                .on("/h2/long", body(200, random))
                 .on("/deny", body(403, new byte[LARGE]))
                 .on("/allow", body(200, new byte[] {1}, cookies));
         byte[] denied = field(2, field(1, new byte[] {8, (byte) 0x93, 3}), field(3, ascii("n".repeat(LARGE)))); // 403
