@@ -20,7 +20,6 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
-import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +43,6 @@ final class Exchange extends ExchangeContext
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
     private static final Fields NO_FIELDS = new Fields();
-    private static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
     private final Deadlines deadlines;
     private final RequestBody request;
@@ -132,7 +130,7 @@ final class Exchange extends ExchangeContext
 
     @Override
     public void onUpgradeAsked() {
-        record.kind = kindOfUpgrade();
+        record.kind = RequestChecks.kind(head);
         request.reopen();
     }
 
@@ -143,14 +141,9 @@ final class Exchange extends ExchangeContext
 
     @Override
     public void onSwitched() {
-        record.kind = kindOfUpgrade();
+        record.kind = RequestChecks.kind(head);
         state.on(Event.SWITCHED);
         request.reopen();
-    }
-
-    private Kind kindOfUpgrade() {
-        AsciiString protocol = head.protocol();
-        return protocol != null && protocol.contentEqualsIgnoreCase(WEBSOCKET) ? Kind.WEBSOCKET : Kind.UPGRADE;
     }
 
     // ---- events of the client

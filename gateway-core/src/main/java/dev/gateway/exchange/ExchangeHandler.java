@@ -6,7 +6,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.TraceLink;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopGate;
@@ -19,7 +18,6 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.trace.Trace;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.StreamOpener;
-import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  * begins serves it to its end. Confined to its loop, like everything it is made with except the settings.
  */
 public final class ExchangeHandler implements RequestHandler {
-    private static final AsciiString WEBSOCKET = new AsciiString("websocket");
-
     final LoopServices loop;
     private @Nullable GenerationRef[] generations = {}; // by listener
 
@@ -143,7 +139,7 @@ public final class ExchangeHandler implements RequestHandler {
         record.startNanos = loop.wheel.nanoTime();
         record.startMillis = loop.wheel.wallMillis();
         if (head != null) {
-            record.kind = kind(head);
+            record.kind = RequestChecks.kind(head);
             record.method = head.routedMethod();
             record.scheme = head.scheme();
             record.authority = head.authority();
@@ -178,14 +174,6 @@ public final class ExchangeHandler implements RequestHandler {
             record.connection = record.connection.withAccount(account);
             stream.countFor(account);
         }
-    }
-
-    private static Kind kind(RequestHead head) {
-        AsciiString protocol = head.protocol();
-        if (protocol == null) {
-            return head.isConnect() ? Kind.TUNNEL : Kind.HTTP;
-        }
-        return protocol.contentEqualsIgnoreCase(WEBSOCKET) ? Kind.WEBSOCKET : Kind.UPGRADE;
     }
 
     /**

@@ -12,6 +12,7 @@ import dev.gateway.message.RequestRules;
 import dev.gateway.message.Scheme;
 import dev.gateway.message.UpgradeWish;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * Checks a request's head independently of its route, and prepares it for forwarding. No state.
  */
 final class RequestChecks {
+    static final AsciiString WEBSOCKET = new AsciiString("websocket");
+
     /** Length of an HTTP/1.1 request line without method and path. Other protocols are measured as if they had one. */
     private static final int LINE_OVERHEAD = "  HTTP/1.1\r\n".length() - 1;
 
@@ -145,12 +148,21 @@ final class RequestChecks {
                 : Failure.of(Cause.AUTHZ_DENIED, "not from a page of an allowed origin");
     }
 
+    /** Returns what a request asks for. */
+    static Kind kind(RequestHead head) {
+        AsciiString protocol = head.protocol();
+        if (protocol == null) {
+            return head.isConnect() ? Kind.TUNNEL : Kind.HTTP;
+        }
+        return protocol.contentEqualsIgnoreCase(WEBSOCKET) ? Kind.WEBSOCKET : Kind.UPGRADE;
+    }
+
     /** Whether a GET wishes for a WebSocket and, as far as the route allows it, for nothing else. */
     static boolean isWebSocketOnly(RequestHead head) {
         UpgradeWish wish = head.wish();
         return wish != null
                 && wish.protocols().size() == 1
-                && wish.protocols().get(0).contentEqualsIgnoreCase("websocket")
+                && wish.protocols().get(0).contentEqualsIgnoreCase(WEBSOCKET)
                 && head.method().equals(Method.GET);
     }
 

@@ -40,7 +40,6 @@ final class RequestRouting implements FilterChain.Owner {
     private static final int FIRST_WITHOUT_TUNNEL = 300; // a 2xx answer to CONNECT opens one
     private static final String USE_CONNECT = "use CONNECT for https://";
     private static final String USE_PROXY_FORMS = "this is a proxy for http:// and CONNECT";
-    private static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
     private final ExchangeContext exchange;
     private final Owner owner;
@@ -158,7 +157,7 @@ final class RequestRouting implements FilterChain.Owner {
             owner.onUpgradeRefused();
         } else if (RequestChecks.isWebSocketOnly(head) && owner.isRequestHeadOnly()) {
             head.wishFor(null);
-            head.upgradeTo(WEBSOCKET); // so that it may go to an HTTP/2 upstream
+            head.upgradeTo(RequestChecks.WEBSOCKET); // so that it may go to an HTTP/2 upstream
             owner.onUpgradeAsked();
         }
         Route.Timeouts timeouts = found.timeouts();
