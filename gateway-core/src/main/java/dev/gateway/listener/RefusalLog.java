@@ -92,28 +92,12 @@ final class RefusalLog {
 
     /** A client holds as much memory as one client may. */
     void onShareUsedUp(String listener, SourceAddress peer) {
-        long count = share.count();
-        if (count > 0) {
-            log.warn(
-                    "listener {} refuses connections ({} so far), such as of {}, which holds all the memory that one client"
-                            + " may hold. If it is a proxy, set proxyProtocol or trustedProxies",
-                    listener,
-                    count,
-                    peer);
-        }
+        tellOfHolder(share.count(), listener, peer, "holds all the memory that one client may hold");
     }
 
     /** A client has more than half of the connections while others find no room. */
     void onMoreThanHalf(String listener, SourceAddress peer) {
-        long count = half.count();
-        if (count > 0) {
-            log.warn(
-                    "listener {} refuses connections ({} so far), such as of {}, which has half of limits.maxConnections"
-                            + " while others find no room. If it is a proxy, set proxyProtocol or trustedProxies",
-                    listener,
-                    count,
-                    peer);
-        }
+        tellOfHolder(half.count(), listener, peer, "has half of limits.maxConnections while others find no room");
     }
 
     /** A client may not connect, by the listener's rules about addresses. */
@@ -150,6 +134,19 @@ final class RefusalLog {
                             "one client has more than half of limits.maxConnections, and others find no room";
                         default -> "memory for clients is short";
                     });
+        }
+    }
+
+    /** A client has so much that it gets no more. It may be a proxy that serves many. */
+    private static void tellOfHolder(long count, String listener, SourceAddress peer, String what) {
+        if (count > 0) {
+            log.warn(
+                    "listener {} refuses connections ({} so far), such as of {}, which {}."
+                            + " If it is a proxy, set proxyProtocol or trustedProxies",
+                    listener,
+                    count,
+                    peer,
+                    what);
         }
     }
 
