@@ -30,7 +30,7 @@ public enum RequestWord {
         }
     }
 
-    /** Returns the word of that name, such as {@code requestId}; null if there is none. */
+    /** Returns the word of that name, such as {@code requestId}; null if no word has it. */
     public static @Nullable RequestWord of(String text) {
         return BY_TEXT.get(text);
     }

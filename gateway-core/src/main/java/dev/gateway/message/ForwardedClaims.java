@@ -89,7 +89,7 @@ public record ForwardedClaims(FieldName form, int place, ClientTarget target) {
         return port >= 1 && port <= MAX_PORT ? port : -1;
     }
 
-    /** Returns the element of a list that stands with the client's address, or else the last; null if there is none. */
+    /** Returns the element of a list that stands with the client's address, or else the last; null if the list is empty. */
     private static @Nullable String pick(Fields fields, FieldName name, int place, IntSupplier hops) {
         List<String> all = elements(fields, name);
         int size = all.size();

@@ -41,7 +41,7 @@ public final class ForwardedFields {
      * @param peerIp the peer's address without port or brackets, or a word such as {@code unix}
      * @param scheme {@code http} or {@code https}, as the connection is secured
      * @param target what the client used
-     * @param claims what trusted proxies have said, null if the peer is none
+     * @param claims what trusted proxies have said, null if the peer is not a trusted proxy
      */
     public void apply(
             RequestHead head,

@@ -139,7 +139,7 @@ public final class ForwardedHops {
         return backslashes % 2 == 1;
     }
 
-    /** Returns the value of a parameter of an element, null if there is none. */
+    /** Returns the value of a parameter of an element, null if the element does not have it. */
     private @Nullable String parameter(int from, int to, AsciiString wanted) {
         int length = wanted.length();
         int at = from;

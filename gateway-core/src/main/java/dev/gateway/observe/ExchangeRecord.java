@@ -99,7 +99,7 @@ public final class ExchangeRecord {
     /** Scheme, host and port that the client used: what cookies, redirects and upstreams go by. */
     public ClientTarget target = NO_TARGET;
 
-    /** What trusted proxies have said of the request, null if the peer is none. */
+    /** What trusted proxies have said of the request, null if the peer is not a trusted proxy. */
     public @Nullable ForwardedClaims claims;
 
     /** Whether fields were dropped, or the request refused, because of names that upstreams may take for others. */

@@ -112,7 +112,7 @@ public final class ProxyAutoConfig {
     /**
      * Returns the value for {@code NO_PROXY}: what would be refused here anyway, and may be reached otherwise. It cannot
      * say "all but what is allowed", so most of what is not allowed still comes here and is refused. Every program that
-     * reads the variable must understand it: Python's httpx fails at a block of IPv6 addresses, so there are none.
+     * reads the variable must understand it: Python's httpx fails at blocks of IPv6 addresses, so it has no such block.
      */
     public String noProxy() {
         Set<String> entries = new LinkedHashSet<>();

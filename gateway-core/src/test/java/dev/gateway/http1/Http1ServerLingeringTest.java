@@ -132,7 +132,7 @@ class Http1ServerLingeringTest {
         assertFalse(channel.isOpen());
     }
 
-    /** Whoever has its answer is in nobody's way. */
+    /** A connection whose client has its answer gives way to others. */
     @Test
     void whoIsReadOnGivesWay() {
         assertFalse(client.connection.isRefused());

@@ -59,7 +59,7 @@ final class CertificateNames<T> {
         }
     }
 
-    /** Returns the certificates for a name in lower case, the preferred one first; empty if there is none. */
+    /** Returns the certificates for a name in lower case, the preferred one first; empty if no certificate has it. */
     List<Shown<T>> find(String name) {
         List<Shown<T>> found = exact.getOrDefault(name, List.of());
         int dot = name.indexOf('.');

@@ -51,7 +51,7 @@ class NoProxyIT {
             this.knowsBlocks = knowsBlocks;
         }
 
-        /** Returns the command that fetches something from below a URL. Where there is none, it fails, but has asked. */
+        /** Returns the command that fetches something from below a URL. If nothing is there, it fails after its request. */
         List<String> command(String url) throws Exception {
             return switch (this) {
                 case CURL -> List.of(Tools.find("curl"), "-sS", "--max-time", "10", url);
