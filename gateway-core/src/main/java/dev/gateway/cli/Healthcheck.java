@@ -42,8 +42,10 @@ final class Healthcheck {
             if (!"http".equals(page.getScheme()) || page.getHost() == null) {
                 return "expected a URL such as " + DEFAULT_URL;
             }
+            String path = page.getRawPath().isEmpty() ? "/" : page.getRawPath();
+            String query = page.getRawQuery();
             return complaint(new AdminClient(page, TIMEOUT_MILLIS, null)
-                    .get(page.getRawPath().isEmpty() ? "/" : page.getRawPath()));
+                    .get(query == null ? path : String.join("?", path, query)));
         } catch (IOException | URISyntaxException | IllegalArgumentException e) {
             return String.valueOf(e.getMessage());
         }

@@ -21,6 +21,9 @@ class HealthcheckTest {
             assertThat(Healthcheck.complaint("http://" + admin.address())).isEmpty();
             assertThat(admin.requests().get(0)).startsWith("GET /ready HTTP/1.1\r\n");
             assertThat(admin.requests().get(1)).startsWith("GET / HTTP/1.1\r\n");
+            assertThat(Healthcheck.complaint("http://" + admin.address() + "/ready?listener=web%2F1"))
+                    .isEmpty();
+            assertThat(admin.requests().get(2)).startsWith("GET /ready?listener=web%2F1 HTTP/1.1\r\n");
         }
     }
 
