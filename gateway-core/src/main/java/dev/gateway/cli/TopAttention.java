@@ -143,10 +143,9 @@ final class TopAttention {
                 .sorted(Map.Entry.comparingByValue())
                 .toList();
         for (Map.Entry<String, Double> each : soon.subList(0, Math.min(NAMED, soon.size()))) {
+            long days = (long) Math.floor(each.getValue());
             lines.add("the certificate of " + each.getKey()
-                    + (each.getValue() < 0
-                            ? " has expired"
-                            : String.format(Locale.ROOT, " ends in %.0f days", Math.floor(each.getValue()))));
+                    + (days < 0 ? " has expired" : " ends in " + days + (days == 1 ? " day" : " days")));
         }
         if (soon.size() > NAMED) {
             lines.add(soon.size() - NAMED + " more certificates end soon or have expired");

@@ -112,7 +112,7 @@ class TopAttentionTest {
                         """))
                 .containsExactly(
                         "the certificate of gone (app) has expired",
-                        "the certificate of sooner (web) ends in 1 days",
+                        "the certificate of sooner (web) ends in 1 day",
                         "the certificate of soon (web) ends in 20 days");
         assertThat(of("{\"certificates\": " + list(4, "{\"listener\": \"l#\", \"name\": \"a\"}") + ", \"time\": 1000}"))
                 .hasSize(4)
