@@ -10,8 +10,13 @@ final class BodyReader {
     private Framing framing = Framing.NONE;
     private long remaining;
 
-    BodyReader(HeadLimits limits) {
-        chunks = new ChunkDecoder(limits);
+    /**
+     * Makes a reader.
+     *
+     * @param strict whether chunks are read as those of a client, not of an upstream
+     */
+    BodyReader(HeadLimits limits, boolean strict) {
+        chunks = new ChunkDecoder(limits, strict);
     }
 
     /** Begins a body of that many bytes; with {@link Framing#CHUNKED} or another framing the length is not used. */

@@ -9,9 +9,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the chunked transfer coding off (RFC 9112, section 7.1), strictly: no white space, no size beyond a long, only
- * well-formed extensions and few of them. Chunk data is not touched; the caller takes it off the buffer. One per
- * connection, used for one body after another.
+ * Takes the chunked transfer coding off (RFC 9112, section 7.1). Of clients strictly: white space only before an
+ * extension, no size beyond a long, only well-formed extensions and few of them. Of upstreams as other proxies do: white
+ * space behind a size, any extension, and LF as the end of a line. Chunk data is not touched; the caller takes it off the
+ * buffer. One per connection, used for one body after another.
  */
 final class ChunkDecoder {
     private static final int MAX_EXTENSION_BYTES = 8 * 1024; // of one body in total
@@ -28,21 +29,27 @@ final class ChunkDecoder {
     };
 
     private final HeadLimits limits;
+    private final boolean strict;
     private final HeadCollector trailerLines;
     private State state = State.DONE;
     private int digits;
     private long remaining; // of the chunk; its size while that is being read
-    private int extensionBytes;
+    private int extensionBytes; // white space before them included
     private @Nullable Violation violation;
     private @Nullable Fields trailers;
 
-    ChunkDecoder(HeadLimits limits) {
+    ChunkDecoder(HeadLimits limits, boolean strict) {
         this.limits = limits;
-        this.trailerLines = new HeadCollector(limits, Kind.TRAILERS);
+        this.strict = strict;
+        this.trailerLines = new HeadCollector(limits, strict ? Kind.REQUEST_TRAILERS : Kind.RESPONSE_TRAILERS);
     }
 
     private enum State {
         SIZE,
+        /** Behind a size or an extension. */
+        SPACE,
+        /** Of an upstream, whatever it says up to the end of the line. */
+        EXTENSION,
         EXTENSION_NAME,
         EXTENSION_VALUE,
         EXTENSION_QUOTED,
@@ -118,31 +125,48 @@ final class ChunkDecoder {
             case SIZE -> {
                 return size(b);
             }
-            case EXTENSION_NAME, EXTENSION_VALUE, EXTENSION_QUOTED, EXTENSION_ESCAPED, EXTENSION_END -> {
+            case SPACE,
+                    EXTENSION,
+                    EXTENSION_NAME,
+                    EXTENSION_VALUE,
+                    EXTENSION_QUOTED,
+                    EXTENSION_ESCAPED,
+                    EXTENSION_END -> {
                 return ++extensionBytes > MAX_EXTENSION_BYTES ? Violation.CHUNK_EXTENSIONS_TOO_LARGE : extension(b);
             }
             case SIZE_LF -> {
                 if (b != '\n') {
                     return Violation.BAD_CHUNK_SIZE;
                 }
-                state = remaining == 0 ? State.TRAILERS : State.DATA;
+                endSizeLine();
             }
             case DATA_CR -> {
-                if (b != '\r') {
+                if (b == '\r') {
+                    state = State.DATA_LF;
+                } else if (b == '\n' && !strict) {
+                    startSize();
+                } else {
                     return Violation.BAD_CHUNK_END;
                 }
-                state = State.DATA_LF;
             }
             case DATA_LF -> {
                 if (b != '\n') {
                     return Violation.BAD_CHUNK_END;
                 }
-                state = State.SIZE;
-                digits = 0;
+                startSize();
             }
             case DATA, TRAILERS, DONE -> throw new IllegalStateException(state.name());
         }
         return null;
+    }
+
+    private void startSize() {
+        state = State.SIZE;
+        digits = 0;
+    }
+
+    private void endSizeLine() {
+        state = remaining == 0 ? State.TRAILERS : State.DATA;
     }
 
     private @Nullable Violation size(byte b) {
@@ -163,10 +187,14 @@ final class ChunkDecoder {
     /** Takes what may follow a size or a complete extension: another extension, or the end of the line. */
     private @Nullable Violation afterToken(byte b, Violation otherwise) {
         if (b == ';') {
-            state = State.EXTENSION_NAME;
+            state = strict ? State.EXTENSION_NAME : State.EXTENSION;
             digits = 0;
-        } else if (b == '\r') {
+        } else if (b == ' ' || b == '\t') {
+            state = State.SPACE;
+        } else if (b == '\r' && !(strict && state == State.SPACE)) {
             state = State.SIZE_LF;
+        } else if (b == '\n' && !strict) {
+            endSizeLine();
         } else {
             return otherwise;
         }
@@ -190,8 +218,14 @@ final class ChunkDecoder {
                 state = State.EXTENSION_QUOTED;
                 return Ascii.isFieldValue(b) ? null : Violation.BAD_CHUNK_EXTENSION;
             }
-            case EXTENSION_END -> {
+            case EXTENSION_END, SPACE -> {
                 return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+            }
+            case EXTENSION -> {
+                if (b == '\r' || b == '\n') {
+                    return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+                }
+                return null;
             }
             default -> {
                 if (Ascii.isToken(b)) {
@@ -224,7 +258,7 @@ final class ChunkDecoder {
             if (trailerLines.end() > 2) {
                 int lines = Math.min(trailerLines.lines(), limits.maxFields());
                 Fields fields = new Fields(trailerLines.bytes(), trailerLines.end(), lines);
-                violation = FieldLines.parse(trailerLines.bytes(), 0, fields, limits.maxFields());
+                violation = FieldLines.parse(trailerLines.bytes(), 0, fields, limits.maxFields(), strict);
                 for (FieldName name : NOT_IN_TRAILERS) {
                     fields.remove(name); // they would reframe or reroute the message (RFC 9110, section 6.5.1)
                 }

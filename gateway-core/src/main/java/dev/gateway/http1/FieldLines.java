@@ -5,7 +5,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import org.jspecify.annotations.Nullable;
 
-/** The one strict pass over field lines (RFC 9112, section 5), the same for requests, responses and trailers. */
+/** The one pass over field lines (RFC 9112, section 5), the same for requests, responses and trailers. */
 final class FieldLines {
     private FieldLines() {}
 
@@ -14,9 +14,10 @@ final class FieldLines {
      * CR, and an empty line ends it, as {@link HeadCollector} makes sure; so no bound needs to be checked.
      *
      * @param fields the table over the same array
+     * @param strict whether a line that continues the one before is refused, not joined with it
      * @return what is wrong, or null
      */
-    static @Nullable Violation parse(byte[] bytes, int position, Fields fields, int maxFields) {
+    static @Nullable Violation parse(byte[] bytes, int position, Fields fields, int maxFields, boolean strict) {
         int at = position;
         while (bytes[at] != '\r' || bytes[at + 1] != '\n') {
             int nameStart = at;
@@ -39,6 +40,15 @@ final class FieldLines {
             if (bytes[at] != '\r' || bytes[at + 1] != '\n') {
                 return Violation.BAD_FIELD_VALUE;
             }
+            if (!strict && isSpace(bytes[at + 2])) {
+                at = unfold(bytes, at);
+                if (at < 0) {
+                    return Violation.BAD_FIELD_VALUE;
+                }
+                while (valueStart < at && isSpace(bytes[valueStart])) {
+                    valueStart++;
+                }
+            }
             int valueEnd = at;
             while (valueEnd > valueStart && isSpace(bytes[valueEnd - 1])) {
                 valueEnd--;
@@ -51,6 +61,25 @@ final class FieldLines {
             fields.addParsed(nameStart, nameLength, id, valueStart, valueEnd - valueStart);
         }
         return null;
+    }
+
+    /**
+     * Replaces each line end within a value by spaces, as a proxy must that does not refuse it (RFC 9112, section 5.2).
+     *
+     * @param lineEnd where the first of them stands
+     * @return where the value's last line ends, or -1 if it has a control byte
+     */
+    private static int unfold(byte[] bytes, int lineEnd) {
+        int at = lineEnd;
+        while (isSpace(bytes[at + 2])) {
+            bytes[at] = ' ';
+            bytes[at + 1] = ' ';
+            at = Ascii.fieldValueEnd(bytes, at + 2);
+            if (bytes[at] != '\r' || bytes[at + 1] != '\n') {
+                return -1;
+            }
+        }
+        return at;
     }
 
     private static boolean isSpace(byte b) {

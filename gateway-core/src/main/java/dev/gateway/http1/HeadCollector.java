@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Collects the bytes of one head, or of one trailer section, up to and including the empty line that ends it, in the
  * array that then becomes the message's {@link Fields}: one copy out of the socket's buffer. Remembers how far it has
- * searched, so a head that comes byte by byte costs no more than one that comes at once.
+ * searched, so a head that comes byte by byte costs no more than one that comes at once. In what it has collected, every
+ * LF follows a CR.
  */
 final class HeadCollector {
     /** Room behind the lines of a request for fields the gateway adds without copying the array. */
@@ -40,9 +41,27 @@ final class HeadCollector {
 
     /** What is collected. */
     enum Kind {
-        REQUEST,
-        RESPONSE,
-        TRAILERS
+        REQUEST(true, false),
+        RESPONSE(false, false),
+        REQUEST_TRAILERS(true, true),
+        RESPONSE_TRAILERS(false, true);
+
+        private final boolean strict;
+        private final boolean trailers;
+
+        Kind(boolean strict, boolean trailers) {
+            this.strict = strict;
+            this.trailers = trailers;
+        }
+
+        /** Whether each line must end in CRLF. Of upstreams, a LF alone is the end of a line, too (RFC 9112, section 2.2). */
+        boolean isStrict() {
+            return strict;
+        }
+
+        boolean isTrailers() {
+            return trailers;
+        }
     }
 
     /** Forgets what was collected; the array belongs to the code that has taken it. */
@@ -88,19 +107,24 @@ final class HeadCollector {
         for (int lf = in.indexOf(from, limit, (byte) '\n'); lf >= 0; lf = in.indexOf(from, limit, (byte) '\n')) {
             int position = end + lf - start; // where this LF comes to stand in the array
             if (position == lineStart || (lf > start ? in.getByte(lf - 1) : bytes[end - 1]) != '\r') {
-                return refuse(Violation.BARE_LF);
+                if (kind.isStrict()) {
+                    return refuse(Violation.BARE_LF);
+                }
+                appendWithCr(in, lf - start);
+                start = lf;
+                position = end;
             }
             from = lf + 1;
             lines++;
             if (position > lineStart + 1) {
-                if (lineStart == 0 && kind != Kind.TRAILERS) {
+                if (lineStart == 0 && !kind.isTrailers()) {
                     if (position >= limits.maxFirstLine()) {
                         return refuse(tooLong(in, start, lf));
                     }
                     fieldsStart = position + 1;
                 }
                 lineStart = position + 1;
-            } else if (lineStart > 0 || kind == Kind.TRAILERS) {
+            } else if (lineStart > 0 || kind.isTrailers()) {
                 if (position + 1 - fieldsStart > limits.maxFieldBytes()) {
                     return refuse(Violation.FIELDS_TOO_LARGE);
                 }
@@ -116,7 +140,7 @@ final class HeadCollector {
             }
         }
         int total = end + limit - start;
-        if (lineStart == 0 && kind != Kind.TRAILERS) {
+        if (lineStart == 0 && !kind.isTrailers()) {
             if (total >= limits.maxFirstLine()) {
                 return refuse(tooLong(in, start, limit));
             }
@@ -138,6 +162,15 @@ final class HeadCollector {
             return Violation.METHOD_TOO_LONG;
         }
         return Violation.LINE_TOO_LONG;
+    }
+
+    /** Takes what stands before a bare LF, and puts the missing CR behind it, so that all lines end alike from here on. */
+    private void appendWithCr(ByteBuf in, int length) {
+        append(in, length, Math.max(REQUEST_ROOM, (end + length) / 4));
+        if (end == bytes.length) {
+            bytes = Arrays.copyOf(bytes, end + Math.max(REQUEST_ROOM, end / 4));
+        }
+        bytes[end++] = '\r';
     }
 
     private void append(ByteBuf in, int length, int room) {

@@ -8,6 +8,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -24,15 +25,18 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
     private static final int MAX_CONNECTION_OPTIONS = 32;
 
     private final HeadLimits limits;
+    private final boolean strict;
     private final HeadCollector collector;
     private @Nullable Violation violation;
     private boolean http10;
     private boolean chunked;
+    private boolean faulty;
     private boolean keepAlive;
     private long contentLength;
 
     HeadParser(HeadLimits limits, Kind kind) {
         this.limits = limits;
+        this.strict = kind.isStrict();
         this.collector = new HeadCollector(limits, kind);
     }
 
@@ -57,7 +61,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         int end = collector.end();
         int lines = Math.min(collector.lines(), limits.maxFields());
         collector.reset();
-        http10 = chunked = keepAlive = false;
+        http10 = chunked = faulty = keepAlive = false;
         contentLength = RequestHead.UNKNOWN_LENGTH;
         Violation found = parse(bytes, end, lines);
         return found == null ? Progress.COMPLETE : refuse(found);
@@ -109,6 +113,14 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         return chunked;
     }
 
+    /**
+     * Whether the body's framing is such that another recipient may find its end elsewhere. Its sender's connection must
+     * not persist (RFC 9112, sections 6.1 and 6.3).
+     */
+    final boolean isFramingFaulty() {
+        return faulty;
+    }
+
     /** Whether the peer lets the connection persist after this message (RFC 9112, section 9.3). */
     final boolean isKeepAlive() {
         return keepAlive;
@@ -119,7 +131,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         return contentLength;
     }
 
-    /** Reads {@code HTTP/1.0} or {@code HTTP/1.1}. */
+    /** Reads {@code HTTP/1.0} or {@code HTTP/1.1}. An upstream with a later version is read as one with the latter. */
     final @Nullable Violation parseVersion(byte[] bytes, int at, int length) {
         if (length != 8
                 || bytes[at] != 'H'
@@ -132,16 +144,17 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
                 || !isDigit(bytes[at + 7])) {
             return Violation.BAD_VERSION;
         }
-        if (bytes[at + 5] != '1' || bytes[at + 7] > '1') {
+        boolean first = bytes[at + 5] == '1';
+        if (strict ? !first || bytes[at + 7] > '1' : bytes[at + 5] == '0') {
             return Violation.UNSUPPORTED_VERSION;
         }
-        http10 = bytes[at + 7] == '0';
+        http10 = first && bytes[at + 7] == '0';
         return null;
     }
 
     /** Parses the field lines and what they say about the body and the connection. */
     final @Nullable Violation parseFields(byte[] bytes, int at, Fields fields) {
-        Violation found = FieldLines.parse(bytes, at, fields, limits.maxFields());
+        Violation found = FieldLines.parse(bytes, at, fields, limits.maxFields(), strict);
         if (found == null) {
             found = parseFraming(fields);
         }
@@ -161,31 +174,38 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         int length = fields.find(FieldName.CONTENT_LENGTH, 0);
         int coding = fields.find(FieldName.TRANSFER_ENCODING, 0);
         if (coding >= 0) {
-            if (length >= 0) {
-                return Violation.AMBIGUOUS_LENGTH;
-            }
-            if (http10) {
-                return Violation.TRANSFER_ENCODING_IN_HTTP_1_0;
-            }
-            if (fields.find(FieldName.TRANSFER_ENCODING, coding + 1) >= 0) {
-                return Violation.DUPLICATE_TRANSFER_ENCODING;
-            }
-            chunked = true;
-            return checkCoding(fields.value(coding));
+            return parseCoding(fields, coding, length >= 0);
         }
-        if (length >= 0) {
-            if (fields.find(FieldName.CONTENT_LENGTH, length + 1) >= 0) {
-                return Violation.DUPLICATE_CONTENT_LENGTH;
-            }
-            contentLength = ContentLength.parse(fields.value(length));
-            return contentLength < 0 ? Violation.BAD_CONTENT_LENGTH : null;
-        }
-        return null;
+        return length >= 0 ? parseLength(fields, length) : null;
     }
 
-    private static @Nullable Violation checkCoding(AsciiString value) {
+    /** Of an upstream, the coding counts where a length stands beside it, and in HTTP/1.0 as well. */
+    private @Nullable Violation parseCoding(Fields fields, int coding, boolean ambiguous) {
+        if (strict && (ambiguous || http10)) {
+            return ambiguous ? Violation.AMBIGUOUS_LENGTH : Violation.TRANSFER_ENCODING_IN_HTTP_1_0;
+        }
+        if (fields.find(FieldName.TRANSFER_ENCODING, coding + 1) >= 0) {
+            return Violation.DUPLICATE_TRANSFER_ENCODING;
+        }
+        chunked = true;
+        faulty = ambiguous || http10;
+        Violation found = checkCoding(fields, coding);
+        if (ambiguous) {
+            fields.remove(FieldName.CONTENT_LENGTH);
+        }
+        return found;
+    }
+
+    private @Nullable Violation checkCoding(Fields fields, int coding) {
+        AsciiString value = fields.value(coding);
         if (value.contentEqualsIgnoreCase(CHUNKED)) {
             return null;
+        }
+        if (!strict) {
+            List<AsciiString> elements = fields.elements(FieldName.TRANSFER_ENCODING); // without empty ones
+            if (elements.size() == 1 && elements.get(0).contentEqualsIgnoreCase(CHUNKED)) {
+                return null;
+            }
         }
         int comma = value.lastIndexOf(",");
         AsciiString last = value.subSequence(comma + 1, value.length(), false).trim();
@@ -194,6 +214,31 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
                         && !value.subSequence(0, comma, false).toLowerCase().contains(CHUNKED)
                 ? Violation.UNKNOWN_TRANSFER_CODING
                 : Violation.BAD_TRANSFER_ENCODING;
+    }
+
+    private @Nullable Violation parseLength(Fields fields, int at) {
+        boolean several = fields.find(FieldName.CONTENT_LENGTH, at + 1) >= 0;
+        if (strict && several) {
+            return Violation.DUPLICATE_CONTENT_LENGTH;
+        }
+        contentLength = ContentLength.parse(fields.value(at));
+        if (!strict && (several || contentLength < 0)) {
+            return parseLengths(fields);
+        }
+        return contentLength < 0 ? Violation.BAD_CONTENT_LENGTH : null;
+    }
+
+    /** Of an upstream, one length may be given several times. Others see it once (RFC 9112, section 6.3). */
+    private @Nullable Violation parseLengths(Fields fields) {
+        faulty = true;
+        contentLength = ContentLength.parseSame(fields);
+        if (contentLength < 0) {
+            return contentLength == ContentLength.DIFFERENT
+                    ? Violation.DUPLICATE_CONTENT_LENGTH
+                    : Violation.BAD_CONTENT_LENGTH;
+        }
+        fields.set(FieldName.CONTENT_LENGTH, new AsciiString(Long.toString(contentLength)));
+        return null;
     }
 
     static boolean isDigit(byte b) {

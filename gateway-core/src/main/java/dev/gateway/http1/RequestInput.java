@@ -57,7 +57,7 @@ final class RequestInput {
         this.timers = timers;
         this.timeouts = timeouts;
         this.parser = new RequestParser(limits, connection.scheme());
-        this.body = new BodyReader(limits);
+        this.body = new BodyReader(limits, true);
         this.collected = new Holding(connection.account());
     }
 

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class ResponseInput {
     private static final int SWITCHING_PROTOCOLS = 101;
     private static final int OK = 200;
+    private static final int NO_CONTENT = 204;
+    private static final int NOT_MODIFIED = 304;
     private static final int PROXY_AUTHENTICATION_REQUIRED = 407;
 
     private final Owner owner;
@@ -55,7 +57,7 @@ final class ResponseInput {
         this.credit = credit;
         this.proxy = settings.proxy();
         this.parser = new ResponseParser(settings.limits());
-        this.body = new BodyReader(settings.limits());
+        this.body = new BodyReader(settings.limits(), false);
     }
 
     /** Who is told what has come, besides the events of the stream that it names. */
@@ -229,6 +231,9 @@ final class ResponseInput {
         parser.forget(); // or an idle connection would keep its last head
         handOnTo(open);
         misframed |= isMisframed(head.status());
+        if (head.isInterim() || head.status() == NO_CONTENT) {
+            head.forgetLength(); // RFC 9110, section 8.6
+        }
         if (head.isInterim()) {
             return readInterim(open, head, in);
         }
@@ -319,7 +324,7 @@ final class ResponseInput {
             persistent &= open.isUpgrade() || !open.isConnect();
         }
         keepAliveMillis = persistent ? ResponseParser.keepAliveMillis(head.fields()) : -1;
-        if (open.isHeadRequest() || status == 204 || status == 304) {
+        if (open.isHeadRequest() || status == NO_CONTENT || status == NOT_MODIFIED) {
             body.start(Framing.NONE, 0);
         } else if (parser.isChunked()) {
             body.start(Framing.CHUNKED, 0);
@@ -338,20 +343,17 @@ final class ResponseInput {
     }
 
     /**
-     * Whether the response has framing that its status rules out. Then its sender may have sent a body that nobody
-     * expects, and what comes next would be taken for the response to another request. RFC 9110, section 8.6, and RFC
-     * 9112, section 6.1, say so of 1xx and 204; RFC 9110, section 15.3.6, of 205. A 304 may have Transfer-Encoding, but
-     * who sends that is as likely to send the body.
+     * Whether the response has framing that its status rules out, or such that two recipients may find its end in two
+     * places. Then its sender may have sent a body that nobody expects, and what comes next would be taken for the
+     * response to another request. RFC 9110, section 8.6, and RFC 9112, section 6.1, say so of 1xx and 204; RFC 9110,
+     * section 15.3.6, of 205. A length of 0 announces nothing. Nobody reads a body of a 304, whatever it announces.
      */
     private boolean isMisframed(int status) {
-        boolean coded = parser.isChunked();
-        long length = parser.contentLength();
-        return switch (status) {
-            case 204 -> coded || length >= 0;
-            case 205 -> coded || length > 0;
-            case 304 -> coded;
-            default -> status < 200 && (coded || length >= 0);
-        };
+        if (status == NOT_MODIFIED) {
+            return false;
+        }
+        boolean bodiless = status < 200 || status == NO_CONTENT || status == 205;
+        return parser.isFramingFaulty() || (bodiless && (parser.isChunked() || parser.contentLength() > 0));
     }
 
     /**

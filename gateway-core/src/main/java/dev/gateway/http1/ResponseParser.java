@@ -8,7 +8,7 @@ import dev.gateway.message.ResponseHead;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
-/** Parses response heads (RFC 9112, section 4), by the same strict rules as requests. */
+/** Parses response heads (RFC 9112, section 4), and takes some that other proxies take, too. */
 final class ResponseParser extends HeadParser {
     private static final AsciiString TIMEOUT = new AsciiString("timeout=");
 
@@ -46,6 +46,9 @@ final class ResponseParser extends HeadParser {
         Violation found = parseVersion(bytes, 0, at);
         if (found != null) {
             return found;
+        }
+        while (bytes[at] == ' ' && bytes[at + 1] == ' ') {
+            at++;
         }
         // A status line without the space before an absent reason phrase is common enough.
         if (bytes[at] != ' '

@@ -49,7 +49,7 @@ record Codec(
         connection.remote().flowController(new Outbound(connection, distributor, writer));
         connection.local().flowController(new DefaultHttp2LocalFlowController(connection));
         ClosedStreams closed = new ClosedStreams(connection, maxStreams);
-        HeadersDecoder headers = new HeadersDecoder(maxHeaderListSize, maxFields);
+        HeadersDecoder headers = new HeadersDecoder(maxHeaderListSize, maxFields, server);
         headers.gate(closed::onHeaderBlock);
         LateFrames late = new LateFrames(connection, closed, guard);
         FrameReader reader = new FrameReader(headers, guard, observer, late);

@@ -120,7 +120,11 @@ final class HeadMapper {
 
     /** Makes the head of a response that has no problem. */
     static ResponseHead response(ReceivedHeaders headers) {
-        return new ResponseHead(status(headers), null, headers.fields(), headers.contentLength());
+        ResponseHead head = new ResponseHead(status(headers), null, headers.fields(), headers.contentLength());
+        if (head.isInterim() || head.status() == 204) {
+            head.forgetLength(); // RFC 9110, section 8.6
+        }
+        return head;
     }
 
     private static int status(ReceivedHeaders headers) {

@@ -11,12 +11,19 @@ final class HeadersDecoder extends DefaultHttp2HeadersDecoder {
     static final int READ_ON = 4;
 
     private final int maxFields;
+    private final boolean strict;
     private int blockLength;
     private Gate gate = streamId -> {};
 
-    HeadersDecoder(long maxHeaderListSize, int maxFields) {
+    /**
+     * Makes a decoder.
+     *
+     * @param strict whether header lists are read as those of a client, not of an upstream
+     */
+    HeadersDecoder(long maxHeaderListSize, int maxFields, boolean strict) {
         super(false, false, maxHeaderListSize);
         this.maxFields = maxFields;
+        this.strict = strict;
         readOn(maxHeaderListSize);
     }
 
@@ -53,6 +60,6 @@ final class HeadersDecoder extends DefaultHttp2HeadersDecoder {
 
     @Override
     protected Http2Headers newHeaders() {
-        return new ReceivedHeaders(maxFields);
+        return new ReceivedHeaders(maxFields, strict);
     }
 }

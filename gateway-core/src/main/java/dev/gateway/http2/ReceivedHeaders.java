@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One header list as the HPACK decoder finds it: pseudo-header fields apart, all others straight into {@link Fields}.
  * Each is checked as it comes (RFC 9113, section 8.2); the first thing wrong is kept as {@link #problem}, because the
- * decoder has to go through the whole block all the same to keep its table.
+ * decoder has to go through the whole block all the same to keep its table. Of upstreams, white space around a value is
+ * taken off, and one length may be given several times, as other proxies do.
  */
 final class ReceivedHeaders extends HeadersAdapter {
     private static final AsciiString METHOD = PseudoHeaderName.METHOD.value();
@@ -25,6 +26,7 @@ final class ReceivedHeaders extends HeadersAdapter {
     private static final AsciiString TRAILERS = new AsciiString("trailers");
 
     private final int maxFields;
+    private final boolean strict;
     private final Fields fields = new Fields();
     private @Nullable AsciiString method;
     private @Nullable AsciiString scheme;
@@ -42,8 +44,14 @@ final class ReceivedHeaders extends HeadersAdapter {
     private boolean tooMany;
     private @Nullable String problem;
 
-    ReceivedHeaders(int maxFields) {
+    /**
+     * Makes an empty list.
+     *
+     * @param strict whether it is read as that of a client, not of an upstream
+     */
+    ReceivedHeaders(int maxFields, boolean strict) {
         this.maxFields = maxFields;
+        this.strict = strict;
     }
 
     @Override
@@ -54,7 +62,7 @@ final class ReceivedHeaders extends HeadersAdapter {
             if (ascii.length() > 0 && ascii.byteAt(0) == ':') {
                 addPseudo(ascii, AsciiString.of(value));
             } else {
-                addField(ascii, AsciiString.of(value));
+                addField(ascii, strict ? AsciiString.of(value) : trim(AsciiString.of(value)));
             }
         }
         return this;
@@ -126,10 +134,10 @@ final class ReceivedHeaders extends HeadersAdapter {
         } else if (id == FieldName.TE.id() && !value.contentEqualsIgnoreCase(TRAILERS)) {
             problem = "a TE other than trailers";
         } else {
+            fields.add(name, value);
             if (id == FieldName.CONTENT_LENGTH.id()) {
                 parseContentLength(value);
             }
-            fields.add(name, value);
         }
     }
 
@@ -159,13 +167,22 @@ final class ReceivedHeaders extends HeadersAdapter {
     }
 
     private void parseContentLength(AsciiString value) {
-        if (contentLength >= 0) {
+        boolean several = contentLength >= 0;
+        if (several && strict) {
             problem = "content-length given twice";
             return;
         }
         contentLength = ContentLength.parse(value);
+        if (!strict && (several || contentLength < 0)) {
+            contentLength = ContentLength.parseSame(fields);
+            if (contentLength >= 0) {
+                fields.set(FieldName.CONTENT_LENGTH, new AsciiString(Long.toString(contentLength)));
+            }
+        }
         if (contentLength < 0) {
-            problem = "a content-length that is no length";
+            problem = contentLength == ContentLength.DIFFERENT
+                    ? "lengths that differ"
+                    : "a content-length that is no length";
         }
     }
 
@@ -183,6 +200,18 @@ final class ReceivedHeaders extends HeadersAdapter {
             }
         }
         return !isSpace(bytes[start]) && !isSpace(bytes[start + length - 1]);
+    }
+
+    private static AsciiString trim(AsciiString value) {
+        int start = 0;
+        int end = value.length();
+        while (start < end && isSpace(value.byteAt(start))) {
+            start++;
+        }
+        while (end > start && isSpace(value.byteAt(end - 1))) {
+            end--;
+        }
+        return value.subSequence(start, end, false); // the value itself if there is nothing to take off
     }
 
     private static boolean isSpace(byte b) {

@@ -4,7 +4,33 @@ import io.netty.util.AsciiString;
 
 /** Reads the value of {@code Content-Length} (RFC 9110, section 8.6), for every protocol in the same way. */
 public final class ContentLength {
+    /** What {@link #parseSame} returns if lengths differ. */
+    public static final long DIFFERENT = -2;
+
     private ContentLength() {}
+
+    /**
+     * Returns the one length that all fields of that name say, of which each may be a list (RFC 9110, section 8.6): -1 if
+     * one of them is no length, {@link #DIFFERENT} if they are not the same.
+     */
+    public static long parseSame(Fields fields) {
+        long same = -1;
+        for (int i = fields.find(FieldName.CONTENT_LENGTH, 0);
+                i >= 0;
+                i = fields.find(FieldName.CONTENT_LENGTH, i + 1)) {
+            for (String element : fields.value(i).toString().split(",", -1)) {
+                long length = parse(new AsciiString(element.strip()));
+                if (length < 0) {
+                    return -1;
+                }
+                if (same >= 0 && length != same) {
+                    return DIFFERENT;
+                }
+                same = length;
+            }
+        }
+        return same;
+    }
 
     /** Returns the number if the value is nothing but digits and fits a long, else -1. */
     public static long parse(AsciiString value) {

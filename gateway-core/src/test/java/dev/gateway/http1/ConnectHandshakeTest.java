@@ -193,7 +193,7 @@ class ConnectHandshakeTest {
                 "SSH-2.0-OpenSSH_9.2\r\n",
                 "\u0005\u0001",
                 "HTTP/2 200 OK\r\n\r\n",
-                "HTTP/1.1 200 OK\n\n",
+                "\nHTTP/1.1 200 OK\n\n",
                 "HTTP/1.1 2000 OK\r\n\r\n",
                 "HTTP/1.1 200 OK\r\n: x\r\n\r\n",
                 "220 mail.test ESMTP\r\n",

@@ -9,6 +9,7 @@ import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -94,11 +95,11 @@ class HeadCollectorTest {
 
     @Test
     void soAreTrailers() {
-        assertCollected(Kind.TRAILERS, fields(FIELDS), "COMPLETE");
-        assertCollected(Kind.TRAILERS, fields(FIELDS + 1), "FIELDS_TOO_LARGE");
-        assertCollected(Kind.TRAILERS, "\r\n", "COMPLETE");
+        assertCollected(Kind.REQUEST_TRAILERS, fields(FIELDS), "COMPLETE");
+        assertCollected(Kind.REQUEST_TRAILERS, fields(FIELDS + 1), "FIELDS_TOO_LARGE");
+        assertCollected(Kind.REQUEST_TRAILERS, "\r\n", "COMPLETE");
         String one = "A: " + "b".repeat(FIELDS - 7) + "\r\n\r\n"; // longer than a first line may be
-        assertCollected(Kind.TRAILERS, one, "COMPLETE");
+        assertCollected(Kind.REQUEST_TRAILERS, one, "COMPLETE");
     }
 
     /** What never ends is refused as soon as it can be told, and not collected for ever. */
@@ -113,8 +114,8 @@ class HeadCollectorTest {
     @CsvSource({
         "REQUEST, 30, MORE",
         "REQUEST, 31, FIELDS_TOO_LARGE",
-        "TRAILERS, 30, MORE",
-        "TRAILERS, 31, FIELDS_TOO_LARGE"
+        "REQUEST_TRAILERS, 30, MORE",
+        "REQUEST_TRAILERS, 31, FIELDS_TOO_LARGE"
     })
     void fieldsWithoutAnEnd(Kind kind, int length, String expected) {
         HeadCollector collector = new HeadCollector(LIMITS, kind);
@@ -156,14 +157,41 @@ class HeadCollectorTest {
         assertFalse(collector.isStarted());
     }
 
-    @Test
-    void everyLfFollowsACr() {
-        for (Kind kind : Kind.values()) {
-            String first = kind == Kind.TRAILERS ? "" : line(10);
-            assertCollected(kind, first + "A: b\nC: d\r\n\r\n", "BARE_LF");
-            assertCollected(kind, first + "A: b\r\n\n", "BARE_LF");
-            assertCollected(kind, "\n" + first + "A: b\r\n\r\n", "BARE_LF");
+    @ParameterizedTest
+    @EnumSource(names = {"REQUEST", "REQUEST_TRAILERS"})
+    void ofClientsEveryLfFollowsACr(Kind kind) {
+        String first = kind.isTrailers() ? "" : line(10);
+        assertCollected(kind, first + "A: b\nC: d\r\n\r\n", "BARE_LF");
+        assertCollected(kind, first + "A: b\r\n\n", "BARE_LF");
+        assertCollected(kind, "\n" + first + "A: b\r\n\r\n", "BARE_LF");
+    }
+
+    /** What is behind the collector finds CRLF everywhere, wherever the input is cut. */
+    @ParameterizedTest
+    @EnumSource(names = {"RESPONSE", "RESPONSE_TRAILERS"})
+    void ofUpstreamsEveryLfGetsItsCr(Kind kind) {
+        String first = kind.isTrailers() ? "" : line(10);
+        String text = first + "A: b\r\nC: d\r\n\r\n";
+        for (String sent :
+                List.of(text.replace("\r", ""), text.replace("b\r", "b"), text.replace("\r\n\r\n", "\r\n\n"), text)) {
+            for (int cut = 1; cut <= sent.length(); cut++) {
+                HeadCollector collector = new HeadCollector(LIMITS, kind);
+                assertEquals("COMPLETE", collect(collector, sent, cut), "cut at " + cut);
+                String taken = new String(collector.bytes(), 0, collector.end(), StandardCharsets.ISO_8859_1);
+                assertEquals(text, taken, "cut at " + cut);
+                assertEquals(text.split("\n", -1).length - 1, collector.lines());
+            }
         }
+        assertEquals("COMPLETE", collect(new HeadCollector(LIMITS, Kind.RESPONSE_TRAILERS), "\n", 1));
+    }
+
+    /** The CR that is added counts, so that lines without it take no more memory. */
+    @Test
+    void aLineWithoutCrCountsLikeOneWithIt() {
+        String atLimit = line(10) + "a\n".repeat((FIELDS - 2) / 3);
+        assertEquals("MORE", collect(new HeadCollector(LIMITS, Kind.RESPONSE), atLimit, atLimit.length(), ""));
+        String beyond = atLimit + "abc\n";
+        assertEquals("FIELDS_TOO_LARGE", collect(new HeadCollector(LIMITS, Kind.RESPONSE), beyond, beyond.length()));
     }
 
     /** What comes byte by byte would else be copied once for each, or take a multiple of its size. */
@@ -171,7 +199,7 @@ class HeadCollectorTest {
     @EnumSource(Kind.class)
     void whatComesByteByByteIsCopiedSeldomAndTakesLittleMore(Kind kind) {
         HeadCollector collector = new HeadCollector(HeadLimits.DEFAULT, kind);
-        String text = (kind == Kind.TRAILERS ? "" : "GET / HTTP/1.1\r\n") + "A: " + "b".repeat(20_000);
+        String text = (kind.isTrailers() ? "" : "GET / HTTP/1.1\r\n") + "A: " + "b".repeat(20_000);
         byte[] before = collector.bytes();
         int copies = 0;
         for (byte b : text.getBytes(StandardCharsets.ISO_8859_1)) {
@@ -186,10 +214,10 @@ class HeadCollectorTest {
 
     /** Exchanges add fields to requests, seldom to responses; where there is room nothing is copied for them. */
     @ParameterizedTest
-    @CsvSource({"REQUEST, 256", "RESPONSE, 64", "TRAILERS, 64"})
+    @CsvSource({"REQUEST, 256", "RESPONSE, 64", "REQUEST_TRAILERS, 64"})
     void thereIsRoomForFieldsThatAreAdded(Kind kind, int room) {
         HeadCollector collector = new HeadCollector(LIMITS, kind);
-        String text = (kind == Kind.TRAILERS ? "" : line(FIRST_LINE)) + fields(FIELDS);
+        String text = (kind.isTrailers() ? "" : line(FIRST_LINE)) + fields(FIELDS);
         assertEquals("COMPLETE", collect(collector, text, text.length()));
         assertEquals(collector.end() + room, collector.heldBytes());
     }

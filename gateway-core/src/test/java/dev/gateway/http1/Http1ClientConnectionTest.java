@@ -160,14 +160,14 @@ class Http1ClientConnectionTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",
-                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n",
-                "HTTP/1.1 200 OK\r\nContent-Length: 2,2\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: 2,3\r\n\r\n",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
-                "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n",
-                "HTTP/1.1 200 OK\nContent-Length: 2\n\n",
+                "HTTP/1.1 200 OK\r\n folded\r\n\r\n",
+                "\nHTTP/1.1 200 OK\nContent-Length: 2\n\n",
                 "HTTP/1.1 2000 OK\r\n\r\n",
-                "HTTP/2.0 200 OK\r\n\r\n",
+                "HTTP/0.9 200 OK\r\n\r\n",
                 "HTTP/1.1 101 Switching Protocols\r\n\r\n",
                 "\r\nHTTP/1.1 200 OK\r\n\r\n",
                 "SSH-2.0-x\r\n\r\n",

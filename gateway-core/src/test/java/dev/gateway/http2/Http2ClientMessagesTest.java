@@ -24,12 +24,15 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What an upstream may and may not send, frame by frame, and which failures may be tried again. */
@@ -217,7 +220,7 @@ class Http2ClientMessagesTest {
                 ":status~200|connection~close",
                 ":status~200|transfer-encoding~chunked",
                 ":status~200|x~a\nb",
-                ":status~200|content-length~1|content-length~1",
+                ":status~200|content-length~1|content-length~2",
                 ":status~200|content-length~5"
             })
     void aMalformedResponseFailsItsStreamOnly(String list) {
@@ -229,6 +232,40 @@ class Http2ClientMessagesTest {
         assertEquals(1, sent(Frames.RST_STREAM, 3).get(0).number(0));
         send(frame(Frames.HEADERS, END, 5, block(":status", "204")));
         assertTrue(other.ended);
+    }
+
+    /** As other proxies do: what goes to the client has neither. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "' \t2 \t' | '' | 2",
+                "'2, 2' | '' | 2",
+                "'2' | ' 2' | 2",
+            })
+    void whiteSpaceAroundAValueAndALengthGivenTwiceAreRead(String length, String again, long expected) {
+        Pair.Exchange exchange = request(Method.GET, true);
+        String[] fields = {
+            ":status", "200", "x-a", " \tb c\t", "x-b", " ", "content-length", length, "content-length", again
+        };
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(again.isEmpty() ? Arrays.copyOf(fields, 8) : fields)));
+        send(frame(Frames.DATA, 0, 3, new byte[2]));
+        send(frame(Frames.HEADERS, END, 3, block("x-sum", " 7 ")));
+        assertNull(exchange.failure);
+        assertTrue(exchange.ended);
+        assertEquals(expected, exchange.heads.get(0).contentLength());
+        String received = exchange.heads.get(0).fields().toString().toLowerCase(Locale.ROOT);
+        assertTrue(received.startsWith("x-a: b c\nx-b: \ncontent-length: "), received);
+        assertEquals(received.indexOf("content-length"), received.lastIndexOf("content-length"));
+        assertEquals("x-sum: 7\n", exchange.trailers().toString());
+    }
+
+    @Test
+    void a204HasNoLength() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        send(frame(Frames.HEADERS, END, 3, block(":status", "204", "content-length", "0")));
+        assertTrue(exchange.ended);
+        assertFalse(exchange.heads.get(0).fields().contains(FieldName.CONTENT_LENGTH));
     }
 
     @ParameterizedTest

@@ -145,7 +145,7 @@ class Http2ServerMessagesTest {
         assertTrue(cookie.endsWith("; c298; c299\n"), cookie);
 
         byte[] block = get(crumbs);
-        ReceivedHeaders headers = new ReceivedHeaders(100);
+        ReceivedHeaders headers = new ReceivedHeaders(100, true);
         AsciiString crumb = new AsciiString("0123456789");
         com.sun.management.ThreadMXBean threads =
                 (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();

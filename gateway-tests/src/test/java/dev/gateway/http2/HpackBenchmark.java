@@ -39,7 +39,7 @@ public class HpackBenchmark {
 
     private final Http2HeadersEncoder encoder =
             new DefaultHttp2HeadersEncoder(Http2HeadersEncoder.NEVER_SENSITIVE, true, 64, 1);
-    private final HeadersDecoder decoder = new HeadersDecoder(64 * 1024, 128);
+    private final HeadersDecoder decoder = new HeadersDecoder(64 * 1024, 128, true);
     private final SentHeaders sent = new SentHeaders();
     private final ByteBuf block = Unpooled.directBuffer(4096);
     private final ByteBuf out = Unpooled.directBuffer(4096);

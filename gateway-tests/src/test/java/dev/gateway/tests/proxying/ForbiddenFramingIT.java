@@ -52,15 +52,16 @@ class ForbiddenFramingIT {
             delimiter = '|',
             value = {
                 "204 | Content-Length: 41 | true",
-                "204 | Content-Length: 0 | true",
+                "204 | Content-Length: 0 | false",
                 "204 | Transfer-Encoding: chunked | true",
-                "304 | Transfer-Encoding: chunked | true",
+                "304 | Transfer-Encoding: chunked | false",
                 "205 | Content-Length: 4 | true",
                 "103 | Content-Length: 4 | true",
                 "103 | Transfer-Encoding: chunked | true",
                 "204 | X-Sound: yes | false",
                 "304 | Content-Length: 41 | false",
                 "205 | Content-Length: 0 | false",
+                "103 | Content-Length: 0 | false",
                 "103 | X-Sound: yes | false",
             })
     void aResponseWithFramingThatItMustNotHaveIsTheLastOfItsConnection(int status, String framing, boolean forbidden)
