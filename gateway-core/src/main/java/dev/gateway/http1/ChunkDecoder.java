@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes the chunked transfer coding off (RFC 9112, section 7.1). Of clients strictly: white space only before an
- * extension, no size beyond a long, only well-formed extensions and few of them. Of upstreams as other proxies do: white
- * space behind a size, any extension, and LF as the end of a line. Chunk data is not touched; the caller takes it off the
+ * extension, no size beyond a long, only well-formed extensions and few of them. Of upstreams as other proxies do: zeros
+ * before a size, anything behind it, and LF as the end of a line. Chunk data is not touched; the caller takes it off the
  * buffer. One per connection, used for one body after another.
  */
 final class ChunkDecoder {
@@ -34,7 +34,7 @@ final class ChunkDecoder {
     private State state = State.DONE;
     private int digits;
     private long remaining; // of the chunk; its size while that is being read
-    private int extensionBytes; // white space before them included
+    private int extensionBytes; // white space before them and needless zeros of sizes included
     private @Nullable Violation violation;
     private @Nullable Fields trailers;
 
@@ -172,7 +172,8 @@ final class ChunkDecoder {
     private @Nullable Violation size(byte b) {
         int digit = hex(b);
         if (digit >= 0) {
-            if (++digits > 16 || remaining > Long.MAX_VALUE >> 4) {
+            boolean needless = ++digits > 16;
+            if (remaining > Long.MAX_VALUE >> 4 || (needless && (strict || ++extensionBytes > MAX_EXTENSION_BYTES))) {
                 return Violation.BAD_CHUNK_SIZE;
             }
             remaining = remaining << 4 | digit;
@@ -195,6 +196,8 @@ final class ChunkDecoder {
             state = State.SIZE_LF;
         } else if (b == '\n' && !strict) {
             endSizeLine();
+        } else if (state == State.SPACE && !strict) {
+            state = State.EXTENSION;
         } else {
             return otherwise;
         }

@@ -14,7 +14,7 @@ final class FieldLines {
      * CR, and an empty line ends it, as {@link HeadCollector} makes sure; so no bound needs to be checked.
      *
      * @param fields the table over the same array
-     * @param strict whether a line that continues the one before is refused, not joined with it
+     * @param strict whether what a proxy may also mend is refused: a line that continues the one before, and control bytes
      * @return what is wrong, or null
      */
     static @Nullable Violation parse(byte[] bytes, int position, Fields fields, int maxFields, boolean strict) {
@@ -36,7 +36,9 @@ final class FieldLines {
                 b = bytes[++at];
             }
             int valueStart = at;
-            at = Ascii.fieldValueEnd(bytes, at);
+            int plainEnd = Ascii.fieldValueEnd(bytes, at);
+            at = strict ? plainEnd : mendedEnd(bytes, plainEnd);
+            boolean mended = at != plainEnd;
             if (bytes[at] != '\r' || bytes[at + 1] != '\n') {
                 return Violation.BAD_FIELD_VALUE;
             }
@@ -58,9 +60,28 @@ final class FieldLines {
                 return Violation.TOO_MANY_FIELDS;
             }
             int id = FieldName.idOf(bytes, nameStart, nameLength);
+            if (mended && (id == FieldName.TRANSFER_ENCODING.id() || id == FieldName.CONTENT_LENGTH.id())) {
+                return Violation.BAD_FIELD_VALUE; // others would find the end of the body elsewhere
+            }
             fields.addParsed(nameStart, nameLength, id, valueStart, valueEnd - valueStart);
         }
         return null;
+    }
+
+    /**
+     * Replaces control bytes of a value by spaces (RFC 9110, section 5.5), also a CR before the end of the line. Other proxies
+     * pass them on; but none NUL or a CR within a line.
+     *
+     * @param end where the first byte stands that does not belong to a value
+     * @return where such a byte stands that is left
+     */
+    private static int mendedEnd(byte[] bytes, int end) {
+        int at = end;
+        while (bytes[at] == '\r' ? bytes[at + 1] == '\r' && bytes[at + 2] == '\n' : bytes[at] != 0) {
+            bytes[at] = ' ';
+            at = Ascii.fieldValueEnd(bytes, at + 1);
+        }
+        return at;
     }
 
     /**

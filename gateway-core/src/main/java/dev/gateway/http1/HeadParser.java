@@ -131,7 +131,10 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         return contentLength;
     }
 
-    /** Reads {@code HTTP/1.0} or {@code HTTP/1.1}. An upstream with a later version is read as one with the latter. */
+    /**
+     * Reads {@code HTTP/1.0} or {@code HTTP/1.1}. A later minor version is read as the latter (RFC 9110, section 6.2), and of an
+     * upstream any later version. An upstream's earlier version is read as the former.
+     */
     final @Nullable Violation parseVersion(byte[] bytes, int at, int length) {
         if (length != 8
                 || bytes[at] != 'H'
@@ -144,11 +147,11 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
                 || !isDigit(bytes[at + 7])) {
             return Violation.BAD_VERSION;
         }
-        boolean first = bytes[at + 5] == '1';
-        if (strict ? !first || bytes[at + 7] > '1' : bytes[at + 5] == '0') {
+        byte major = bytes[at + 5];
+        if (strict && major != '1') {
             return Violation.UNSUPPORTED_VERSION;
         }
-        http10 = first && bytes[at + 7] == '0';
+        http10 = major == '0' || (major == '1' && bytes[at + 7] == '0');
         return null;
     }
 

@@ -138,7 +138,7 @@ class ConnectHandshakeTest {
     @Test
     void whyAnotherGatewayRefusesIsTold() {
         ask("");
-        answer("HTTP/1.1 502 Bad\u0007 Gate\u00e4\r\nProxy-Status: far;error=dns_error\r\n\r\n");
+        answer("HTTP/1.1 502 Bad\u0000 Gate\u00e4\r\nProxy-Status: far;error=dns_error\r\n\r\n");
         assertThat(outcomes).hasSize(1);
         assertThat(outcomes.get(0)).startsWith("upstream_protocol_error");
         outcomes.clear();

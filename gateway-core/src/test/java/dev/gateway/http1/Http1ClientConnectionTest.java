@@ -167,7 +167,7 @@ class Http1ClientConnectionTest {
                 "HTTP/1.1 200 OK\r\n folded\r\n\r\n",
                 "\nHTTP/1.1 200 OK\nContent-Length: 2\n\n",
                 "HTTP/1.1 2000 OK\r\n\r\n",
-                "HTTP/0.9 200 OK\r\n\r\n",
+                "HTTP/.9 200 OK\r\n\r\n",
                 "HTTP/1.1 101 Switching Protocols\r\n\r\n",
                 "\r\nHTTP/1.1 200 OK\r\n\r\n",
                 "SSH-2.0-x\r\n\r\n",
