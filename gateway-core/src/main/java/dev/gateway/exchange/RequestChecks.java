@@ -198,7 +198,7 @@ final class RequestChecks {
     static void prepare(RequestHead head, ExchangeRecord record, ExchangeSettings settings) {
         ConnectionInfo connection = record.connection;
         HopByHop.stripRequest(head.fields());
-        // The scheme of the client's connection, not the one that it wrote: upstreams rely on it to know about TLS.
+        // The scheme of the client's connection, not the one that it wrote: filters rely on it to know about TLS.
         head.setScheme(connection.scheme());
         ForwardedFields forwarded = settings.forwarded(connection.listener());
         if (forwarded != null) {

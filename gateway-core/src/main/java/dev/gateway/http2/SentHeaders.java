@@ -48,13 +48,17 @@ final class SentHeaders extends HeadersAdapter {
     private int fieldNext;
     private @Nullable AsciiString addedLength;
 
-    /** Points at a request's head. */
-    SentHeaders request(RequestHead head) {
+    /**
+     * Points at a request's head.
+     *
+     * @param scheme of the connection that it is sent on, which servers compare: the head has that of the client's
+     */
+    SentHeaders request(RequestHead head, AsciiString scheme) {
         pseudoEnd = 0;
         AsciiString protocol = head.protocol();
         putPseudo(PseudoHeaderName.METHOD, head.method().name());
         if (!head.isConnect() || protocol != null) {
-            putPseudo(PseudoHeaderName.SCHEME, head.scheme());
+            putPseudo(PseudoHeaderName.SCHEME, scheme);
             putPseudo(PseudoHeaderName.PATH, lasting(head.forwardedPath()));
         }
         if (!head.authority().isEmpty()) {

@@ -3,6 +3,8 @@ package dev.gateway.http2;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.Scheme;
+import dev.gateway.net.HalfClose;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -12,6 +14,8 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2LifecycleManager;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the frames of a connection's streams: DATA by Netty's flow controller, which keeps the peer's windows, heads and
@@ -33,6 +37,7 @@ final class StreamSender {
     private final ConnectionShutdown ending;
     private final FlushSchedule flushes;
     private final SentHeaders sent = new SentHeaders();
+    private @Nullable AsciiString scheme; // of the connection; known once it has sent a request
     private long dataWritten; // bytes of all bodies
 
     StreamSender(Owner owner, Codec codec, ConnectionShutdown ending, FlushSchedule flushes) {
@@ -100,7 +105,12 @@ final class StreamSender {
     }
 
     void request(Http2Stream h2, RequestHead head, boolean last) {
-        sent.request(head);
+        AsciiString known = scheme;
+        if (known == null) {
+            known = Scheme.of(HalfClose.isSecured(channel()));
+            scheme = known;
+        }
+        sent.request(head, known);
         writeHeaders(h2, false, last);
     }
 

@@ -87,12 +87,15 @@ public final class RequestHead {
         return protocol != null ? wished : method;
     }
 
-    /** Returns {@code http} or {@code https}. */
+    /**
+     * Returns {@code http} or {@code https}: what the client used. An upstream is told that of its own connection in
+     * {@code :scheme}, and the client's in {@code X-Forwarded-Proto}.
+     */
     public AsciiString scheme() {
         return scheme;
     }
 
-    /** Changes the scheme that the upstream is told (HTTP/2's {@code :scheme}). */
+    /** Changes the scheme, which is part of the URI that a parent proxy is told. */
     public void setScheme(AsciiString scheme) {
         this.scheme = scheme;
     }

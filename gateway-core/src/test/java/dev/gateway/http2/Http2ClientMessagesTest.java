@@ -14,6 +14,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.Scheme;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
@@ -258,6 +259,22 @@ class Http2ClientMessagesTest {
         assertTrue(received.startsWith("x-a: b c\nx-b: \ncontent-length: "), received);
         assertEquals(received.indexOf("content-length"), received.lastIndexOf("content-length"));
         assertEquals("x-sum: 7\n", exchange.trailers().toString());
+    }
+
+    /** Filters, logs and redirects go by the client's scheme, which the head keeps. */
+    @Test
+    void theSchemeIsThatOfTheConnection() {
+        Pair.Exchange exchange = new Pair.Exchange();
+        exchange.client = client.open(exchange);
+        RequestHead head = Http2ConnectionsTest.head(Method.GET, "/");
+        head.setScheme(Scheme.HTTPS);
+        exchange.client().head(head, true);
+        exchange.client().flush();
+        collect();
+        ByteBuf block = sent(Frames.HEADERS, 3).get(0).payload();
+        assertEquals(0x82, block.getUnsignedByte(0)); // :method GET, as HPACK's static table has it
+        assertEquals(0x86, block.getUnsignedByte(1)); // :scheme http
+        assertEquals(Scheme.HTTPS, head.scheme());
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.Scheme;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
@@ -83,7 +84,7 @@ public class HpackBenchmark {
     public void fillTables() throws Http2Exception {
         for (int i = 0; i < WARM; i++) {
             block.clear();
-            encoder.encodeHeaders(STREAM, sent.request(request), block);
+            encoder.encodeHeaders(STREAM, sent.request(request, Scheme.HTTPS), block);
             decoder.decodeHeaders(STREAM, block.slice());
             out.clear();
             encoder.encodeHeaders(STREAM, sent.response(response), out);
@@ -94,7 +95,7 @@ public class HpackBenchmark {
     @Benchmark
     public int encodeRequest() throws Http2Exception {
         out.clear();
-        encoder.encodeHeaders(STREAM, sent.request(request), out);
+        encoder.encodeHeaders(STREAM, sent.request(request, Scheme.HTTPS), out);
         return out.writerIndex();
     }
 

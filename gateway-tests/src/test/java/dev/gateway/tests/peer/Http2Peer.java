@@ -559,7 +559,7 @@ public final class Http2Peer implements Peer {
             String name = e.getKey().toString();
             if (name.equals(":authority")) {
                 fields.add(Map.entry("host", e.getValue().toString()));
-            } else if (!name.startsWith(":") || name.equals(":protocol")) {
+            } else if (!name.startsWith(":") || name.equals(":protocol") || name.equals(":scheme")) {
                 fields.add(Map.entry(name, e.getValue().toString()));
             }
         });

@@ -43,9 +43,16 @@ class UpstreamTlsIT {
 
     @ParameterizedTest
     @CsvSource({
-        "HTTP1_TLS, http1, true, false", "HTTP1_TLS, h2, true, true", "HTTP1_TLS, auto, true, true",
-        "H2_TLS, http1, true, false", "H2_TLS, h2, true, true", "H2_TLS, auto, true, true",
-        "H2_TLS, auto, false, false", "HTTP1_TLS, auto, false, false",
+        "HTTP1_TLS, http1, true, false",
+        "HTTP1_TLS, h2, true, true",
+        "HTTP1_TLS, auto, true, true",
+        "H2_TLS, http1, true, false",
+        "H2_TLS, h2, true, true",
+        "H2_TLS, auto, true, true",
+        "H2_TLS, auto, false, false",
+        "HTTP1_TLS, auto, false, false",
+        "HTTP1, h2, true, true",
+        "H2C, auto, true, true",
     })
     void theUpstreamProtocolIsAgreed(Peers downstream, String protocol, boolean offersH2, boolean becomesH2)
             throws Exception {
@@ -67,8 +74,28 @@ class UpstreamTlsIT {
                 }
                 assertThat(origin.connections()).isEqualTo(1);
                 assertThat(origin.peers().get(0) instanceof Http2Peer).isEqualTo(becomesH2);
-                assertThat(origin.requests("/").get(0).get("x-forwarded-proto")).contains("https");
+                Head head = origin.requests("/").get(0);
+                assertThat(head.get("x-forwarded-proto")).contains(downstream.isTls() ? "https" : "http");
+                if (becomesH2) {
+                    assertThat(head.get(":scheme")).contains("https");
+                }
             }
+        }
+    }
+
+    /** Servers such as Kestrel refuse a scheme that is not that of their connection. */
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP1_TLS", "H2_TLS", "HTTP1"})
+    void anUpstreamInCleartextIsToldItsOwnSchemeAndTheClients(Peers downstream) throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviors.echo());
+                Rig rig = Rig.to(origin.port()).upstreamProtocol("h2c").start();
+                Peer client = rig.connect(downstream)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            assertThat(stream.receiveFinal().status()).isEqualTo(200);
+            Head head = origin.requests("/").get(0);
+            assertThat(head.get(":scheme")).contains("http");
+            assertThat(head.get("x-forwarded-proto")).contains(downstream.isTls() ? "https" : "http");
         }
     }
 
