@@ -50,6 +50,8 @@ final class ClientStreams implements Http2ClientStream.Owner {
     private int batchesWhenIdle; // how often the connection had been read then
     private boolean extendedConnect;
     private @Nullable Failure ended;
+    private boolean http1Required;
+    private boolean http1Follows; // what is tried again gets a connection of HTTP/1.1
 
     ClientStreams(
             Owner owner,
@@ -166,6 +168,9 @@ final class ClientStreams implements Http2ClientStream.Owner {
         if (known != null) {
             return known;
         }
+        if (!responded && http1Required && !http1Follows) {
+            return http1Required();
+        }
         if (!responded && isUnprocessed(h2)) {
             return Failure.of(
                     Cause.UPSTREAM_RESET_BEFORE_HEADERS,
@@ -180,6 +185,20 @@ final class ClientStreams implements Http2ClientStream.Owner {
         return responded
                 ? Failure.of(cause, detail)
                 : new Failure(cause, cause.status(), RetrySafety.IF_IDEMPOTENT, offence == null && isStale(), detail);
+    }
+
+    @Override
+    public Failure http1Required() {
+        return http1Follows
+                ? Failure.of(
+                        Cause.UPSTREAM_RESET_BEFORE_HEADERS,
+                        RetrySafety.ALWAYS,
+                        "the upstream takes the request by HTTP/1.1 only (HTTP_1_1_REQUIRED)")
+                : Failure.of(
+                        Cause.UPSTREAM_PROTOCOL_ERROR,
+                        RetrySafety.NEVER,
+                        "the upstream takes the request by HTTP/1.1 only (HTTP_1_1_REQUIRED);"
+                                + " 'protocol: http1' of the upstream speaks that");
     }
 
     /**
@@ -219,6 +238,16 @@ final class ClientStreams implements Http2ClientStream.Owner {
         if (errorCode == Http2Error.REFUSED_STREAM.code()) {
             limit.onRefused(connection.local().numActiveStreams() - 1);
         }
+    }
+
+    /**
+     * The upstream requires HTTP/1.1.
+     *
+     * @param follows whether another connection will speak that
+     */
+    void onHttp1Required(boolean follows) {
+        http1Required = true;
+        http1Follows = follows;
     }
 
     void onClosed(@Nullable MultiplexedStream stream) {

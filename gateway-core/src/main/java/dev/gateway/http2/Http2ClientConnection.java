@@ -30,6 +30,16 @@ public final class Http2ClientConnection extends MultiplexedConnection
         /** A stream has closed, or the upstream has changed how many it allows. */
         void onCapacityChanged();
 
+        /**
+         * The upstream takes requests by HTTP/1.1 only, maybe not all of them (HTTP_1_1_REQUIRED). {@link #onGoingAway} follows
+         * if this returns true.
+         *
+         * @return whether another connection will speak that
+         */
+        default boolean onHttp1Required() {
+            return false;
+        }
+
         /** The connection takes no new streams any more; those it has may finish. Called once at most. */
         void onGoingAway();
 
@@ -164,6 +174,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     @Override
     public void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
         requests.onReset(errorCode);
+        checkHttp1Required(errorCode);
         super.onResetByPeer(stream, errorCode);
     }
 
@@ -190,8 +201,19 @@ public final class Http2ClientConnection extends MultiplexedConnection
     }
 
     @Override
-    public void onGoAway() {
+    public void onGoAway(long errorCode) {
+        checkHttp1Required(errorCode);
         goAwayOnce();
+    }
+
+    private void checkHttp1Required(long errorCode) {
+        if (errorCode == Http2Error.HTTP_1_1_REQUIRED.code()) {
+            boolean other = listener.onHttp1Required();
+            requests.onHttp1Required(other);
+            if (other) {
+                goAwayOnce();
+            }
+        }
     }
 
     @Override

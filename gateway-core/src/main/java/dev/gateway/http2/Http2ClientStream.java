@@ -33,6 +33,9 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
 
         SilenceProbe probe();
 
+        /** Returns what it means that the upstream requires HTTP/1.1. */
+        Failure http1Required();
+
         /** Returns what it means that a stream was closed with the connection. */
         Failure lost(@Nullable Http2Stream h2, boolean responded);
     }
@@ -182,6 +185,9 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         String detail = "the upstream reset the stream: " + (error == null ? "an unknown code" : error.name());
         if (hasResponse()) {
             return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
+        }
+        if (error == Http2Error.HTTP_1_1_REQUIRED) {
+            return client.http1Required();
         }
         // RFC 9113, section 8.7; a request that breaks the upstream's rules would do so again.
         RetrySafety retry = error == Http2Error.REFUSED_STREAM

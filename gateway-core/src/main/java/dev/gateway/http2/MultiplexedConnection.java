@@ -113,7 +113,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     }
 
     @Override
-    public void onGoAway() {}
+    public void onGoAway(long errorCode) {}
 
     /** A batch of frames was read. */
     void afterRead() {}

@@ -27,7 +27,7 @@ final class PeerFrames implements Http2FrameListener {
 
         void onPingAck(long data);
 
-        void onGoAway();
+        void onGoAway(long errorCode);
     }
 
     private final Owner owner;
@@ -100,7 +100,7 @@ final class PeerFrames implements Http2FrameListener {
 
     @Override
     public void onGoAwayRead(ChannelHandlerContext ctx, int lastStreamId, long errorCode, ByteBuf debugData) {
-        owner.onGoAway();
+        owner.onGoAway(errorCode);
     }
 
     // What needs nothing of us: Netty has seen to it, or nobody sends it.

@@ -30,6 +30,11 @@ final class EndpointContext extends UpstreamContext {
         this.flexible = !http1Only && shared.isFlexible(target.endpoint());
     }
 
+    /** Whether the next connection speaks HTTP/1.1 although the endpoint may offer HTTP/2. */
+    boolean takesHttp1Only() {
+        return http1Only || shared.requiresHttp1(target.endpoint());
+    }
+
     boolean isSecured() {
         return shared.isSecured() || target.isSecured();
     }

@@ -96,6 +96,11 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     @Override
+    public boolean onHttp1Required() {
+        return endpoint.shared.requireHttp1(endpoint.target.endpoint());
+    }
+
+    @Override
     public void onGoingAway() {
         owner.onGoingAway(this);
     }

@@ -60,7 +60,7 @@ final class PendingConnection implements Dial.Callback {
         this.dial = new Dial(
                 endpoint,
                 endpoint.target,
-                endpoint.http1Only ? Alpn.HTTP1 : Alpn.CONFIGURED,
+                endpoint.takesHttp1Only() ? Alpn.HTTP1 : Alpn.CONFIGURED,
                 null,
                 waitsForDescriptor,
                 this);

@@ -17,12 +17,16 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What event loops share about the connections of one upstream: TLS, what is known of endpoints, and permits. Safe from any
  * thread.
  */
 final class SharedUpstream {
+    private static final Logger log = LoggerFactory.getLogger(SharedUpstream.class);
+
     final Upstream upstream;
     final UpstreamSettings settings;
     final Permits permits;
@@ -31,6 +35,9 @@ final class SharedUpstream {
     private volatile boolean http2Seen;
 
     private final Map<Endpoint.Address, LearnedIdleTimeout> idleTimeouts = new ConcurrentHashMap<>();
+
+    /** Endpoints whose next connections speak HTTP/1.1, because they have asked for that over HTTP/2. */
+    private final Set<Endpoint.Address> http1Required = ConcurrentHashMap.newKeySet();
 
     private final List<Loop> loops = new CopyOnWriteArrayList<>();
 
@@ -101,6 +108,27 @@ final class SharedUpstream {
         return settings.protocol() == Protocol.AUTO && isSecured();
     }
 
+    /**
+     * An endpoint has refused a request because it takes it by HTTP/1.1 only. Apache does so where a path asks for a client
+     * certificate, IIS where one asks for a login of Windows.
+     *
+     * @return whether its next connections will speak HTTP/1.1, which the configuration may rule out
+     */
+    boolean requireHttp1(Endpoint endpoint) {
+        if (!isNegotiated() || endpoint.index() == NamedByRequest.INDEX) {
+            return false;
+        }
+        if (http1Required.add(endpoint.address())) {
+            log.info("Endpoint {} of upstream {} requires HTTP/1.1, and gets no HTTP/2 any more", endpoint, upstream);
+        }
+        return true;
+    }
+
+    /** Whether an endpoint has said that it requires HTTP/1.1. */
+    boolean requiresHttp1(Endpoint endpoint) {
+        return !http1Required.isEmpty() && http1Required.contains(endpoint.address());
+    }
+
     boolean isHttp2() {
         return settings.protocol() == Protocol.H2 || settings.protocol() == Protocol.H2C;
     }
@@ -137,6 +165,7 @@ final class SharedUpstream {
         Set<Endpoint.Address> present = new HashSet<>();
         upstream.endpoints().forEach(endpoint -> present.add(endpoint.address()));
         idleTimeouts.keySet().retainAll(present);
+        http1Required.retainAll(present);
         permits.onChoice();
         loops.forEach(each -> each.loop().execute(each::onChoice)); // never on this stack: the caller holds a lock
         permits.askAll(); // after onChoice, so that requests of its own loop use an idle connection first

@@ -60,6 +60,12 @@ class Http2ClientMessagesTest {
                 }
 
                 @Override
+                public boolean onHttp1Required() {
+                    life.add("HTTP/1.1");
+                    return http1Follows;
+                }
+
+                @Override
                 public void onGoingAway() {
                     life.add("going away");
                 }
@@ -72,6 +78,8 @@ class Http2ClientMessagesTest {
             counts,
             Pair.wheel(channel),
             Http2ClientSettings.DEFAULT);
+
+    private boolean http1Follows;
 
     @BeforeEach
     void connect() {
@@ -344,6 +352,48 @@ class Http2ClientMessagesTest {
         send(frame(Frames.RST_STREAM, 0, 3, number(7)));
         assertEquals(RetrySafety.ALWAYS, exchange.failed().retry());
         assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, exchange.failed().cause());
+    }
+
+    @Test
+    void aStreamThatRequiresHttp1IsTriedAgainOnAnotherConnection() {
+        http1Follows = true;
+        Pair.Exchange exchange = request(Method.POST, false);
+        Pair.Exchange other = request(Method.GET, true);
+        send(frame(Frames.RST_STREAM, 0, 3, number(13)));
+        assertEquals(RetrySafety.ALWAYS, exchange.failed().retry());
+        assertEquals(
+                List.of("HTTP/1.1", "going away"),
+                life.subList(life.indexOf("HTTP/1.1"), life.indexOf("going away") + 1));
+        assertEquals(0, client.availableStreams());
+        send(frame(Frames.HEADERS, END, 5, block(":status", "204")));
+        assertTrue(other.ended);
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void whereTheProtocolIsFixedItFailsAndSaysSo() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        send(frame(Frames.RST_STREAM, 0, 3, number(13)));
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
+        assertEquals(RetrySafety.NEVER, exchange.failed().retry());
+        assertTrue(
+                exchange.failed().detail().contains("HTTP_1_1_REQUIRED"),
+                exchange.failed().detail());
+        assertEquals(3, client.availableStreams());
+    }
+
+    /** GOAWAY with that code: what the upstream has not looked at is tried again, whatever its method. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aGoAwayThatRequiresHttp1(boolean follows) {
+        http1Follows = follows;
+        Pair.Exchange exchange = request(Method.POST, true);
+        send(frame(
+                Frames.GOAWAY, 0, 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1, (byte) 0, (byte) 0, (byte) 0, (byte) 13));
+        assertEquals(
+                follows ? RetrySafety.ALWAYS : RetrySafety.NEVER,
+                exchange.failed().retry());
+        assertTrue(life.contains("going away"));
     }
 
     @Test

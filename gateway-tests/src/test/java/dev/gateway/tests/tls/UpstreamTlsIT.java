@@ -6,6 +6,7 @@ import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
+import dev.gateway.tests.peer.Http2Stream;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
@@ -38,6 +39,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** TLS to upstreams: what is spoken is agreed, and who answers is verified. */
 @Tag("platform")
 class UpstreamTlsIT {
+    private static final int HTTP_1_1_REQUIRED = 13;
+
     @TempDir
     Path directory;
 
@@ -96,6 +99,49 @@ class UpstreamTlsIT {
             Head head = origin.requests("/").get(0);
             assertThat(head.get(":scheme")).contains("http");
             assertThat(head.get("x-forwarded-proto")).contains(downstream.isTls() ? "https" : "http");
+        }
+    }
+
+    /** As Apache does where a path asks for a client certificate. A POST has not been processed, and goes there again. */
+    @Test
+    void anUpstreamThatRequiresHttp1GetsIt() throws Exception {
+        try (Origin origin = Origin.startTls().on("/", (stream, head) -> {
+            if (stream instanceof Http2Stream h2) {
+                h2.reset(HTTP_1_1_REQUIRED);
+            } else {
+                Behaviors.echo().serve(stream, head);
+            }
+        })) {
+            Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
+            try (Rig rig = Rig.to("localhost", origin.port())
+                            .upstreamProtocol("auto")
+                            .upstream("tls: {caFile: " + ca + "}")
+                            .start();
+                    Peer client = rig.connect(Peers.HTTP1)) {
+                for (int i = 0; i < 3; i++) {
+                    PeerStream stream = client.open();
+                    stream.send(Head.request("POST", "/"), false);
+                    stream.send("hello", true);
+                    assertThat(stream.receiveFinal().status()).isEqualTo(200);
+                    assertThat(stream.receiveBody()).isEqualTo("hello");
+                }
+                assertThat(origin.connections()).as("one of each protocol").isEqualTo(2);
+            }
+        }
+    }
+
+    @Test
+    void anUpstreamThatRequiresHttp1WhereTheProtocolIsFixedIsToldOf() throws Exception {
+        try (Origin origin = Origin.start().on("/", (stream, head) -> ((Http2Stream) stream).reset(HTTP_1_1_REQUIRED));
+                Rig rig = Rig.to(origin.port()).upstreamProtocol("h2c").start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            Head response = stream.receiveFinal();
+            assertThat(response.status()).isEqualTo(502);
+            assertThat(response.get("proxy-status").orElseThrow()).contains("upstream_protocol_error");
+            assertThat(rig.awaitAccessLog(1).get(0)).contains("HTTP_1_1_REQUIRED");
+            assertThat(origin.requests("/")).hasSize(1);
         }
     }
 
