@@ -51,7 +51,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
             return collector.isStarted()
                             && !Ascii.isToken(collector.bytes()[0])
                             && collector.bytes()[0] != '\r'
-                    ? refuse(notAToken())
+                    ? refuse(notAToken(collector.bytes(), collector.end()))
                     : Progress.MORE;
         }
         if (progress == Progress.REFUSED) {
@@ -63,7 +63,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         collector.reset();
         http10 = chunked = faulty = keepAlive = false;
         contentLength = RequestHead.UNKNOWN_LENGTH;
-        Violation found = parse(bytes, end, lines);
+        Violation found = Ascii.isToken(bytes[0]) ? parse(bytes, end, lines) : notAToken(bytes, end);
         return found == null ? Progress.COMPLETE : refuse(found);
     }
 
@@ -83,8 +83,12 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         return Progress.REFUSED;
     }
 
-    /** What to say of a message whose first byte cannot begin one: another protocol, most likely. */
-    abstract Violation notAToken();
+    /**
+     * What to say of a message whose first byte cannot begin one: another protocol, most likely.
+     *
+     * @param end how many of its bytes have come
+     */
+    abstract Violation notAToken(byte[] bytes, int end);
 
     /**
      * Parses a head that is complete; every LF in it follows a CR.

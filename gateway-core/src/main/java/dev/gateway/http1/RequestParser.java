@@ -51,7 +51,7 @@ final class RequestParser extends HeadParser {
     }
 
     @Override
-    Violation notAToken() {
+    Violation notAToken(byte[] bytes, int end) {
         head = null;
         return Violation.BAD_REQUEST_LINE;
     }

@@ -12,6 +12,12 @@ import org.jspecify.annotations.Nullable;
 final class ResponseParser extends HeadParser {
     private static final AsciiString TIMEOUT = new AsciiString("timeout=");
 
+    private static final byte TLS_ALERT = 21;
+    private static final byte TLS_HANDSHAKE = 22;
+    private static final byte TLS_MAJOR_VERSION = 3;
+    private static final byte SETTINGS = 4;
+    private static final byte GOAWAY = 7;
+
     private @Nullable ResponseHead head;
 
     ResponseParser(HeadLimits limits) {
@@ -31,8 +37,14 @@ final class ResponseParser extends HeadParser {
     }
 
     @Override
-    Violation notAToken() {
-        return Violation.BAD_STATUS_LINE;
+    Violation notAToken(byte[] bytes, int end) {
+        if ((bytes[0] == TLS_ALERT || bytes[0] == TLS_HANDSHAKE) && (end == 1 || bytes[1] == TLS_MAJOR_VERSION)) {
+            return Violation.TLS_RECORD;
+        }
+        // The length of a first frame is small.
+        boolean http2 =
+                bytes[0] == 0 && (end < 2 || bytes[1] == 0) && (end < 4 || bytes[3] == SETTINGS || bytes[3] == GOAWAY);
+        return http2 ? Violation.HTTP2_FRAME : Violation.BAD_STATUS_LINE;
     }
 
     @Override

@@ -15,6 +15,8 @@ enum Violation {
     BAD_VERSION(400, "malformed protocol version"),
     UNSUPPORTED_VERSION(505, "protocol version not supported"),
     BAD_STATUS_LINE(400, "malformed status line"),
+    HTTP2_FRAME(400, "an HTTP/2 frame instead of a status line; 'protocol: h2c' of the upstream speaks HTTP/2"),
+    TLS_RECORD(400, "a TLS record instead of a status line; the upstream may need 'tls'"),
     LINE_TOO_LONG(414, "the first line is too long"),
     METHOD_TOO_LONG(501, "the method is too long"),
     FIELDS_TOO_LARGE(431, "the fields are too large"),
@@ -60,7 +62,17 @@ enum Violation {
     /** Makes a violation with advice for clients that use the gateway as their proxy. */
     Violation(int status, String detail, String advice) {
         downstream = Failure.of(Cause.CLIENT_PROTOCOL_ERROR, status, detail).advising(advice);
-        upstream = Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, detail);
+        upstream = Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, ofUpstream(detail));
+    }
+
+    /** Returns what is said of an upstream, where that is more than of a client. */
+    private String ofUpstream(String detail) {
+        return switch (this) {
+            case BAD_VERSION -> detail + ": the answer does not begin as HTTP/1 does";
+            case UNSUPPORTED_VERSION -> detail + ": the upstream does not answer in HTTP/1";
+            case DUPLICATE_CONTENT_LENGTH -> "lengths that differ";
+            default -> detail;
+        };
     }
 
     /** Returns the word that counters have for it. */

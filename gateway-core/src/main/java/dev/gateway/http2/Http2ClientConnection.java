@@ -7,12 +7,14 @@ import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,13 @@ public final class Http2ClientConnection extends MultiplexedConnection
         default boolean onHttp1Required() {
             return false;
         }
+
+        /**
+         * The upstream has answered the preface in another protocol, and nothing else will be called but {@link #onClosed}.
+         *
+         * @param detail which one, and what may help
+         */
+        default void onOtherProtocol(String detail) {}
 
         /** The connection takes no new streams any more; those it has may finish. Called once at most. */
         void onGoingAway();
@@ -222,6 +231,23 @@ public final class Http2ClientConnection extends MultiplexedConnection
         if (goingAway) {
             closeIfDone();
         }
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        if (ready || in.readableBytes() < OtherProtocol.BYTES) {
+            super.decode(ctx, in, out);
+            return;
+        }
+        String other = OtherProtocol.of(in);
+        if (other == null) {
+            super.decode(ctx, in, out);
+            return;
+        }
+        in.skipBytes(in.readableBytes());
+        codec.observer().onViolation(Violation.PROTOCOL_ERROR.kind());
+        listener.onOtherProtocol(other);
+        ctx.close();
     }
 
     @Override

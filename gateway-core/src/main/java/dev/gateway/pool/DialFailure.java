@@ -4,6 +4,7 @@ import dev.gateway.net.FailureText;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
+import io.netty.handler.ssl.NotSslRecordException;
 
 /** Failures to get a connection, and their descriptions. */
 final class DialFailure {
@@ -19,6 +20,9 @@ final class DialFailure {
         Throwable innermost = failure;
         while (innermost.getCause() != null) {
             innermost = innermost.getCause();
+        }
+        if (innermost instanceof NotSslRecordException) { // its message is all that has come, as a hexadecimal number
+            return "an answer without TLS; the endpoint may need no 'tls'";
         }
         return FailureText.of(innermost);
     }

@@ -14,18 +14,23 @@ import io.netty.channel.ChannelHandler;
 /** An HTTP/2 connection: it has room for as many streams as the peer allows. */
 final class Http2Pooled extends PooledConnection implements Http2ClientConnection.Listener {
     private final Http2ClientConnection connection;
-    private final Runnable ready;
+    private final Opening opening;
     private int streams; // open streams, as the pool counts them
     private boolean finishing;
 
-    /**
-     * Makes a connection that sends its preface as soon as its handler is in the pipeline.
-     *
-     * @param ready called when the handshake is complete, and each time that the number of allowed streams changes
-     */
-    Http2Pooled(Channel channel, EndpointContext endpoint, Owner owner, Runnable ready) {
+    /** Who waits for the connection. */
+    interface Opening {
+        /** The handshake is complete. Called again each time that the number of allowed streams changes. */
+        void onReady();
+
+        /** The endpoint does not speak HTTP/2. */
+        void onOtherProtocol(String detail);
+    }
+
+    /** Makes a connection that sends its preface as soon as its handler is in the pipeline. */
+    Http2Pooled(Channel channel, EndpointContext endpoint, Owner owner, Opening opening) {
         super(channel, endpoint, owner);
-        this.ready = ready;
+        this.opening = opening;
         this.connection = Http2ClientConnection.create(
                 this, endpoint.observer, endpoint.resources.wheel, Http2ClientSettings.DEFAULT);
     }
@@ -85,12 +90,17 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
 
     @Override
     public void onReady() {
-        ready.run();
+        opening.onReady();
+    }
+
+    @Override
+    public void onOtherProtocol(String detail) {
+        opening.onOtherProtocol(detail);
     }
 
     @Override
     public void onCapacityChanged() {
-        ready.run();
+        opening.onReady();
         countEnded(connection.activeStreams());
         owner.onRoom(this);
     }

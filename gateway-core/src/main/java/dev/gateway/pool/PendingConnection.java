@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A new connection of a pool, until it is established and streams may be opened on it. Confined to its event loop; ends in
  * one call of its callback, or in {@link #cancel}.
  */
-final class PendingConnection implements Dial.Callback {
+final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
     private static final long MIN_READY_MILLIS = 1000;
 
     private final EndpointContext endpoint;
@@ -106,14 +106,16 @@ final class PendingConnection implements Dial.Callback {
             return;
         }
         PooledConnection pooled = http2
-                ? new Http2Pooled(established, endpoint, owner, this::onReady)
+                ? new Http2Pooled(established, endpoint, owner, this)
                 : new Http1Pooled(established, endpoint, owner);
         connection = pooled;
         if (http2) {
             endpoint.resources.wheel.arm(readyTimer, Math.max(MIN_READY_MILLIS, endpoint.settings.connectMillis()));
             established
                     .closeFuture()
-                    .addListener(closed -> fail(Cause.CONNECT_FAILED, "closed before it sent HTTP/2 settings"));
+                    .addListener(closed -> fail(
+                            Cause.CONNECT_FAILED,
+                            "closed before it sent HTTP/2 settings, which a server without HTTP/2 does"));
         }
         established.pipeline().addLast(pooled.handler());
         if (!http2) {
@@ -122,12 +124,18 @@ final class PendingConnection implements Dial.Callback {
     }
 
     /** The handshake of the connection is complete. It may still have no room if the endpoint allows no streams yet. */
-    private void onReady() {
+    @Override
+    public void onReady() {
         if (!done && connection != null && connection.room() > 0) {
             done = true;
             readyTimer.cancel();
             callback.onConnected(connection, endpoint.now() - begunNanos);
         }
+    }
+
+    @Override
+    public void onOtherProtocol(String detail) {
+        fail(Cause.UPSTREAM_PROTOCOL_ERROR, detail);
     }
 
     private void fail(Cause cause, String detail) {

@@ -157,6 +157,19 @@ class Http1ClientConnectionTest {
         assertTrue(exchange.complete);
     }
 
+    /** Who forgets a key of the upstream reads which one. */
+    @ParameterizedTest
+    @CsvSource({
+        "'\0\0\6\4\0\0\0\0\0\0\3\0\0\0d', protocol: h2c",
+        "'\25\3\3\0\2\2\106', the upstream may need",
+        "'SSH-2.0-x\r\n\r\n', the answer does not begin as HTTP/1 does",
+    })
+    void whatIsNoResponseIsNamed(String bytes, String hint) {
+        Received exchange = upstream.get();
+        upstream.respond(bytes);
+        assertTrue(failure(exchange).detail().contains(hint), failure(exchange).detail());
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

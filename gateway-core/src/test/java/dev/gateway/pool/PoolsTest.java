@@ -710,7 +710,7 @@ class PoolsTest extends PoolFixture {
         settings.protocol = Protocol.H2C;
         to(http1());
 
-        assertThat(get("/").failure().cause()).isEqualTo(Cause.CONNECT_FAILED);
+        assertThat(get("/").failure().cause()).isEqualTo(Cause.UPSTREAM_PROTOCOL_ERROR);
     }
 
     // Upgrades

@@ -102,6 +102,53 @@ class UpstreamTlsIT {
         }
     }
 
+    /** The failure says which key of the upstream would help. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "h2c | HTTP/1.1 400 Bad Request | upstream_protocol_error | protocol: http1",
+                "h2c | TLS | upstream_protocol_error | protocol: h2",
+                "http1 | SETTINGS | upstream_protocol_error | protocol: h2c",
+                "http1 | TLS | upstream_protocol_error | may need 'tls'",
+                "h2 | HTTP/1.1 400 Bad Request | tls_failed | may need no 'tls'",
+            })
+    void anAnswerInAnotherProtocolIsNamed(String protocol, String answer, String cause, String hint) throws Exception {
+        byte[] bytes =
+                switch (answer) {
+                    case "TLS" -> new byte[] {21, 3, 3, 0, 2, 2, 70};
+                    case "SETTINGS" -> new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0};
+                    default -> (answer + "\r\nContent-Length: 0\r\n\r\n").getBytes(StandardCharsets.ISO_8859_1);
+                };
+        ExecutorService threads = Executors.newCachedThreadPool();
+        try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            threads.submit(() -> {
+                while (true) {
+                    Socket accepted = server.accept();
+                    threads.submit(() -> {
+                        try (accepted) {
+                            accepted.getInputStream().read();
+                            accepted.getOutputStream().write(bytes);
+                            return accepted.getInputStream().read(new byte[10_000]);
+                        }
+                    });
+                }
+            });
+            Rig.Builder builder = Rig.to(server.getLocalPort()).upstreamProtocol(protocol);
+            try (Rig rig = (protocol.equals("h2") ? builder.upstream("tls: {}") : builder).start();
+                    Peer client = rig.connect(Peers.HTTP1)) {
+                PeerStream stream = client.open();
+                stream.send(Head.request("GET", "/"), true);
+                Head response = stream.receiveFinal();
+                assertThat(response.status()).isEqualTo(502);
+                assertThat(response.get("proxy-status").orElseThrow()).contains(cause);
+                assertThat(rig.awaitAccessLog(1).get(0)).contains(hint);
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
     /** As Apache does where a path asks for a client certificate. A POST has not been processed, and goes there again. */
     @Test
     void anUpstreamThatRequiresHttp1GetsIt() throws Exception {
