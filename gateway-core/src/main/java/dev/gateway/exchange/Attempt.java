@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -10,6 +11,7 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.ServerName;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
@@ -29,6 +31,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
     private boolean answered; // the opening has got its answer, so there is nothing to cancel
+    private @Nullable String serverName;
     private boolean over;
     private @Nullable DroppedBody dropped; // the rest of a response that was replaced
 
@@ -86,7 +89,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
             Upstream upstream,
             Endpoint endpoint,
             StreamKind kind,
+            RequestHead head,
             @Nullable ClientPreamble preamble) {
+        serverName = upstream.settings().followsHost() ? ServerName.of(head) : null;
         StreamOpener.Opening begun = opener.open(upstream, endpoint, kind, preamble, this, this);
         if (answered) {
             return;
@@ -151,6 +156,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
                 opening.cancel();
             }
         }
+    }
+
+    @Override
+    public @Nullable String serverName() {
+        return serverName;
     }
 
     @Override

@@ -123,7 +123,8 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         Attempt begun = new Attempt(this, owner.response());
         current = begun;
         StreamKind kind = kind(head);
-        begun.open(exchange.loop.opener, upstream, chosen, kind, kind == StreamKind.TUNNEL ? preamble(head) : null);
+        begun.open(
+                exchange.loop.opener, upstream, chosen, kind, head, kind == StreamKind.TUNNEL ? preamble(head) : null);
     }
 
     final void tellEndpoint(Endpoint asked) {

@@ -158,7 +158,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         other.swap(record);
         Attempt begun = new Attempt(this, owner.response());
         attempt = begun;
-        begun.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, null);
+        begun.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, exchange.head, null);
     }
 
     /** Whether it runs and may still get an answer. */

@@ -94,7 +94,7 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
         exchange.loop.observer.onAttemptBegun(record);
         Attempt made = new Attempt(this, this);
         current = made;
-        made.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, null);
+        made.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, exchange.head, null);
     }
 
     private void tellEndpoint(Endpoint asked) {

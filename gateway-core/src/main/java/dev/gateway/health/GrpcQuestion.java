@@ -11,6 +11,7 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
+import dev.gateway.upstream.ServerName;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
@@ -42,6 +43,11 @@ final class GrpcQuestion implements Question {
                 PATH,
                 fields,
                 RequestHead.UNKNOWN_LENGTH);
+    }
+
+    @Override
+    public @Nullable String serverName() {
+        return ServerName.of(head);
     }
 
     @Override

@@ -10,6 +10,7 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
+import dev.gateway.upstream.ServerName;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,11 @@ final class HttpQuestion implements Question {
                 new AsciiString(policy.path()),
                 fields,
                 RequestHead.UNKNOWN_LENGTH);
+    }
+
+    @Override
+    public @Nullable String serverName() {
+        return ServerName.of(head);
     }
 
     @Override

@@ -124,6 +124,11 @@ public final class Probe extends Timer implements StreamOpener.Callback, Respons
     }
 
     @Override
+    public @Nullable String serverName() {
+        return question.serverName();
+    }
+
+    @Override
     public void onOpened(ClientStream opened, DialedPeer hop) {
         stream = opened;
         if (state == State.ABANDONED) {

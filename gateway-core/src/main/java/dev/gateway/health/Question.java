@@ -39,4 +39,9 @@ public interface Question {
      */
     @Nullable
     String failure();
+
+    /** Returns the name that TLS asks for where that is the host of the request; null for that of the endpoint. */
+    default @Nullable String serverName() {
+        return null;
+    }
 }

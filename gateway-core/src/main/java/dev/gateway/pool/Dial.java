@@ -51,6 +51,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     private long startNanos;
     private long connectedNanos;
     private long tlsNanos;
+    private boolean established; // what fails from here on is a handshake
     private boolean handshaking; // the TLS handshake is in progress
     private boolean done;
     private @Nullable Channel channel;
@@ -224,6 +225,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
 
     private void establish(Channel connected) {
         connectedNanos = now();
+        established = true;
         connected.pipeline().addLast(new ByteCounter(context.observer, context.resources.wheel), steps);
         sendProxyHeader(connected);
         if (target.parent() != null && context.settings.connectMillis() > 0) {
@@ -315,6 +317,11 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             cancel();
             callback.onDialFailed(DialFailure.of(cause, target + ": " + detail));
         }
+    }
+
+    /** Whether the endpoint has accepted the connection. */
+    boolean isEstablished() {
+        return established;
     }
 
     /** Cancels it; the callback is not called. Does nothing after the outcome. */

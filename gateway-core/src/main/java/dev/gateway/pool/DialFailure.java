@@ -15,6 +15,16 @@ final class DialFailure {
         return Failure.of(cause, cause == Cause.POLICY_ADDRESS ? RetrySafety.NEVER : RetrySafety.ALWAYS, detail);
     }
 
+    /** Returns the failure of a handshake for a name: the request's alone, so that no other endpoint is asked. */
+    static Failure ofName(Failure failure, String name) {
+        return Failure.of(failure.cause(), RetrySafety.NEVER, failure.detail() + " (server name " + name + ")");
+    }
+
+    /** Whether it says something about the endpoint: no shortage of the gateway, and not the request's own. */
+    static boolean isOfEndpoint(Failure failure) {
+        return failure.cause() != Cause.OVERLOAD && failure.retry() != RetrySafety.NEVER;
+    }
+
     /** Returns the message of the innermost cause, which is usually the most useful one, in one line. */
     static String describe(Throwable failure) {
         Throwable innermost = failure;

@@ -19,20 +19,31 @@ import org.jspecify.annotations.Nullable;
  *
  * @param endpoint the destination, also if a parent connects to it
  * @param parent the proxy to connect to, null to connect to the endpoint directly
+ * @param name what TLS asks for and verifies instead of the endpoint's name, because a request says so; or null
  * @param forwards whether the parent gets requests with a whole URI and forwards them, instead of a tunnel
  */
-record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
+record DialTarget(Endpoint endpoint, @Nullable String name, @Nullable ParentProxy parent, boolean forwards) {
     private static final String UNIX = "unix:";
 
     /** Returns the target for an endpoint that the upstream has. */
     static DialTarget straight(Endpoint endpoint) {
-        return new DialTarget(endpoint, null, false);
+        return new DialTarget(endpoint, null, null, false);
+    }
+
+    /** Returns the target for an endpoint that the upstream has, and for requests to this name. */
+    static DialTarget named(Endpoint endpoint, String name) {
+        return new DialTarget(endpoint, name, null, false);
+    }
+
+    /** Whether a client has chosen the name that TLS asks for. */
+    boolean isNamed() {
+        return name != null;
     }
 
     /** Returns the target for an endpoint that a request names. */
     static DialTarget to(Endpoint endpoint, StreamKind kind, ParentProxies parents) {
         ParentProxy parent = parents.parentOf(endpoint.host(), endpoint.port());
-        return new DialTarget(endpoint, parent, parent != null && parent.isHttp() && kind != StreamKind.TUNNEL);
+        return new DialTarget(endpoint, null, parent, parent != null && parent.isHttp() && kind != StreamKind.TUNNEL);
     }
 
     /** Whether the parent must connect to the endpoint before the connection is usable. */
@@ -65,6 +76,9 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
 
     /** Returns the name that TLS verifies. */
     String serverName() {
+        if (name != null) {
+            return name;
+        }
         return isSocketFile() ? "localhost" : parent == null ? endpoint.name() : parent.host();
     }
 

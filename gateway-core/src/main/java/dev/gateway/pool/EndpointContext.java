@@ -27,7 +27,7 @@ final class EndpointContext extends UpstreamContext {
         this.host = host;
         this.idleTimeout = shared.idleTimeout(target.endpoint());
         this.http1Only = http1Only;
-        this.flexible = !http1Only && shared.isFlexible(target.endpoint());
+        this.flexible = !http1Only && !target.isNamed() && shared.isFlexible(target.endpoint());
     }
 
     /** Whether the next connection speaks HTTP/1.1 although the endpoint may offer HTTP/2. */

@@ -36,6 +36,7 @@ final class EndpointPool
     private int checking; // connections being made for checks
     private int checkingForOthers; // of these, connections that the pool may keep afterwards
     private boolean closed;
+    private boolean removed; // its owner does not know it any more
     private @Nullable EndpointPool http1; // for upgrades that HTTP/2 connections do not allow
 
     /**
@@ -144,10 +145,12 @@ final class EndpointPool
                                     : " does not take extended CONNECT")));
             return StreamOpener.Opening.DONE;
         }
-        if (http1 == null) {
-            http1 = owner.addHttp1(endpoint);
+        EndpointPool other = http1;
+        if (other == null || other.removed) {
+            other = owner.addHttp1(endpoint);
+            http1 = other;
         }
-        return http1.adopt(waiter);
+        return other.adopt(waiter);
     }
 
     private StreamOpener.Opening adopt(Waiter waiter) {
@@ -300,7 +303,7 @@ final class EndpointPool
 
     @Override
     public void recordDialFailure(Failure failure) {
-        if (failure.cause() != Cause.OVERLOAD) { // a shortage of the gateway, no failure of the endpoint
+        if (DialFailure.isOfEndpoint(failure)) {
             shared.upstream.health().onUnreached(endpoint.target.endpoint(), failure.cause());
         }
         endpoint.observer.onConnectFailed(failure.cause());
@@ -350,6 +353,16 @@ final class EndpointPool
     }
 
     // The end
+
+    /** Whether no request has, or waits for, a connection. */
+    boolean isUnused() {
+        return opening == 0 && checking == 0 && opener.dialing() == 0 && pending.first() == null && kept.areIdle();
+    }
+
+    /** Its owner has forgotten it, as it is empty. */
+    void onRemoved() {
+        removed = true;
+    }
 
     /** Tells the owner if this pool has become empty. */
     void checkEmpty() {

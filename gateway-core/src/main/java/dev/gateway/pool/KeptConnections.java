@@ -63,6 +63,11 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         return connections.isEmpty();
     }
 
+    /** Whether no connection has a stream. */
+    boolean areIdle() {
+        return connections.areIdle();
+    }
+
     /** Counts connections that take requests, now or as soon as they are free. */
     int serving() {
         return connections.serving();

@@ -37,6 +37,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     private final Map<Host, EndpointPool> own = new HashMap<>();
     private final Siblings siblings;
     private final Map<DialTarget, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
+    private final NamedPools byName;
     private final Map<Host, Tunnels> tunnels = new HashMap<>(); // an entry is made for the first tunnel
     private List<Host> followed = List.of(); // the endpoints that it has pools for
     private int checks; // number of connection checks so far
@@ -45,6 +46,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     LoopUpstream(UpstreamContext context) {
         this.context = context;
         this.shared = context.shared;
+        this.byName = new NamedPools(shared.names);
         this.siblings = new Siblings(shared.permits, context.resources.random, this::pool);
         follow();
     }
@@ -121,13 +123,63 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             ResponseEvents events,
             StreamOpener.Callback callback) {
         if (kind != StreamKind.TUNNEL) {
-            return pool(host).open(kind, events, callback);
+            String name = shared.settings.followsHost() ? callback.serverName() : null;
+            return name == null ? pool(host).open(kind, events, callback) : openFor(name, host, kind, events, callback);
         }
         Host free = siblings.withRoom(host, callback);
         if (free != host) {
             callback.onMoved(free.endpoint());
         }
         return tunnels(free).open(DialTarget.straight(free.endpoint()), preamble, events, callback);
+    }
+
+    /** Opens a stream on a connection that has asked for this name. */
+    private StreamOpener.Opening openFor(
+            String name, Host host, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback) {
+        StreamOpener.Opening begun = tryOpenFor(name, host, kind, events, callback);
+        if (begun != null) {
+            return begun;
+        }
+        NameWait wait = new NameWait(this, shared.loopsBut(this), new NameWait.Owner() {
+            @Override
+            public StreamOpener.@Nullable Opening tryOpen() {
+                return tryOpenFor(name, host, kind, events, callback);
+            }
+
+            @Override
+            public void onNoRoom() {
+                context.observer.onPendingOverflow();
+                callback.onOpenFailed(PendingRequests.noRetry(
+                        Cause.PENDING_OVERFLOW,
+                        "requests to " + shared.upstream + " have " + ServerNames.MOST
+                                + " server names, which is the most at a time"));
+            }
+        });
+        wait.askNext();
+        return wait;
+    }
+
+    /** Does so, if there is room for the name; else returns null. */
+    private StreamOpener.@Nullable Opening tryOpenFor(
+            String name, Host host, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback) {
+        EndpointPool pool = byName.find(host, name);
+        if (pool == null) {
+            if (!byName.tryTake(name)) {
+                return null;
+            }
+            DialTarget target = DialTarget.named(host.endpoint(), name);
+            pool = new EndpointPool(new EndpointContext(context, target, host, false), siblings, this);
+            add(pool);
+            byName.add(name, pool);
+        }
+        StreamOpener.Opening begun = pool.open(kind, events, callback);
+        pool.checkEmpty();
+        return begun;
+    }
+
+    @Override
+    public boolean giveUpName() {
+        return byName.giveUp();
     }
 
     /** Returns the tunnels to an endpoint, or the tunnels to all endpoints that requests name. */
@@ -194,6 +246,10 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         EndpointPool pool =
                 new EndpointPool(new EndpointContext(context, like.target, like.host, true), siblings, this);
         add(pool);
+        String name = like.target.name();
+        if (name != null) {
+            byName.add(name, pool);
+        }
         return pool;
     }
 
@@ -209,7 +265,12 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
 
     @Override
     public void onEmpty(EndpointPool pool) {
-        if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
+        String name = pool.endpoint.target.name();
+        if (name != null) {
+            byName.remove(name, pool);
+            pools.remove(pool);
+            pool.onRemoved();
+        } else if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
             named.remove(pool.endpoint.target, pool);
             pools.remove(pool);
         } else if (pool.endpoint.host.isGone()) {

@@ -93,7 +93,7 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
         if (!done) {
             done = true;
             readyTimer.cancel();
-            callback.onConnectFailed(failure);
+            callback.onConnectFailed(judged(failure));
         }
     }
 
@@ -141,7 +141,13 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
     private void fail(Cause cause, String detail) {
         if (!done) {
             cancel();
-            callback.onConnectFailed(DialFailure.of(cause, endpoint.target + ": " + detail));
+            callback.onConnectFailed(judged(DialFailure.of(cause, endpoint.target + ": " + detail)));
         }
+    }
+
+    /** A handshake for a name that a client has chosen says nothing about the endpoint, and fails elsewhere, too. */
+    private Failure judged(Failure failure) {
+        String name = endpoint.target.name();
+        return name != null && dial.isEstablished() ? DialFailure.ofName(failure, name) : failure;
     }
 }

@@ -150,8 +150,8 @@ final class PendingRequests implements Waiter.Owner {
 
     /** A connection that is being made takes too long for a request that waits for it. */
     private void onLate() {
-        // If it waits for a file descriptor, the endpoint is not to blame.
-        boolean isOurs = endpoint.resources.room.isAwaitedHere();
+        // If it waits for a file descriptor, or for a handshake that a client has chosen, the endpoint is not to blame.
+        boolean isOurs = endpoint.resources.room.isAwaitedHere() || endpoint.target.isNamed();
         if (opener.dialing() > 0 && !isOurs && opener.onLate()) {
             endpoint.shared.upstream.health().onUnreached(endpoint.target.endpoint(), Cause.CONNECT_TIMEOUT);
         }

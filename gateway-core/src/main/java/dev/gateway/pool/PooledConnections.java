@@ -103,6 +103,12 @@ final class PooledConnections {
     }
 
     /** Calls the action for each current connection. */
+    boolean areIdle() {
+        boolean[] idle = {true};
+        forEach(each -> idle[0] &= each.isIdle());
+        return idle[0];
+    }
+
     void forEach(Consumer<PooledConnection> action) {
         for (PooledConnection connection : Arrays.copyOf(all, allCount)) {
             action.accept(connection);

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,6 +31,7 @@ final class SharedUpstream {
     final Upstream upstream;
     final UpstreamSettings settings;
     final Permits permits;
+    final ServerNames names = new ServerNames();
     private volatile UpstreamTls tls; // replaced when certificates are renewed
 
     private volatile boolean http2Seen;
@@ -48,6 +50,11 @@ final class SharedUpstream {
 
         /** The endpoints of the upstream have changed, or which of them are chosen. */
         void onChoice();
+
+        /** Closes idle connections so that another name has room; returns whether one has. */
+        default boolean giveUpName() {
+            return false;
+        }
 
         /** An endpoint was found not to answer. */
         void onUnresponsive(Host host, String why);
@@ -153,6 +160,11 @@ final class SharedUpstream {
                 }
             }
         }
+    }
+
+    /** Returns the pools of the other event loops. */
+    Iterator<Loop> loopsBut(Loop here) {
+        return loops.stream().filter(each -> each != here).iterator();
     }
 
     /** Adds the pools of an event loop. */

@@ -61,7 +61,7 @@ final class UpstreamTls implements AutoCloseable {
         return new ClientTls(new ClientTlsSettings(
                 tls.verify(),
                 tls.caFile(),
-                tls.serverName(),
+                tls.followsHost() ? null : tls.serverName(),
                 tls.certFile(),
                 tls.keyFile(),
                 tls.protocols(),

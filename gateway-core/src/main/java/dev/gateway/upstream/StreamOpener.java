@@ -42,6 +42,14 @@ public interface StreamOpener {
         }
 
         /**
+         * Returns the name that TLS asks for and verifies, if {@link UpstreamSettings#followsHost}; null for that of the
+         * endpoint.
+         */
+        default @Nullable String serverName() {
+            return null;
+        }
+
+        /**
          * A connection was made while this opening waited for one; {@link #onOpened} follows.
          *
          * @param nanos how long making it took, name resolution included. It may have begun for another opening

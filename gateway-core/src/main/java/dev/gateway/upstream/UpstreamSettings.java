@@ -140,4 +140,9 @@ public record UpstreamSettings(
                     dialSettings);
         }
     }
+
+    /** Whether TLS asks for, and verifies, the host of each request. */
+    public boolean followsHost() {
+        return tls != null && tls.followsHost();
+    }
 }

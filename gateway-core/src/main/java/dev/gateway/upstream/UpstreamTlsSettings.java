@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param verify whether the peer's certificate and host name are verified
  * @param caFile PEM certificates trusted instead of the platform's, or null
- * @param serverName the name to ask for and verify instead of the peer's host, or null
+ * @param serverName the name to ask for and verify instead of the peer's host, {@link #OF_REQUEST}, or null
  * @param certFile PEM chain of the client certificate, or null
  * @param keyFile PEM key of the client certificate, or null
  */
@@ -19,4 +19,12 @@ public record UpstreamTlsSettings(
         @Nullable String serverName,
         @Nullable Path certFile,
         @Nullable Path keyFile,
-        List<String> protocols) {}
+        List<String> protocols) {
+    /** Says that the name is the host of each request, and that connections of one name serve no other. */
+    public static final String OF_REQUEST = "{host}";
+
+    /** Whether the host of each request is the name to ask for and verify. */
+    public boolean followsHost() {
+        return OF_REQUEST.equals(serverName);
+    }
+}

@@ -31,7 +31,7 @@ class AttemptTest extends PartRig {
                 .maxRequests(1)
                 .build();
         Upstream app = new Upstream("app", List.of(), NamedByRequest.POLICY, limits);
-        attempt.open(opener, app, ExchangeRig.FIRST, StreamKind.EXCHANGE, null);
+        attempt.open(opener, app, ExchangeRig.FIRST, StreamKind.EXCHANGE, ExchangeRig.head("GET", "/"), null);
         return opener.last();
     }
 

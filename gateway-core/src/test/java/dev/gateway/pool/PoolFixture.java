@@ -219,12 +219,13 @@ abstract class PoolFixture {
         return Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
     }
 
-    CertificateFiles certificate(String name) throws Exception {
-        X509Bundle bundle = new CertificateBuilder()
-                .ecp256()
-                .subject("CN=" + name)
-                .addSanDnsName(name)
-                .buildIssuedBy(ca);
+    CertificateFiles certificate(String name, String... others) throws Exception {
+        CertificateBuilder builder =
+                new CertificateBuilder().ecp256().subject("CN=" + name).addSanDnsName(name);
+        for (String other : others) {
+            builder.addSanDnsName(other);
+        }
+        X509Bundle bundle = builder.buildIssuedBy(ca);
         return new CertificateFiles(
                 Files.writeString(directory.resolve(name + ".crt"), bundle.getCertificatePathPEM()),
                 Files.writeString(directory.resolve(name + ".key"), bundle.getPrivateKeyPEM()));
@@ -252,6 +253,11 @@ abstract class PoolFixture {
                 upstream.endpoints().get(0),
                 path,
                 kind);
+    }
+
+    /** Asks with a host that TLS asks for, too. */
+    Reply getFor(int loop, String name, String path) {
+        return Reply.getFor(pools.opener(loop), transport.loops().get(loop), upstream, name, path);
     }
 
     /** Asks an endpoint that the request names. */

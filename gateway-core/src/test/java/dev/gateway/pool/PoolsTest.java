@@ -23,6 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -643,6 +645,94 @@ class PoolsTest extends PoolFixture {
         Failure failure = get("/").failure(); // TLS 1.3 tells it after the handshake, at the first read
         assertThat(failure.cause()).isIn(Cause.TLS_FAILED, Cause.CONNECT_FAILED);
         assertThat(failure.retry()).isEqualTo(RetrySafety.ALWAYS);
+    }
+
+    // Names of requests
+
+    @Test
+    void requestsOfDifferentHostsShareNoConnection() throws Exception {
+        toNamed(names());
+        assertThat(getFor(0, "a.names.test", "/").connection()).isEqualTo(1);
+        assertThat(getFor(0, "b.names.test", "/").connection()).isEqualTo(2);
+        assertThat(getFor(0, "a.names.test", "/").connection()).isEqualTo(1);
+        assertThat(getFor(0, "b.names.test", "/").connection()).isEqualTo(2);
+    }
+
+    /** A client chooses the name, and must not get an endpoint ejected by it, nor have others asked. */
+    @Test
+    void aHandshakeThatFailsForAHostIsThatRequestsFailure() throws Exception {
+        toNamed("a.names.test");
+        for (int i = 0; i < 10; i++) {
+            Failure failure = getFor(0, "b.names.test", "/").failure();
+            assertThat(failure.cause()).isEqualTo(Cause.TLS_FAILED);
+            assertThat(failure.retry()).isEqualTo(RetrySafety.NEVER);
+            assertThat(failure.detail()).contains("server name b.names.test");
+        }
+        assertThat(upstream.hosts().get(0).isUnreached()).isFalse();
+        assertThat(upstream.hosts().get(0).isChosen()).isTrue();
+        assertThat(getFor(0, "127.0.0.1", "/").failure().cause()).isEqualTo(Cause.TLS_FAILED);
+        assertThat(getFor(0, "a.names.test", "/").isServed()).isTrue();
+    }
+
+    @Test
+    void idleConnectionsOfOtherHostsGiveWay() throws Exception {
+        toNamed(names());
+        for (int i = 0; i < ServerNames.MOST + 20; i++) {
+            assertThat(getFor(0, "a" + i + ".names.test", "/").isServed()).isTrue();
+        }
+        for (int i = 0; i < 20; i++) {
+            awaitEvent("closed");
+        }
+        assertThat(connections()).isEqualTo(ServerNames.MOST);
+    }
+
+    @Test
+    void thereIsNoRoomForMoreHostsThanThatAtATime() throws Exception {
+        FakeUpstream origin = toNamed(names());
+        List<Reply> held = new ArrayList<>();
+        for (int i = 0; i < ServerNames.MOST; i++) {
+            held.add(getFor(0, "a" + i + ".names.test", "/hold"));
+        }
+        List<Runnable> answers = new ArrayList<>();
+        for (int i = 0; i < ServerNames.MOST; i++) {
+            answers.add(heldBy(origin));
+        }
+        Failure failure = getFor(0, "b.names.test", "/").failure();
+        assertThat(failure.cause()).isEqualTo(Cause.PENDING_OVERFLOW);
+        assertThat(failure.retry()).isEqualTo(RetrySafety.NEVER);
+        Reply known = getFor(0, "a7.names.test", "/");
+        assertThat(known.isServed()).as("a host that has connections").isTrue();
+        answers.forEach(Runnable::run);
+        for (Reply reply : held) {
+            reply.connection();
+        }
+        assertThat(getFor(0, "b.names.test", "/").isServed()).isTrue();
+    }
+
+    /** A name that nothing uses on one event loop gives way to a name of another loop. */
+    @Test
+    void idleConnectionsOfAnotherLoopGiveWay() throws Exception {
+        toNamed(names());
+        for (int i = 0; i < ServerNames.MOST; i++) {
+            assertThat(getFor(0, "a" + i + ".names.test", "/").isServed()).isTrue();
+        }
+        assertThat(getFor(1, "b.names.test", "/").isServed()).isTrue();
+    }
+
+    /** Returns more names than may be used at a time. */
+    private static String[] names() {
+        return Stream.concat(
+                        Stream.of("a", "b"),
+                        IntStream.range(0, ServerNames.MOST + 20).mapToObj(i -> "a" + i))
+                .map(label -> label + ".names.test")
+                .toArray(String[]::new);
+    }
+
+    private FakeUpstream toNamed(String... names) throws Exception {
+        settings.tls = tls(true, UpstreamTlsSettings.OF_REQUEST, null);
+        FakeUpstream origin = https(certificate("names.test", names), ClientAuthentication.NONE, List.of("http/1.1"));
+        to(origin);
+        return origin;
     }
 
     // HTTP/2

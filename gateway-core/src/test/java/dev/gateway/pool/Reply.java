@@ -30,6 +30,7 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     private final EventLoop loop;
     private final String path;
     private @Nullable Endpoint tried;
+    private @Nullable String serverName;
 
     /** The endpoint that it moved to last. */
     volatile @Nullable Endpoint movedTo;
@@ -58,6 +59,15 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
         return reply;
     }
 
+    /** Asks with a host that TLS asks for, too. */
+    static Reply getFor(StreamOpener opener, EventLoop loop, Upstream upstream, String name, String path) {
+        Reply reply = new Reply(loop, path);
+        reply.serverName = name;
+        Endpoint endpoint = upstream.endpoints().get(0);
+        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, StreamKind.EXCHANGE, null, reply, reply));
+        return reply;
+    }
+
     /** Asks again for a request that was at another endpoint before. */
     static Reply getAgain(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, Endpoint tried) {
         Reply reply = new Reply(loop, "/");
@@ -83,6 +93,11 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
             throw new AssertionError(failure.toString());
         }
         return (Integer) ended;
+    }
+
+    /** Whether it gets an answer. */
+    boolean isServed() throws Exception {
+        return connection() > 0;
     }
 
     Failure failure() throws Exception {
@@ -119,6 +134,11 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     @Override
     public void onMoved(Endpoint to) {
         movedTo = to;
+    }
+
+    @Override
+    public @Nullable String serverName() {
+        return serverName;
     }
 
     @Override

@@ -102,6 +102,41 @@ class UpstreamTlsIT {
         }
     }
 
+    /** One upstream with several virtual hosts, as Apache has them since 2.4.64: each is asked for by its own name. */
+    @ParameterizedTest
+    @ValueSource(strings = {"http1", "h2"})
+    void theServerNameMayBeThatOfTheRequest(String protocol) throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        try (Origin origin =
+                        Origin.startTls(authority.issue("a.test", "b.test")).on("/", Behaviors.text("ok"));
+                Rig rig = Rig.to(origin.port())
+                        .upstreamProtocol(protocol)
+                        .upstream("tls: {caFile: " + authority.file() + ", serverName: '{host}'}")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            for (String host : List.of("a.test", "B.test:8080", "a.test", "b.test.")) {
+                assertThat(status(client, host)).as(host).isEqualTo(200);
+            }
+            assertThat(origin.connections()).as("one for each name").isEqualTo(2);
+            for (int i = 0; i < 6; i++) {
+                assertThat(status(client, "other.test")).isEqualTo(502);
+            }
+            assertThat(rig.awaitAccessLog(5).get(4)).contains("\"cause\":\"tls_failed\"", "server name other.test");
+            assertThat(status(client, "127.0.0.1")).isEqualTo(502);
+            assertThat(status(client, "a.test"))
+                    .as("the endpoint is not ejected")
+                    .isEqualTo(200);
+        }
+    }
+
+    private static int status(Peer client, String host) throws IOException {
+        PeerStream stream = client.open();
+        stream.send(Head.request("GET", "/", "host", host), true);
+        int status = stream.receiveFinal().status();
+        stream.receiveBody();
+        return status;
+    }
+
     /** The failure says which key of the upstream would help. */
     @ParameterizedTest
     @CsvSource(

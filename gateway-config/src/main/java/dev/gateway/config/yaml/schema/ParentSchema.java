@@ -69,6 +69,12 @@ final class ParentSchema {
                                 v.atKey("tls"),
                                 "tls has no meaning with " + v.resolved("proxy") + ": remove it, or write https://");
                     }
+                    if (v.find(tls) != null
+                            && Types.HOST_OF_REQUEST.equals(v.find(tls).serverName())) {
+                        v.error(
+                                v.at(v.find(tls), "serverName"),
+                                "the server name of a proxy cannot be {host}: write its name");
+                    }
                     return new Parent(
                             v.position(),
                             v.get(hosts),

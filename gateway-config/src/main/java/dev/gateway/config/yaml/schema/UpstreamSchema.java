@@ -53,9 +53,10 @@ final class UpstreamSchema {
                         "PEM file of the CA certificates to trust, instead of the platform's.");
                 var serverName = o.optional(
                         "serverName",
-                        Types.EXACT_HOSTNAME,
+                        Types.SERVER_NAME,
                         Tls::serverName,
-                        "Server name to send (SNI) and to verify, instead of the endpoint's host.");
+                        "Server name to send (SNI) and to verify, instead of the endpoint's host. {host} takes the host of "
+                                + "each request; requests with different hosts then share no connection.");
                 var certFile =
                         o.optional("certFile", Types.PATH, Tls::certFile, "PEM file of the client certificate chain.");
                 var keyFile = o.optional(

@@ -143,6 +143,14 @@ public final class Types {
     public static final ScalarType<String> EXACT_HOSTNAME = lowerCase(DNS_NAME, "a host name such as shop.example.com")
             .named("host name", "A DNS name such as shop.example.com, without a port.");
 
+    /** Stands for the host of the request that is being sent. */
+    public static final String HOST_OF_REQUEST = "{host}";
+
+    /** A name, or that of the request. */
+    public static final ScalarType<String> SERVER_NAME = lowerCase(
+                    DNS_NAME + "|\\{host\\}", "a host name such as shop.example.com, or {host} for that of the request")
+            .named("server name", "A DNS name such as shop.example.com, or {host} for the host of each request.");
+
     public static final String HOSTNAME_PATTERN = "(\\*\\.)?" + DNS_NAME;
 
     public static final ScalarType<String> HOSTNAME = lowerCase(
