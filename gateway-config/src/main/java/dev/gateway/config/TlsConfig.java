@@ -81,6 +81,8 @@ public record TlsConfig(
 
     /** Versions of TLS, oldest first. */
     public enum Version {
+        /** To upstreams only. */
+        TLS_1_1("TLSv1.1"),
         TLS_1_2("TLSv1.2"),
         TLS_1_3("TLSv1.3");
 

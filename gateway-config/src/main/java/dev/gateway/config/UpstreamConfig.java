@@ -86,6 +86,7 @@ public record UpstreamConfig(
      * @param serverName asked for and verified instead of the endpoint's host, or null
      * @param certFile PEM chain of the client certificate, or null
      * @param keyFile its PKCS#8 PEM key; null exactly if certFile is
+     * @param offer what the gateway offers to speak
      */
     public record Tls(
             Position position,
@@ -93,7 +94,19 @@ public record UpstreamConfig(
             @Nullable Path caFile,
             @Nullable String serverName,
             @Nullable Path certFile,
-            @Nullable Path keyFile) {}
+            @Nullable Path keyFile,
+            TlsOffer offer) {}
+
+    /**
+     * What the gateway offers in a handshake.
+     *
+     * @param ciphers names as OpenSSL or the JDK write them; empty for a safe default
+     */
+    public record TlsOffer(TlsConfig.Version minVersion, TlsConfig.Version maxVersion, List<String> ciphers) {
+        public TlsOffer {
+            ciphers = List.copyOf(ciphers);
+        }
+    }
 
     /** What all event loops together may have open to an upstream; at least 1 each. */
     public record CircuitBreaker(Position position, int maxConnections, int maxPendingRequests, int maxRequests) {}

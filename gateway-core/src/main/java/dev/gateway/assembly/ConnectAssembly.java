@@ -62,7 +62,7 @@ public final class ConnectAssembly {
 
     /** By the platform's authorities, as the host that was dialed. */
     private static final UpstreamTlsSettings VERIFIED =
-            new UpstreamTlsSettings(true, null, null, null, null, List.of());
+            new UpstreamTlsSettings(true, null, null, null, null, List.of(), List.of());
 
     private final ConnectConfig config;
     private final ConnectShared state;

@@ -3,6 +3,7 @@ package dev.gateway.assembly;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.OverloadConfig;
 import dev.gateway.config.Position;
+import dev.gateway.config.TlsConfig;
 import dev.gateway.config.TunnelTimeouts;
 import dev.gateway.files.FileFault;
 import dev.gateway.net.transport.TransportKind;
@@ -10,6 +11,8 @@ import dev.gateway.overload.OverloadSettings;
 import dev.gateway.process.StartException;
 import dev.gateway.route.Route;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 
 /** Unit conversions: values of the configuration as what runs has them. */
 public final class Conversions {
@@ -47,5 +50,13 @@ public final class Conversions {
     /** Returns why a start fails, with the place in the file that it comes from. */
     public static StartException failure(Position position, Exception cause) {
         return new StartException(position + ": " + FileFault.message(cause), cause);
+    }
+
+    /** Returns the versions of TLS from the oldest to the newest, both included. */
+    static List<String> versions(TlsConfig.Version oldest, TlsConfig.Version newest) {
+        return Arrays.stream(TlsConfig.Version.values())
+                .filter(version -> version.compareTo(oldest) >= 0 && version.compareTo(newest) <= 0)
+                .map(TlsConfig.Version::toString)
+                .toList();
     }
 }

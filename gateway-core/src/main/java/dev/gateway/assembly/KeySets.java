@@ -123,7 +123,10 @@ public final class KeySets {
                 : url.getHost();
         int port = url.getPort() > 0 ? url.getPort() : secured ? 443 : 80;
         UpstreamSettings settings = UpstreamSettings.builder()
-                .tls(secured ? new UpstreamTlsSettings(true, server.caFile, null, null, null, List.of()) : null)
+                .tls(
+                        secured
+                                ? new UpstreamTlsSettings(true, server.caFile, null, null, null, List.of(), List.of())
+                                : null)
                 .connectMillis(STEP_MILLIS)
                 .tlsHandshakeMillis(STEP_MILLIS)
                 .responseHeadersMillis(STEP_MILLIS)

@@ -181,13 +181,8 @@ public final class ListenerAssembly {
                 throw Conversions.failure(config.position(), e);
             }
         }
-        List<String> versions = new ArrayList<>();
-        for (TlsConfig.Version version : TlsConfig.Version.values()) {
-            if (version.compareTo(config.protocols().minVersion()) >= 0
-                    && version.compareTo(config.protocols().maxVersion()) <= 0) {
-                versions.add(version.toString());
-            }
-        }
+        List<String> versions = Conversions.versions(
+                config.protocols().minVersion(), config.protocols().maxVersion());
         return new ServerTlsSettings(
                 new ServerTlsSettings.Certificates(
                         certificates, config.certificates().unknownServerName() == TlsConfig.UnknownServerName.REFUSE),

@@ -173,7 +173,7 @@ public final class StoreAssembly {
     private static ClientTls tls(StoreConfig config) throws StartException {
         try {
             return new ClientTls(new ClientTlsSettings(
-                    true, config.caFile(), null, null, null, List.of(), List.of(), HANDSHAKE_MILLIS));
+                    true, config.caFile(), null, null, null, List.of(), List.of(), List.of(), HANDSHAKE_MILLIS));
         } catch (IOException | GeneralSecurityException e) {
             throw Conversions.failure(config.position(), e);
         }

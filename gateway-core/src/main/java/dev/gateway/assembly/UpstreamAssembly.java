@@ -79,7 +79,13 @@ final class UpstreamAssembly {
     /** Returns how connections to it are secured. */
     static UpstreamTlsSettings tls(UpstreamConfig.Tls tls) {
         return new UpstreamTlsSettings(
-                tls.verify(), tls.caFile(), tls.serverName(), tls.certFile(), tls.keyFile(), List.of());
+                tls.verify(),
+                tls.caFile(),
+                tls.serverName(),
+                tls.certFile(),
+                tls.keyFile(),
+                Conversions.versions(tls.offer().minVersion(), tls.offer().maxVersion()),
+                tls.offer().ciphers());
     }
 
     private static DialSettings.ProxyHeader proxyHeader(UpstreamConfig.SendProxyProtocol wanted) {

@@ -65,6 +65,7 @@ final class UpstreamTls implements AutoCloseable {
                 tls.certFile(),
                 tls.keyFile(),
                 tls.protocols(),
+                tls.ciphers(),
                 alpn,
                 handshakeMillis));
     }

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param serverName the name to ask for and verify instead of the peer's host, {@link #OF_REQUEST}, or null
  * @param certFile PEM chain of the client certificate, or null
  * @param keyFile PEM key of the client certificate, or null
+ * @param protocols versions of TLS; empty for 1.2 and 1.3
+ * @param ciphers names of cipher suites; empty for safe ones. Those of TLS 1.3 need not be named
  */
 public record UpstreamTlsSettings(
         boolean verify,
@@ -19,7 +21,8 @@ public record UpstreamTlsSettings(
         @Nullable String serverName,
         @Nullable Path certFile,
         @Nullable Path keyFile,
-        List<String> protocols) {
+        List<String> protocols,
+        List<String> ciphers) {
     /** Says that the name is the host of each request, and that connections of one name serve no other. */
     public static final String OF_REQUEST = "{host}";
 

@@ -135,7 +135,7 @@ class ConnectAssemblyTest {
                         "proxy.example",
                         3128,
                         null,
-                        new UpstreamTlsSettings(true, null, null, null, null, List.of())));
+                        new UpstreamTlsSettings(true, null, null, null, null, List.of(), List.of())));
     }
 
     /** What the loader lets pass must not fail when the gateway starts. */

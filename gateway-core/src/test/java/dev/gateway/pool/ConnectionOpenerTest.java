@@ -59,7 +59,8 @@ class ConnectionOpenerTest extends PartsFixture implements ConnectionOpener.Owne
     }
 
     private void negotiate() {
-        settings.protocol(Protocol.AUTO).tls(new UpstreamTlsSettings(false, null, null, null, null, List.of()));
+        settings.protocol(Protocol.AUTO)
+                .tls(new UpstreamTlsSettings(false, null, null, null, null, List.of(), List.of()));
     }
 
     @Test

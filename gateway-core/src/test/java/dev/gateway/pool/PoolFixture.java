@@ -212,6 +212,7 @@ abstract class PoolFixture {
                 name,
                 identity == null ? null : identity.certFile(),
                 identity == null ? null : identity.keyFile(),
+                List.of(),
                 List.of());
     }
 

@@ -1,7 +1,10 @@
 package dev.gateway.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.net.tls.ServerTls;
+import dev.gateway.net.tls.ServerTlsSettings;
 import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
 import dev.gateway.stream.Cause;
@@ -29,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PoolsTest extends PoolFixture {
     // HTTP/1.1
@@ -545,7 +549,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void anUnknownAuthorityIsNotTrusted() throws Exception {
-        settings.tls = new UpstreamTlsSettings(true, null, null, null, null, List.of());
+        settings.tls = new UpstreamTlsSettings(true, null, null, null, null, List.of(), List.of());
         to(
                 "localhost",
                 https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"))
@@ -645,6 +649,54 @@ class PoolsTest extends PoolFixture {
         Failure failure = get("/").failure(); // TLS 1.3 tells it after the handshake, at the first read
         assertThat(failure.cause()).isIn(Cause.TLS_FAILED, Cause.CONNECT_FAILED);
         assertThat(failure.retry()).isEqualTo(RetrySafety.ALWAYS);
+    }
+
+    // Old servers
+
+    @Test
+    void anUpstreamWithOldSuitesOnlyIsNotSpokenToByDefault() throws Exception {
+        settings.tls = tls(true, "localhost", null);
+        to(speaking(List.of("TLSv1.2"), "ECDHE-ECDSA-AES128-SHA"));
+        assertFailure(get("/").failure(), Cause.TLS_FAILED);
+    }
+
+    @Test
+    void anUpstreamWithOldSuitesOnlyNeedsThemNamed() throws Exception {
+        String old = "ECDHE-ECDSA-AES128-SHA";
+        settings.tls = speaks(List.of("TLSv1.2", "TLSv1.3"), List.of(old));
+        to(speaking(List.of("TLSv1.2"), old));
+        assertThat(get("/").connection()).isEqualTo(1);
+    }
+
+    /** Its suites are those that newer versions do not offer by default. */
+    @Test
+    void tls11IsSpokenIfAllowed() throws Exception {
+        settings.tls = speaks(List.of("TLSv1.1"), List.of());
+        to(speaking(List.of("TLSv1.1", "TLSv1.2"), "ECDHE-ECDSA-AES128-SHA"));
+        assertThat(get("/").connection()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"DHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-SHA384", "NO-SUCH-SUITE"})
+    void aSuiteThatTheLibraryLacksIsAMistake(String suite) throws Exception {
+        settings.tls = speaks(List.of("TLSv1.2"), List.of(suite));
+        assertThatThrownBy(() -> to(http1())).hasMessageContaining("no cipher suite " + suite);
+    }
+
+    private UpstreamTlsSettings speaks(List<String> versions, List<String> ciphers) throws Exception {
+        return new UpstreamTlsSettings(true, caFile(), "localhost", null, null, versions, ciphers);
+    }
+
+    private FakeUpstream speaking(List<String> versions, String cipher) throws Exception {
+        return origin(
+                false,
+                100,
+                new ServerTls(new ServerTlsSettings(
+                        new ServerTlsSettings.Certificates(List.of(certificate("localhost")), false),
+                        new ServerTlsSettings.Protocols(List.of("http/1.1"), versions, List.of(cipher)),
+                        new ServerTlsSettings.Clients(ClientAuthentication.NONE, null, null),
+                        ServerTlsSettings.Sessions.DEFAULT,
+                        10_000)));
     }
 
     // Names of requests

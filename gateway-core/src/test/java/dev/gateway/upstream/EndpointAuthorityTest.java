@@ -7,7 +7,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class EndpointAuthorityTest {
-    private static final UpstreamTlsSettings TLS = new UpstreamTlsSettings(true, null, null, null, null, List.of());
+    private static final UpstreamTlsSettings TLS =
+            new UpstreamTlsSettings(true, null, null, null, null, List.of(), List.of());
 
     @ParameterizedTest
     @CsvSource({

@@ -15,7 +15,8 @@ class UpstreamSettingsTest {
 
     @Test
     void whatIsSaidIsKept() {
-        UpstreamTlsSettings tls = new UpstreamTlsSettings(true, null, "app.example", null, null, List.of("TLSv1.3"));
+        UpstreamTlsSettings tls =
+                new UpstreamTlsSettings(true, null, "app.example", null, null, List.of("TLSv1.3"), List.of());
         DialSettings dialSettings = new DialSettings(null, ParentProxies.NONE, DialSettings.ProxyHeader.V2);
         UpstreamSettings settings = UpstreamSettings.builder()
                 .protocol(Protocol.H2)

@@ -302,6 +302,25 @@ class ConfigLoaderTest {
     }
 
     @Test
+    void tlsToUpstreamsThatIsWeakIsWarnedOf() {
+        assertThat(
+                        warnings(
+                                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                upstreams:
+                  - name: app
+                    endpoints: [{host: 127.0.0.1, port: 9000}]
+                    tls:
+                      minVersion: TLSv1.1
+                      ciphers: [ECDHE-RSA-AES128-GCM-SHA256, AES128-GCM-SHA256, TLS_AES_128_GCM_SHA256, ECDHE-RSA-AES128-SHA]
+                """))
+                .containsExactly(
+                        "7:19: warning: TLSv1.1 is weak: an attacker on the network path may read the traffic",
+                        "8:16: warning: weak: AES128-GCM-SHA256, ECDHE-RSA-AES128-SHA (safe ones have ECDHE, and GCM or CHACHA20, in their names)");
+    }
+
+    @Test
     void anExpiredCertificateIsWarnedOf() {
         assertThat(warnings(
                         """

@@ -58,7 +58,7 @@ public final class ClientTls implements AutoCloseable {
         SslContextBuilder builder = SslContextBuilder.forClient()
                 .sslProvider(TlsProvider.CURRENT)
                 .protocols(protocols)
-                .ciphers(TlsProvider.ciphers(List.of(), protocols), IdentityCipherSuiteFilter.INSTANCE);
+                .ciphers(TlsProvider.clientCiphers(settings.ciphers(), protocols), IdentityCipherSuiteFilter.INSTANCE);
         if (!settings.verify()) {
             builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
         } else {

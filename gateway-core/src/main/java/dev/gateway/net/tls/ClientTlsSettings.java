@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param certFile PEM chain of the client certificate, or null
  * @param keyFile PEM key of the client certificate, or null
  * @param protocols such as {@code TLSv1.3}; empty for TLS 1.2 and 1.3
+ * @param ciphers names of cipher suites; empty for safe ones. Those of TLS 1.3 need not be named
  * @param alpn what is offered, in the order of preference
  * @param handshakeMillis how long a handshake may take, 0 for no limit
  */
@@ -23,5 +24,6 @@ public record ClientTlsSettings(
         @Nullable Path certFile,
         @Nullable Path keyFile,
         List<String> protocols,
+        List<String> ciphers,
         List<String> alpn,
         long handshakeMillis) {}

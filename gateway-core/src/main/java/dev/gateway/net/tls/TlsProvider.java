@@ -6,6 +6,7 @@ import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBeh
 import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslProvider;
+import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.Security;
 import java.util.ArrayList;
@@ -28,6 +29,13 @@ final class TlsProvider {
             "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
             "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
             "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256");
+
+    /** TLS 1.1 has none with authenticated encryption. */
+    static final List<String> TLS_11_CIPHERS = List.of(
+            "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+            "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+            "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+            "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA");
 
     /** Reference counted, so that a generation that ended frees its memory at once and engines need no finalizer. */
     static final SslProvider CURRENT = choose();
@@ -60,6 +68,30 @@ final class TlsProvider {
         }
         if (!protocols.contains("TLSv1.2")) {
             ciphers.retainAll(TLS_13_CIPHERS);
+        }
+        return ciphers;
+    }
+
+    /**
+     * Returns what is offered to servers, which may be older than what the gateway accepts.
+     *
+     * @throws GeneralSecurityException if the library has not one of them: it would leave that out silently
+     */
+    static List<String> clientCiphers(List<String> configured, List<String> protocols) throws GeneralSecurityException {
+        for (String cipher : configured) {
+            if (CURRENT != SslProvider.JDK && !OpenSsl.isCipherSuiteAvailable(cipher)) {
+                throw new GeneralSecurityException("the TLS library has no cipher suite " + cipher);
+            }
+        }
+        if (!protocols.contains("TLSv1.1")) {
+            return ciphers(configured, protocols);
+        }
+        List<String> ciphers = new ArrayList<>(configured.isEmpty() ? TLS_12_CIPHERS : configured);
+        if (protocols.contains("TLSv1.3") && ciphers.stream().noneMatch(TLS_13_CIPHERS::contains)) {
+            ciphers.addAll(0, TLS_13_CIPHERS);
+        }
+        if (configured.isEmpty()) {
+            ciphers.addAll(TLS_11_CIPHERS);
         }
         return ciphers;
     }

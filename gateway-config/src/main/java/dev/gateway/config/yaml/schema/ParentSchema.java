@@ -55,7 +55,7 @@ final class ParentSchema {
                         "File of one line: a user name, ':' and a password.");
                 var tls = o.optional(
                         "tls",
-                        UpstreamSchema.TLS,
+                        UpstreamTlsSchema.TLS,
                         parent -> parent.proxy() == null ? null : parent.proxy().tls(),
                         "How the gateway verifies an https:// proxy.");
                 return v -> {

@@ -11,7 +11,6 @@ import dev.gateway.config.UpstreamConfig.Protocol;
 import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
 import dev.gateway.config.UpstreamConfig.TcpCheck;
 import dev.gateway.config.UpstreamConfig.Timeouts;
-import dev.gateway.config.UpstreamConfig.Tls;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
@@ -36,50 +35,6 @@ final class UpstreamSchema {
             entry("none", SendProxyProtocol.NONE),
             entry("v1", SendProxyProtocol.V1),
             entry("v2", SendProxyProtocol.V2));
-
-    /** Also of parent proxies. */
-    static final ObjectType<Tls> TLS =
-            ObjectType.of("upstream tls section", "TLS on connections to endpoints or parent proxies.", o -> {
-                var verify = o.defaulted(
-                        "verify",
-                        Types.BOOLEAN,
-                        true,
-                        Tls::verify,
-                        "Whether the gateway verifies the certificate and its host name.");
-                var caFile = o.optional(
-                        "caFile",
-                        Types.PATH,
-                        Tls::caFile,
-                        "PEM file of the CA certificates to trust, instead of the platform's.");
-                var serverName = o.optional(
-                        "serverName",
-                        Types.SERVER_NAME,
-                        Tls::serverName,
-                        "Server name to send (SNI) and to verify, instead of the endpoint's host. {host} takes the host of "
-                                + "each request; requests with different hosts then share no connection.");
-                var certFile =
-                        o.optional("certFile", Types.PATH, Tls::certFile, "PEM file of the client certificate chain.");
-                var keyFile = o.optional(
-                        "keyFile",
-                        Types.PATH,
-                        Tls::keyFile,
-                        "PEM file of the unencrypted private key: PKCS#8, PKCS#1 or SEC 1.");
-                o.together("certFile", "keyFile");
-                return v -> {
-                    if (!v.get(verify)) {
-                        v.warning(
-                                v.at("verify"),
-                                "verify: false lets anybody on the network path read and change the traffic");
-                    }
-                    return new Tls(
-                            v.position(),
-                            v.get(verify),
-                            v.find(caFile),
-                            v.find(serverName),
-                            v.find(certFile),
-                            v.find(keyFile));
-                };
-            });
 
     private static final ObjectType<CircuitBreaker> CIRCUIT_BREAKER = ObjectType.of(
             "circuitBreaker section",
@@ -182,7 +137,7 @@ final class UpstreamSchema {
                                 + "h2c is HTTP/2 in cleartext.");
                 var tls = o.optional(
                         "tls",
-                        TLS,
+                        UpstreamTlsSchema.TLS,
                         upstream -> upstream.protocols().tls(),
                         "TLS to endpoints. {} verifies them with the CAs of the platform.");
                 var balancer = o.defaulted(
