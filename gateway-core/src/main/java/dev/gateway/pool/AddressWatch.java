@@ -6,11 +6,12 @@ import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Resolves the name of a pool's host again whenever its TTL is over, as long as there are connections to it. A connection
- * to an address that the host no longer has takes no new requests. If DNS fails, all connections stay. Part of the pool,
- * confined to its event loop.
+ * Resolves the name of a pool's host again whenever its TTL is over, as long as there are connections to it, and when the
+ * host has closed its connections. A connection to an address that the host no longer has takes no new requests. If DNS
+ * fails, all connections stay. Part of the pool, confined to its event loop.
  */
 final class AddressWatch extends Timer {
     private final LoopResources resources;
@@ -19,6 +20,7 @@ final class AddressWatch extends Timer {
     private final boolean exact;
     private final boolean named;
     private boolean asking;
+    private @Nullable Runnable unfollow;
 
     /** The connections to the host. */
     interface Owner {
@@ -45,13 +47,45 @@ final class AddressWatch extends Timer {
         if (named && !asking && !isArmed()) {
             resources.wheel.arm(this, resources.resolver.holdsMillis(host, exact));
         }
+        if (named && unfollow == null) {
+            unfollow = resources.resolver.follow(resources.loop, host, exact, this::onRenewed);
+        }
+    }
+
+    /** Ends. */
+    void end() {
+        cancel();
+        if (unfollow != null) {
+            unfollow.run();
+            unfollow = null;
+        }
+    }
+
+    /** The peer has closed the last connection that was kept: the host may have another address from now on. */
+    void onAllClosed(InetAddress address) {
+        if (named) {
+            resources.resolver.doubt(resources.loop, host, exact);
+        } else if (!exact) {
+            resources.resolver.doubt(resources.loop, address);
+        }
+    }
+
+    private void onRenewed() {
+        if (unfollow != null && !asking) {
+            ask();
+        }
     }
 
     @Override
     protected void onExpired() {
         if (owner.isEmpty()) {
-            return;
+            end();
+        } else {
+            ask();
         }
+    }
+
+    private void ask() {
         asking = true;
         Resolver resolver = resources.resolver;
         Resolver.Answers answers =
@@ -63,7 +97,9 @@ final class AddressWatch extends Timer {
     private void onAnswered(Resolver resolver) {
         asking = false;
         owner.onAddresses(address -> resolver.isFormer(host, exact, address));
-        if (!owner.isEmpty()) {
+        if (owner.isEmpty()) {
+            end();
+        } else {
             begin();
         }
     }

@@ -32,7 +32,16 @@ final class HappyEyeballs {
     /** How long an attempt has before the next one joins it. */
     private static final long ATTEMPT_DELAY_MILLIS = 250;
 
+    /** Each answer of DNS allows so many attempts. */
     private static final int MAX_ATTEMPTS = 8;
+
+    /** DNS is asked again after this part of the time for connecting, or after a second if that is unlimited. */
+    private static final int PATIENCE_DIVISOR = 6;
+
+    private static final long UNLIMITED_PATIENCE_MILLIS = 1000;
+
+    /** How long a failure waits for another answer of DNS. */
+    private static final long ANSWER_MILLIS = 500;
 
     private final LoopResources resources;
     private final ConnectTarget target;
@@ -40,6 +49,7 @@ final class HappyEyeballs {
     private final Deque<InetAddress> ipv6 = new ArrayDeque<>(4);
     private final Deque<InetAddress> ipv4 = new ArrayDeque<>(4);
     private final List<Attempt> underway = new ArrayList<>(2);
+    private final List<InetAddress> tried = new ArrayList<>(2);
     private final List<String> failures = new ArrayList<>(2);
     private boolean lacksResources; // an attempt failed because the gateway lacked a descriptor, a port or memory
     private boolean ipv6Answered;
@@ -49,6 +59,11 @@ final class HappyEyeballs {
     private boolean repeated; // see Attempt
     private boolean done;
     private int attempts;
+    private int most = MAX_ATTEMPTS;
+    private boolean wasCached; // so DNS may have another answer by now
+    private boolean doubted; // after the last attempt had failed
+    private boolean waitsForAnswer; // with its failure
+    private @Nullable Runnable unfollow;
     private long startNanos;
     private @Nullable String refusal;
 
@@ -65,7 +80,15 @@ final class HappyEyeballs {
         @Override
         protected void onExpired() {
             underway.forEach(attempt -> failures.add(attempt + ": no answer in " + target.connectMillis + " ms"));
-            fail(Cause.CONNECT_TIMEOUT);
+            fail(waitsForAnswer ? Cause.CONNECT_FAILED : Cause.CONNECT_TIMEOUT);
+        }
+    };
+
+    /** Has DNS asked again while no address answers. */
+    private final Timer lateTimer = new Timer() {
+        @Override
+        protected void onExpired() {
+            onLate();
         }
     };
 
@@ -100,9 +123,8 @@ final class HappyEyeballs {
     }
 
     void start() {
-        Resolver.Answers answers = target.requested
-                ? resources.resolver.resolveExactly(resources.loop, target.host)
-                : resources.resolver.resolve(resources.loop, target.host);
+        Resolver.Answers answers = resolve();
+        wasCached = answers.ipv6().isDone() && answers.ipv4().isDone();
         answers.ipv6().addListener((Future<List<InetAddress>> answer) -> {
             ipv6Answered = true;
             onAnswer(ipv6, answer);
@@ -113,11 +135,22 @@ final class HappyEyeballs {
         });
     }
 
+    private Resolver.Answers resolve() {
+        return target.requested
+                ? resources.resolver.resolveExactly(resources.loop, target.host)
+                : resources.resolver.resolve(resources.loop, target.host);
+    }
+
     /** Cancels it; the callback is not called. */
     void cancel() {
         done = true;
         nextTimer.cancel();
         totalTimer.cancel();
+        lateTimer.cancel();
+        if (unfollow != null) {
+            unfollow.run();
+            unfollow = null;
+        }
         List.copyOf(underway).forEach(Attempt::close);
     }
 
@@ -126,10 +159,7 @@ final class HappyEyeballs {
             return;
         }
         if (answer.isSuccess()) {
-            List<InetAddress> found = answer.getNow();
-            for (int i = 0; i < Math.min(found.size(), MAX_ATTEMPTS); i++) {
-                family.add(found.get(Math.floorMod(target.turn + i, found.size())));
-            }
+            add(family, answer.getNow());
         } else if (attempts == 0) {
             String failure = DialFailure.describe(answer.cause());
             if (!failures.contains(failure)) { // usually both families fail in the same way
@@ -145,9 +175,18 @@ final class HappyEyeballs {
         }
     }
 
+    private void add(Deque<InetAddress> family, List<InetAddress> found) {
+        for (int i = 0; i < found.size() && family.size() < MAX_ATTEMPTS; i++) {
+            InetAddress address = found.get(Math.floorMod(target.turn + i, found.size()));
+            if (!tried.contains(address) && !family.contains(address)) {
+                family.add(address);
+            }
+        }
+    }
+
     private void runNext() {
         nextTimer.cancel();
-        while (attempts < MAX_ATTEMPTS && !(ipv6.isEmpty() && ipv4.isEmpty())) {
+        while (attempts < most && !(ipv6.isEmpty() && ipv4.isEmpty())) {
             InetAddress address = next();
             String reason = target.policy == null ? null : target.policy.refuse(target.host, address, target.port);
             if (reason == null) {
@@ -156,9 +195,95 @@ final class HappyEyeballs {
             }
             refusal = reason;
         }
-        if (underway.isEmpty() && ipv6Answered && ipv4Answered) {
+        if (underway.isEmpty() && ipv6Answered && ipv4Answered && !asksAgain()) {
             Cause failed = lacksResources ? Cause.OVERLOAD : Cause.CONNECT_FAILED;
             fail(attempts > 0 ? failed : refusal != null ? Cause.POLICY_ADDRESS : Cause.DNS_FAILED);
+        }
+    }
+
+    /** All attempts have failed: asks DNS again. Returns whether to wait for the answer. */
+    private boolean asksAgain() {
+        waitsForAnswer = false;
+        if (doubted || attempts == 0 || lacksResources) {
+            return false;
+        }
+        doubted = true;
+        InetAddress literal = Resolver.literal(target.host);
+        if (literal != null) {
+            doubt(literal);
+        } else if (wasCached) {
+            waitsForAnswer = true;
+            resources.wheel.arm(nextTimer, ANSWER_MILLIS); // which gives up
+            resources
+                    .resolver
+                    .doubt(resources.loop, target.host, target.requested)
+                    .addListener(asked -> onDoubted());
+        }
+        return waitsForAnswer;
+    }
+
+    /** An address of the configuration may be one that a name of the configuration had. */
+    private void doubt(InetAddress literal) {
+        if (!target.requested) {
+            resources.resolver.doubt(resources.loop, literal);
+        }
+    }
+
+    /** DNS was asked now, or a moment ago. */
+    private void onDoubted() {
+        if (!done && waitsForAnswer) {
+            readAgain();
+            runNext();
+        }
+    }
+
+    /** Takes the addresses that DNS gives now, except those that were tried. */
+    private void readAgain() {
+        Resolver.Answers answers = resolve();
+        ipv6.clear();
+        ipv4.clear();
+        most = attempts + MAX_ATTEMPTS;
+        if (answers.ipv6().isSuccess()) {
+            add(ipv6, answers.ipv6().getNow());
+        }
+        if (answers.ipv4().isSuccess()) {
+            add(ipv4, answers.ipv4().getNow());
+        }
+    }
+
+    private void onLate() {
+        InetAddress literal = Resolver.literal(target.host);
+        if (literal != null) {
+            doubt(literal);
+        } else {
+            if (unfollow == null) {
+                unfollow = resources.resolver.follow(resources.loop, target.host, target.requested, this::onRenewed);
+            }
+            resources.resolver.doubt(resources.loop, target.host, target.requested);
+        }
+        resources.wheel.arm(lateTimer, patienceMillis());
+    }
+
+    private long patienceMillis() {
+        return target.connectMillis == 0
+                ? UNLIMITED_PATIENCE_MILLIS
+                : Math.max(1, target.connectMillis / PATIENCE_DIVISOR);
+    }
+
+    /** DNS was asked again: drops attempts at addresses that the host has lost, and tries new ones. */
+    private void onRenewed() {
+        if (done || waitsForAnswer) {
+            return;
+        }
+        readAgain();
+        int before = attempts;
+        for (Attempt attempt : List.copyOf(underway)) {
+            if (resources.resolver.isFormer(target.host, target.requested, attempt.address)) {
+                attempt.close();
+            }
+        }
+        if (!done && attempts == before && !(ipv6.isEmpty() && ipv4.isEmpty())) {
+            runNext();
         }
     }
 
@@ -175,8 +300,10 @@ final class HappyEyeballs {
             if (target.connectMillis > 0) {
                 resources.wheel.arm(totalTimer, target.connectMillis);
             }
+            resources.wheel.arm(lateTimer, patienceMillis());
         }
         resources.wheel.arm(nextTimer, lead());
+        tried.add(address);
         Attempt attempt = new Attempt(address);
         underway.add(attempt);
         attempt.run();

@@ -192,11 +192,27 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     @Override
     public void retire(PooledConnection connection, CloseCause cause) {
         connection.closesFor(cause);
+        boolean wasKept = connection.state() == State.KEPT_IDLE;
         if (connection.isServing()) {
             connections.withdraw(connection);
             move(connection, State.RETIRING);
         }
         connection.finish();
+        if (wasKept && cause == CloseCause.ENDPOINT) {
+            onKeptEnded(connection);
+        }
+    }
+
+    /** The endpoint has ended a kept connection. If it was the last one to its address, the host may have moved. */
+    private void onKeptEnded(PooledConnection ended) {
+        InetAddress address = address(ended);
+        if (address != null && !owner.isClosed() && !connections.hasServing(each -> address.equals(address(each)))) {
+            addresses.onAllClosed(address);
+        }
+    }
+
+    private static @Nullable InetAddress address(PooledConnection connection) {
+        return connection.channel.remoteAddress() instanceof InetSocketAddress peer ? peer.getAddress() : null;
     }
 
     /** Retires connections to addresses that the host no longer has. */
@@ -206,9 +222,8 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
             return;
         }
         connections.forEach(connection -> {
-            if (connection.isServing()
-                    && connection.channel.remoteAddress() instanceof InetSocketAddress peer
-                    && former.test(peer.getAddress())) {
+            InetAddress address = address(connection);
+            if (connection.isServing() && address != null && former.test(address)) {
                 retire(connection, CloseCause.ADDRESS);
             }
         });
@@ -216,8 +231,12 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     }
 
     private void onClosed(PooledConnection connection) {
+        boolean wasKept = connection.state() == State.KEPT_IDLE;
         move(connection, State.CLOSED);
         connections.remove(connection);
+        if (wasKept && connection.closeCause() == CloseCause.ENDPOINT) {
+            onKeptEnded(connection);
+        }
         if (connection.isPermitted()) {
             shared.permits.release(endpoint.host);
         }
@@ -275,6 +294,6 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
             connection.end(failure);
         });
         reaper.cancel();
-        addresses.cancel();
+        addresses.end();
     }
 }

@@ -2,6 +2,7 @@ package dev.gateway.pool;
 
 import java.util.Arrays;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +49,16 @@ final class PooledConnections {
             }
         }
         return count;
+    }
+
+    /** Whether a connection takes requests, now or as soon as it is free, and meets a condition. */
+    boolean hasServing(Predicate<PooledConnection> condition) {
+        for (int i = 0; i < allCount; i++) {
+            if (all[i].isServing() && condition.test(all[i])) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns the available connection that was used last, or null if none is available. */

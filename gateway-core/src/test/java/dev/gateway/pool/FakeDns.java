@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A name server on the loopback interface that knows a few names' addresses (RFC 1035), and may be made to wait. */
 final class FakeDns implements AutoCloseable {
@@ -27,6 +28,7 @@ final class FakeDns implements AutoCloseable {
     private final Map<String, List<InetAddress>> names = new ConcurrentHashMap<>();
     private final Set<Integer> withheld = ConcurrentHashMap.newKeySet();
     private final BlockingQueue<DatagramPacket> waiting = new LinkedBlockingQueue<>();
+    private final AtomicInteger questions = new AtomicInteger();
 
     FakeDns() throws IOException {
         Thread thread = new Thread(this::serve, "dns");
@@ -56,6 +58,15 @@ final class FakeDns implements AutoCloseable {
         socket.send(waiting.take());
     }
 
+    /** Waits for an answer that waits for {@link #release}. */
+    void awaitWithheld() throws InterruptedException {
+        waiting.put(waiting.take());
+    }
+
+    int questions() {
+        return questions.get();
+    }
+
     private void serve() {
         byte[] buffer = new byte[512];
         try {
@@ -64,6 +75,7 @@ final class FakeDns implements AutoCloseable {
                 socket.receive(packet);
                 ByteBuffer query = ByteBuffer.wrap(buffer, 0, packet.getLength());
                 byte[] answer = answer(query);
+                questions.incrementAndGet();
                 DatagramPacket response = new DatagramPacket(answer, answer.length, packet.getSocketAddress());
                 if (withheld.contains((int) query.getShort(query.position() - 4))) {
                     waiting.add(response);

@@ -215,6 +215,75 @@ class HappyEyeballsTest {
         assertThat(outcome.address()).isEqualTo("127.77.0.1");
     }
 
+    // Addresses that are out of date
+
+    /** Has the name resolved, so that the next race gets the answer from the cache. */
+    private void resolved(String... addresses) throws Exception {
+        dns.answers(HOST, addresses);
+        Resolver.Answers answers =
+                loop.submit(() -> resolver.resolve(loop, HOST)).get();
+        assertThat(answers.ipv6().await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(answers.ipv4().await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void dnsIsAskedAgainWhenTheKnownAddressRefuses() throws Exception {
+        int port = listen("127.77.0.2", refusing("127.77.0.1", 0));
+        resolved("127.77.0.1");
+        dns.answers(HOST, "127.77.0.2");
+        assertThat(run(port).address()).isEqualTo("127.77.0.2");
+    }
+
+    @Test
+    void whatIsAskedAgainAndIsTheSameFails() throws Exception {
+        int port = refusing("127.77.0.1", 0);
+        resolved("127.77.0.1");
+        int before = dns.questions();
+        assertThat(run(port).failure()).startsWith("CONNECT_FAILED 127.77.0.1: ");
+        assertThat(dns.questions()).isGreaterThan(before);
+    }
+
+    @Test
+    void aFailureDoesNotWaitLongForDns() throws Exception {
+        int port = refusing("127.77.0.1", 0);
+        resolved("127.77.0.1");
+        dns.withhold(FakeDns.TYPE_A);
+        Outcome outcome = run(port);
+        dns.awaitWithheld();
+        loop.submit(() -> {}).sync();
+        assertThat(outcome.result.isDone()).isFalse();
+        pass(520);
+        assertThat(outcome.failure()).startsWith("CONNECT_FAILED 127.77.0.1: ");
+        dns.release();
+    }
+
+    @Test
+    void dnsIsAskedAgainWhileTheKnownAddressDoesNotAnswer() throws Exception {
+        int port = listen("127.77.0.2", deaf("127.77.0.1"));
+        resolved("127.77.0.1");
+        dns.answers(HOST, "127.77.0.2");
+        Outcome outcome = run(port, 6_000, null);
+        awaitDialed(outcome, 1);
+        pass(1_020);
+        assertThat(outcome.address()).isEqualTo("127.77.0.2");
+        assertThat(outcome.judged).hasSize(2);
+    }
+
+    @Test
+    void policyDecidesAboutTheAddressesOfEachAnswer() throws Exception {
+        int port = listen("127.77.0.2", refusing("127.77.0.1", 0));
+        resolved("127.77.0.1");
+        dns.answers(HOST, "127.77.0.2");
+        assertThat(run(
+                                port,
+                                0,
+                                (host, address, number) ->
+                                        address.getHostAddress().equals("127.77.0.1") ? null : "no")
+                        .failure())
+                .startsWith("CONNECT_FAILED ")
+                .endsWith("; no");
+    }
+
     @Test
     void whoeverCannotUseTheConnectionIsToldSo() throws Exception {
         int port = listen("127.77.0.1", 0);

@@ -25,6 +25,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -533,6 +534,19 @@ class PoolsTest extends PoolFixture {
             ahead.addAndGet(TimeUnit.SECONDS.toNanos(61));
             awaitEvents("idle closed", "closed");
         }
+    }
+
+    @Test
+    void dnsIsAskedAgainWhenTheEndpointHasClosedItsKeptConnections() throws Exception {
+        FakeUpstream origin = http1();
+        dns.answers("origin.test", "127.0.0.1");
+        to("origin.test", origin.port());
+        assertThat(get("/").connection()).isEqualTo(1);
+        CompletableFuture<Void> renewed = new CompletableFuture<>();
+        Runnable end = resolver.follow(transport.loops().get(1), "origin.test", false, () -> renewed.complete(null));
+        origin.close();
+        renewed.get(20, TimeUnit.SECONDS);
+        end.run();
     }
 
     @Test

@@ -34,7 +34,7 @@ final class Lookup {
     private final String host;
     private final String asked;
     private final NameCache cache;
-    private final long maxStaleNanos;
+    private final Use use;
     private final Part ipv6;
     private final Part ipv4;
 
@@ -45,6 +45,14 @@ final class Lookup {
      * @param asked the name in the query: with a dot at its end if search domains must not be added
      */
     record Name(String host, String asked) {}
+
+    /**
+     * How a lookup uses the cache.
+     *
+     * @param maxStaleNanos how old an earlier answer may be that replaces a failed one, 0 for no replacement
+     * @param renews whether DNS is asked although the cache has an answer
+     */
+    record Use(long maxStaleNanos, boolean renews) {}
 
     /** Returns for how long an answer with this TTL is used. */
     static long bounded(long seconds) {
@@ -73,7 +81,8 @@ final class Lookup {
         Part(Family family, @Nullable Answer before, long now) {
             this.family = family;
             this.before = before;
-            this.usable = before != null && !before.addresses().isEmpty() && now - before.goodNanos() < maxStaleNanos;
+            this.usable =
+                    before != null && !before.addresses().isEmpty() && now - before.goodNanos() < use.maxStaleNanos;
         }
 
         void put(List<InetAddress> addresses, @Nullable Throwable why, long ttlNanos, long goodNanos) {
@@ -95,8 +104,22 @@ final class Lookup {
             }
         }
 
+        /** Uses the answer of the cache. */
+        void take(Answer known) {
+            state = known.isGood() ? State.GOOD : State.FAILED;
+            if (known.addresses().isEmpty() && known.failure() != null) {
+                promise.tryFailure(known.failure());
+            } else {
+                promise.trySuccess(known.addresses());
+            }
+        }
+
         /** This family has failed, and the other one's result is known. */
         void settle(Throwable why, boolean otherIsGood) {
+            if (before != null && before.isValid() && Outages.isOne(why)) {
+                take(before); // it was renewed too soon: DNS has not taken it back
+                return;
+            }
             boolean gone = otherIsGood && !Outages.isOne(why); // the other answer may be from the cache
             if (usable && before != null && !gone) {
                 if (!before.isStale()) {
@@ -118,17 +141,13 @@ final class Lookup {
         }
     }
 
-    /**
-     * Prepares the lookup.
-     *
-     * @param maxStaleNanos how old an earlier answer may be that replaces a failed one, 0 for no replacement
-     */
-    Lookup(EventLoop loop, Name name, NameCache cache, long maxStaleNanos) {
+    /** Prepares the lookup. */
+    Lookup(EventLoop loop, Name name, NameCache cache, Use use) {
         this.loop = loop;
         this.host = name.host;
         this.asked = name.asked;
         this.cache = cache;
-        this.maxStaleNanos = maxStaleNanos;
+        this.use = use;
         long now = System.nanoTime();
         this.ipv6 = new Part(Family.IPV6, cache.get(host, Family.IPV6), now);
         this.ipv4 = new Part(Family.IPV4, cache.get(host, Family.IPV4), now);
@@ -162,15 +181,10 @@ final class Lookup {
         if (source == null) {
             part.state = State.FAILED; // there is no query
             part.promise.setSuccess(List.of());
-        } else if (before != null && System.nanoTime() - before.untilNanos() < 0) {
-            part.state = before.isGood() ? State.GOOD : State.FAILED;
-            if (before.addresses().isEmpty() && before.failure() != null) {
-                part.promise.setFailure(before.failure());
-            } else {
-                part.promise.setSuccess(before.addresses());
-            }
+        } else if (before != null && before.isValid() && !use.renews) {
+            part.take(before);
         } else {
-            if (part.usable && before != null) {
+            if (part.usable && before != null && !use.renews) {
                 Future<?> patience = loop.schedule(
                         () -> part.promise.trySuccess(before.addresses()), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 part.promise.addListener(done -> patience.cancel(false));

@@ -3,9 +3,12 @@ package dev.gateway.net.dns;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class NameCache {
     private final int maxAddresses;
     private final Map<String, Map<Family, Answer>> names;
+    private final Map<InetAddress, Set<String>> byAddress = new HashMap<>();
 
     /**
      * The last answer of one family for a name.
@@ -31,6 +35,11 @@ final class NameCache {
             return failure == null && !addresses.isEmpty();
         }
 
+        /** Whether DNS need not be asked yet. */
+        boolean isValid() {
+            return System.nanoTime() - untilNanos < 0;
+        }
+
         /** Whether addresses stay in use although the last query failed. */
         boolean isStale() {
             return failure != null && !addresses.isEmpty();
@@ -42,7 +51,11 @@ final class NameCache {
         this.names = new LinkedHashMap<>(16, 0.75f, true) {
             @Override
             protected boolean removeEldestEntry(Map.Entry<String, Map<Family, Answer>> eldest) {
-                return size() > maxNames;
+                boolean full = size() > maxNames;
+                if (full) {
+                    eldest.getValue().values().forEach(answer -> unlist(eldest.getKey(), answer));
+                }
+                return full;
             }
         };
     }
@@ -59,7 +72,27 @@ final class NameCache {
                 answer.failure,
                 answer.untilNanos,
                 answer.goodNanos);
-        names.computeIfAbsent(name, unknown -> new EnumMap<>(Family.class)).put(family, bounded);
+        Answer before = names.computeIfAbsent(name, unknown -> new EnumMap<>(Family.class))
+                .put(family, bounded);
+        if (before != null) {
+            unlist(name, before);
+        }
+        bounded.addresses.forEach(address ->
+                byAddress.computeIfAbsent(address, unknown -> new HashSet<>(2)).add(name));
+    }
+
+    private void unlist(String name, Answer former) {
+        for (InetAddress address : former.addresses) {
+            byAddress.computeIfPresent(address, (any, of) -> {
+                of.remove(name);
+                return of.isEmpty() ? null : of;
+            });
+        }
+    }
+
+    /** Returns the names whose answers have an address. */
+    synchronized Set<String> namesOf(InetAddress address) {
+        return Set.copyOf(byAddress.getOrDefault(address, Set.of()));
     }
 
     /**
@@ -103,7 +136,10 @@ final class NameCache {
     }
 
     synchronized void forget(String name) {
-        names.remove(name);
+        Map<Family, Answer> former = names.remove(name);
+        if (former != null) {
+            former.values().forEach(answer -> unlist(name, answer));
+        }
     }
 
     /** Counts names whose addresses stay in use although DNS fails. */

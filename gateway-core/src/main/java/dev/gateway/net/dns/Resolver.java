@@ -15,6 +15,7 @@ import io.netty.resolver.dns.NoopAuthoritativeDnsServerCache;
 import io.netty.resolver.dns.SequentialDnsServerAddressStreamProvider;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -55,6 +56,7 @@ public final class Resolver implements AutoCloseable {
     private final NameCache configuredNames = new NameCache(MAX_CONFIGURED, MAX_CONFIGURED_ADDRESSES);
     private final NameCache requestedNames = new NameCache(MAX_REQUESTED, MAX_REQUESTED_ADDRESSES);
     private final Map<String, Integer> configured = new ConcurrentHashMap<>(); // calls of keep, by name
+    private final Renewals renewals;
 
     /**
      * The answers for one name, which arrive separately. If the name has no address of a family, its future fails or is
@@ -92,6 +94,8 @@ public final class Resolver implements AutoCloseable {
                 ipv6.put(loop, new Lookup.Source(other, timesOfIpv6));
             }
         }
+        EventLoop first = transport.loops().get(0);
+        renewals = new Renewals(first, key -> ask(first, key));
     }
 
     private static DnsNameResolver resolver(
@@ -123,9 +127,7 @@ public final class Resolver implements AutoCloseable {
      */
     public Answers resolve(EventLoop loop, String host) {
         String name = host.toLowerCase(Locale.ROOT);
-        return configured.containsKey(name)
-                ? resolve(loop, name, name, configuredNames, MAX_STALE_NANOS)
-                : resolve(loop, name, name, requestedNames, 0);
+        return resolve(loop, name, name, cache(name, false), false);
     }
 
     /**
@@ -137,7 +139,7 @@ public final class Resolver implements AutoCloseable {
     public Answers resolveExactly(EventLoop loop, String host) {
         String name = host.toLowerCase(Locale.ROOT);
         Answers known = known(loop, name);
-        return known != null ? known : resolve(loop, name, name + ".", requestedNames, 0);
+        return known != null ? known : resolve(loop, name, name + ".", requestedNames, false);
     }
 
     /** Returns the addresses in the hosts file, where names have no dot at their end; null if it does not have the name. */
@@ -152,7 +154,7 @@ public final class Resolver implements AutoCloseable {
     }
 
     /** Resolves an IP literal, or looks up a name; {@code asked} is the name in the query. */
-    private Answers resolve(EventLoop loop, String name, String asked, NameCache cache, long maxStaleNanos) {
+    private Answers resolve(EventLoop loop, String name, String asked, NameCache cache, boolean renews) {
         InetAddress literal = literal(name);
         Future<List<InetAddress>> none = loop.newSucceededFuture(List.of());
         if (literal != null) {
@@ -163,9 +165,59 @@ public final class Resolver implements AutoCloseable {
         if (ipv4Source == null) {
             throw new IllegalArgumentException("not a loop of this transport");
         }
-        Lookup lookup = new Lookup(loop, new Lookup.Name(name, asked), cache, maxStaleNanos);
+        long maxStaleNanos = cache == configuredNames ? MAX_STALE_NANOS : 0;
+        Lookup lookup = new Lookup(loop, new Lookup.Name(name, asked), cache, new Lookup.Use(maxStaleNanos, renews));
         lookup.start(ipv6.get(loop), ipv4Source);
         return new Answers(lookup.ipv6(), lookup.ipv4());
+    }
+
+    /** Asks DNS for a name whatever the cache has. */
+    private Future<?> ask(EventLoop loop, Renewals.Key key) {
+        String name = key.host();
+        if (key.exact() && known(loop, name) != null) {
+            return loop.newSucceededFuture(null);
+        }
+        Answers answers = resolve(loop, name, key.exact() ? name + "." : name, cache(name, key.exact()), true);
+        Promise<Void> both = loop.newPromise();
+        answers.ipv6().addListener(one -> answers.ipv4().addListener(other -> both.trySuccess(null)));
+        return both;
+    }
+
+    private static Renewals.Key key(String host, boolean exact) {
+        return new Renewals.Key(host.toLowerCase(Locale.ROOT), exact);
+    }
+
+    /**
+     * Asks DNS again at once, because an address of the name may no longer be right. Asks for each name at most every 2 s; a
+     * name that was asked for a moment ago has its turn then. Nothing to do for an IP literal.
+     *
+     * @param loop the caller's event loop, on which the future is completed
+     * @param exact whether the caller resolves the name by {@link #resolveExactly}
+     * @return true when the cache has the outcome, false at once if the name was asked for a moment ago
+     */
+    public Future<Boolean> doubt(EventLoop loop, String host, boolean exact) {
+        if (literal(host) != null) {
+            return loop.newSucceededFuture(false);
+        }
+        Promise<Boolean> result = loop.newPromise();
+        renewals.renew(key(host, exact), result);
+        return result;
+    }
+
+    /** Asks DNS again, like {@link #doubt(EventLoop, String, boolean)}, for the names of the configuration that have an address. */
+    public void doubt(EventLoop loop, InetAddress address) {
+        configuredNames.namesOf(address).forEach(name -> renewals.renew(key(name, false), loop.newPromise()));
+    }
+
+    /**
+     * Follows a name: tells each time that DNS was asked for it because of a doubt.
+     *
+     * @param loop where the task is called, after each such answer or failure
+     * @param exact whether the caller resolves the name by {@link #resolveExactly}
+     * @return ends it
+     */
+    public Runnable follow(EventLoop loop, String host, boolean exact, Runnable task) {
+        return renewals.follow(key(host, exact), loop, task);
     }
 
     /**

@@ -29,6 +29,14 @@ interface DnsQuestions {
     /** Ends {@link #keep} for a name. */
     void drop(String name);
 
+    /**
+     * Follows a name: tells each time that a doubt has made the resolver ask for it.
+     *
+     * @param task called on the event loop when the cache has the outcome
+     * @return ends it
+     */
+    Runnable follow(String name, Runnable task);
+
     /** Returns queries that a resolver answers on an event loop. */
     static DnsQuestions of(Resolver resolver, EventLoop loop) {
         return new DnsQuestions() {
@@ -65,6 +73,11 @@ interface DnsQuestions {
             @Override
             public void drop(String name) {
                 resolver.drop(name);
+            }
+
+            @Override
+            public Runnable follow(String name, Runnable task) {
+                return resolver.follow(loop, name, false, task);
             }
         };
     }

@@ -18,7 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * DNS discovery: resolves a name again each time that its time to live is over. While DNS fails, the last addresses stay in
+ * DNS discovery: resolves a name again each time that its time to live is over, and when a connection to one of its
+ * addresses could not be made. While DNS fails, the last addresses stay in
  * use, for each family (A, AAAA) separately. Works on one event loop.
  */
 final class DnsSource implements EndpointSource {
@@ -33,6 +34,7 @@ final class DnsSource implements EndpointSource {
     private final Use use;
     private final DnsQuestions dns;
     private final EventLoop loop;
+    private final Runnable renewed;
     private final Freshness freshness = new Freshness(System::nanoTime);
     private Listener listener = (endpoints, provisional) -> {};
     private @Nullable List<EndpointSpec> told;
@@ -42,6 +44,7 @@ final class DnsSource implements EndpointSource {
     private @Nullable Future<?> next;
     private boolean failing;
     private boolean stopped;
+    private Runnable unfollow = () -> {};
 
     /** How the addresses of a name become endpoints. */
     enum Use {
@@ -57,13 +60,15 @@ final class DnsSource implements EndpointSource {
      * Makes a source that has not started.
      *
      * @param whole the name as one endpoint
+     * @param renewed called on the loop when DNS was asked for the name before its time
      */
-    DnsSource(EndpointSpec whole, Use use, DnsQuestions dns, EventLoop loop) {
+    DnsSource(EndpointSpec whole, Use use, DnsQuestions dns, EventLoop loop, Runnable renewed) {
         this.whole = whole;
         this.name = whole.host();
         this.use = use;
         this.dns = dns;
         this.loop = loop;
+        this.renewed = renewed;
     }
 
     @Override
@@ -76,6 +81,7 @@ final class DnsSource implements EndpointSource {
         }
         loop.execute(() -> {
             listener = toBeTold;
+            unfollow = dns.follow(name, this::onRenewed);
             ask();
         });
     }
@@ -84,6 +90,7 @@ final class DnsSource implements EndpointSource {
     public void stop() {
         loop.execute(() -> {
             stopped = true;
+            unfollow.run();
             if (next != null) {
                 next.cancel(false);
             }
@@ -94,6 +101,14 @@ final class DnsSource implements EndpointSource {
     @Override
     public SourceStatus status() {
         return freshness.status();
+    }
+
+    /** DNS was asked before the time: the answer is in the cache. */
+    private void onRenewed() {
+        if (!stopped) {
+            ask();
+            renewed.run();
+        }
     }
 
     private void ask() {
@@ -124,6 +139,9 @@ final class DnsSource implements EndpointSource {
         tell(!hosts.isEmpty() ? endpoints(hosts) : before == null ? List.of() : before);
         failing = fails;
         long holds = dns.holdsMillis(name);
+        if (next != null) {
+            next.cancel(false); // two questions may be under way
+        }
         next = loop.schedule(
                 this::ask, jittered(fails ? Math.min(holds, FAILED_MILLIS) : holds), TimeUnit.MILLISECONDS);
     }

@@ -62,6 +62,6 @@ public final class EndpointSources {
 
     private EndpointSource names(String name, int port, Place place, DnsSource.Use use) {
         EndpointSpec whole = new EndpointSpec(name, port, 1, name, null, EndpointEntries.source(place));
-        return new DnsSource(whole, use, dns, loop);
+        return new DnsSource(whole, use, dns, loop, () -> {});
     }
 }

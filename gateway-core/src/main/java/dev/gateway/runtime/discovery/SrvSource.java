@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * SRV discovery (RFC 2782): queries the SRV records of a name each time that their time to live is over, and resolves their
- * targets. The endpoints are the addresses of the lowest priority that has any, each with the port of its record and a part
+ * SRV discovery (RFC 2782): queries the SRV records of a name each time that their time to live is over, and when the
+ * addresses of a target are in doubt. It resolves their targets. The endpoints are the addresses of the lowest priority that has any, each with the port of its record and a part
  * of its weight. While DNS fails, the last endpoints stay in use. Works on one event loop.
  */
 final class SrvSource implements EndpointSource {
@@ -26,6 +26,9 @@ final class SrvSource implements EndpointSource {
 
     /** How long new records wait for the addresses of their targets; until then, the former ones stay in use. */
     static final long PATIENCE_MILLIS = 2500;
+
+    /** Least time between two queries that doubts cause. */
+    private static final long RENEWAL_MILLIS = 2000;
 
     private final String name;
     private final String source;
@@ -43,6 +46,9 @@ final class SrvSource implements EndpointSource {
     private String failure = ""; // of the last query
     private String logged = "";
     private boolean answered;
+    private boolean isAsking;
+    private boolean renewedLately;
+    private boolean inDoubt; // since the last query
     private long goodNanos;
     private volatile List<Part> parts = List.of();
     private boolean stopped;
@@ -84,7 +90,7 @@ final class SrvSource implements EndpointSource {
 
     private EndpointSource target(Target target) {
         EndpointSpec whole = new EndpointSpec(target.host, target.port, 1, service, null, source);
-        return new DnsSource(whole, DnsSource.Use.TARGET, dns, loop);
+        return new DnsSource(whole, DnsSource.Use.TARGET, dns, loop, this::onDoubt);
     }
 
     @Override
@@ -120,13 +126,34 @@ final class SrvSource implements EndpointSource {
         return status;
     }
 
+    /** The addresses of a target were in doubt, so the records are, too. */
+    private void onDoubt() {
+        inDoubt = true;
+        if (!renewedLately && !stopped) {
+            renewedLately = true;
+            loop.schedule(this::onInterval, RENEWAL_MILLIS, TimeUnit.MILLISECONDS);
+            ask();
+        }
+    }
+
+    private void onInterval() {
+        renewedLately = false;
+        if (inDoubt) {
+            onDoubt();
+        }
+    }
+
     private void ask() {
-        if (!stopped) {
+        if (!stopped && !isAsking) {
+            isAsking = true;
+            inDoubt = false;
+            cancel(asking);
             dns.services(name).addListener((Future<ServiceRecord.Answer> answer) -> onAnswered(answer));
         }
     }
 
     private void onAnswered(Future<ServiceRecord.Answer> answer) {
+        isAsking = false;
         if (stopped) {
             return;
         }

@@ -111,7 +111,15 @@ class LookupTest {
     }
 
     private Resolver.Answers ask(Lookup.@Nullable Source forIpv6, long maxStaleNanos) {
-        Lookup lookup = new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST), cache, maxStaleNanos);
+        return ask(forIpv6, new Lookup.Use(maxStaleNanos, false));
+    }
+
+    private Resolver.Answers renew() {
+        return ask(ipv6.source(), new Lookup.Use(HOUR, true));
+    }
+
+    private Resolver.Answers ask(Lookup.@Nullable Source forIpv6, Lookup.Use use) {
+        Lookup lookup = new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST), cache, use);
         lookup.start(forIpv6, ipv4.source());
         return new Resolver.Answers(lookup.ipv6(), lookup.ipv4());
     }
@@ -151,7 +159,8 @@ class LookupTest {
 
     @Test
     void asksInTheFormThatItIsToldAndKeepsTheNameAsItIsCalled() {
-        new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST + "."), cache, 0).start(null, ipv4.source());
+        new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST + "."), cache, new Lookup.Use(0, false))
+                .start(null, ipv4.source());
         assertThat(ipv4.name).isEqualTo(HOST + ".");
         ipv4.answer(60, v4(1));
         assertThat(cache.get(HOST, Family.IPV4)).isNotNull();
@@ -175,6 +184,36 @@ class LookupTest {
         Answer longest = kept(Family.IPV6);
         assertThat(shortest.untilNanos() - shortest.goodNanos()).isBetween(0L, TimeUnit.SECONDS.toNanos(2));
         assertThat(longest.untilNanos() - now).isLessThanOrEqualTo(TimeUnit.MINUTES.toNanos(5));
+    }
+
+    @Test
+    void aRenewalAsksAlthoughTheAnswerHoldsAndReplacesIt() {
+        ask(0);
+        ipv4.answer(60, v4(1));
+        ipv6.fail();
+        ipv4.promise = ipv6.promise = null;
+        Resolver.Answers renewed = renew();
+        channel.advanceTimeBy(1, TimeUnit.SECONDS); // nobody is content with the answer in doubt
+        channel.runScheduledPendingTasks();
+        assertThat(renewed.ipv4().isDone()).isFalse();
+        ipv4.answer(60, v4(2));
+        ipv6.fail();
+        assertThat(now(renewed.ipv4())).containsExactly(v4(2));
+        assertThat(kept(Family.IPV4).addresses()).containsExactly(v4(2));
+    }
+
+    @Test
+    void aRenewalThatNobodyAnswersLeavesTheAnswerThatHolds() {
+        ask(0);
+        ipv4.answer(60, v4(1));
+        ipv6.answer(60, v6(1));
+        Answer before = kept(Family.IPV4);
+        Resolver.Answers renewed = renew();
+        ipv4.fail(DnsFailures.timeout());
+        ipv6.fail(DnsFailures.timeout());
+        assertThat(now(renewed.ipv4())).containsExactly(v4(1));
+        assertThat(kept(Family.IPV4)).isEqualTo(before);
+        assertThat(cache.stale(name -> true)).isZero();
     }
 
     @Test

@@ -20,6 +20,7 @@ class DnsSourceTest {
     private final FakeDns dns = new FakeDns();
     private final List<List<EndpointSpec>> told = new ArrayList<>();
     private final List<Boolean> known = new ArrayList<>();
+    private int renewals;
 
     @AfterEach
     void close() {
@@ -35,7 +36,7 @@ class DnsSourceTest {
     }
 
     private DnsSource start(Use use) {
-        DnsSource source = new DnsSource(WHOLE, use, dns, dns.channel.eventLoop());
+        DnsSource source = new DnsSource(WHOLE, use, dns, dns.channel.eventLoop(), () -> renewals++);
         source.start((endpoints, provisional) -> {
             told.add(endpoints);
             known.add(!provisional);
@@ -184,5 +185,24 @@ class DnsSourceTest {
         dns.pass(400_000);
         assertThat(dns.questions(NAME)).isOne();
         assertThat(dns.isKept(NAME)).isFalse();
+    }
+
+    @Test
+    void anAnswerBeforeItsTimeCountsAtOnceAndTheNextTimeBeginsThen() throws Exception {
+        dns.has(NAME, "192.0.2.1");
+        dns.holdFor(600);
+        DnsSource source = start(Use.HOSTS);
+        dns.run();
+        dns.has(NAME, "192.0.2.2");
+        dns.pass(400_000);
+        dns.renew(NAME);
+        assertThat(hosts()).containsExactly("192.0.2.2");
+        assertThat(renewals).isOne();
+        int questions = dns.questions(NAME);
+        dns.pass(599_000);
+        assertThat(dns.questions(NAME)).isEqualTo(questions);
+        source.stop();
+        dns.run();
+        assertThat(dns.isFollowed(NAME)).isFalse();
     }
 }

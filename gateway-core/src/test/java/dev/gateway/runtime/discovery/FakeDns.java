@@ -30,6 +30,7 @@ final class FakeDns implements DnsQuestions {
     private final Map<String, Integer> questions = new HashMap<>();
     private final Map<String, Integer> kept = new HashMap<>();
     private final Map<String, Resolver.Standing> standings = new HashMap<>();
+    private final Map<String, List<Runnable>> followers = new HashMap<>();
     private boolean out;
     private long seconds = 30;
 
@@ -166,6 +167,23 @@ final class FakeDns implements DnsQuestions {
         return found == null
                 ? failed(new UnknownHostException("no SRV records of " + name))
                 : channel.eventLoop().newSucceededFuture(new ServiceRecord.Answer(found, seconds));
+    }
+
+    /** The resolver has asked for a name out of turn. */
+    void renew(String name) {
+        List.copyOf(followers.getOrDefault(name, List.of())).forEach(Runnable::run);
+        run();
+    }
+
+    boolean isFollowed(String name) {
+        return !followers.getOrDefault(name, List.of()).isEmpty();
+    }
+
+    @Override
+    public Runnable follow(String name, Runnable task) {
+        List<Runnable> all = followers.computeIfAbsent(name, unknown -> new ArrayList<>());
+        all.add(task);
+        return () -> all.remove(task);
     }
 
     @Override

@@ -207,4 +207,22 @@ class SrvSourceTest {
     void tlsVerifiesTheNameOfTheService(String name, String service) {
         assertThat(SrvSource.service(name)).isEqualTo(service);
     }
+
+    @Test
+    void recordsAreInDoubtWithTheAddressesOfTheirTargets() throws Exception {
+        dns.serves(NAME, "1 0 80 a.test.").has("a.test.", "192.0.2.1").has("b.test.", "192.0.2.2");
+        dns.holdFor(600);
+        start();
+        dns.serves(NAME, "1 0 80 b.test.");
+        dns.renew("a.test.");
+        assertThat(last()).containsOnlyKeys("192.0.2.2:80");
+        assertThat(dns.isFollowed("a.test.")).isFalse();
+        dns.serves(NAME, "1 0 81 b.test.");
+        dns.renew("b.test.");
+        assertThat(dns.questions(NAME)).as("not that soon").isEqualTo(2);
+        dns.pass(2_000);
+        assertThat(last()).containsOnlyKeys("192.0.2.2:81");
+        dns.pass(4_000);
+        assertThat(dns.questions(NAME)).isEqualTo(3);
+    }
 }

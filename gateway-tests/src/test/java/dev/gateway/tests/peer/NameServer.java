@@ -64,6 +64,7 @@ public final class NameServer implements AutoCloseable {
 
     private volatile Mood mood = Mood.WELL;
     private volatile boolean ipv4Fails;
+    private volatile int seconds; // the time to live of addresses and services
     private volatile String zone = "."; // no name ends so
     private volatile int zoneAddresses;
 
@@ -161,6 +162,12 @@ public final class NameServer implements AutoCloseable {
     /** Fails to answer for IPv4 addresses, or does no longer. */
     public void failForIpv4(boolean fails) {
         ipv4Fails = fails;
+    }
+
+    /** Gives all answers this time to live. */
+    public NameServer holdFor(int timeToLive) {
+        seconds = timeToLive;
+        return this;
     }
 
     /** Answers all questions in some way from now on. */
@@ -303,7 +310,7 @@ public final class NameServer implements AutoCloseable {
                 answers.put(name(owner))
                         .putShort((short) type)
                         .putShort((short) 1)
-                        .putInt(0);
+                        .putInt(seconds);
                 answers.putShort((short) address.length).put(address);
                 records++;
             }
@@ -329,19 +336,19 @@ public final class NameServer implements AutoCloseable {
         return bytes;
     }
 
-    private static byte[] set(short id, ByteBuffer question, int type, List<InetAddress> addresses) {
+    private byte[] set(short id, ByteBuffer question, int type, List<InetAddress> addresses) {
         ByteBuffer out = ByteBuffer.allocate(Short.MAX_VALUE);
         out.putShort(id).putShort((short) 0x8180).putShort((short) 1).putShort((short) addresses.size());
         out.putInt(0).put(question);
         for (InetAddress address : addresses) {
             byte[] bytes = address.getAddress();
             out.putShort((short) 0xC00C).putShort((short) type).putShort((short) 1);
-            out.putInt(0).putShort((short) bytes.length).put(bytes);
+            out.putInt(seconds).putShort((short) bytes.length).put(bytes);
         }
         return bytes(out);
     }
 
-    private static byte[] offered(short id, ByteBuffer question, List<String> records) {
+    private byte[] offered(short id, ByteBuffer question, List<String> records) {
         ByteBuffer out = ByteBuffer.allocate(MOST_BYTES);
         out.putShort(id).putShort((short) 0x8180).putShort((short) 1).putShort((short) records.size());
         out.putInt(0).put(question);
@@ -349,7 +356,7 @@ public final class NameServer implements AutoCloseable {
             String[] words = record.split(" ");
             byte[] target = words[3].equals(".") ? new byte[1] : name(words[3]);
             out.putShort((short) 0xC00C).putShort((short) TYPE_SRV).putShort((short) 1);
-            out.putInt(0).putShort((short) (6 + target.length));
+            out.putInt(seconds).putShort((short) (6 + target.length));
             for (int i = 0; i < 3; i++) {
                 out.putShort((short) Integer.parseInt(words[i]));
             }

@@ -147,6 +147,11 @@ public final class Origin implements AutoCloseable {
         requests.clear();
     }
 
+    /** Closes the port and all connections before its test ends, as a container does that is removed. */
+    public void leave() throws IOException {
+        close();
+    }
+
     @Override
     public void close() throws IOException {
         server.close();
