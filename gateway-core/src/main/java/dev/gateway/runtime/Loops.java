@@ -152,7 +152,8 @@ public final class Loops {
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
         }
-        this.resolver = new Resolver(transport, config.resolver().nameServers());
+        this.resolver = new Resolver(
+                transport, config.resolver().nameServers(), config.resolver().maxTtl());
         metrics.addStaleNames(resolver::staleNames);
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
                 .get(loop)

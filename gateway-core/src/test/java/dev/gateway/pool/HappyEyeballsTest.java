@@ -16,6 +16,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -45,7 +46,7 @@ class HappyEyeballsTest {
     @BeforeEach
     void start() throws IOException {
         dns = new FakeDns();
-        resolver = new Resolver(transport, List.of(dns.address()));
+        resolver = new Resolver(transport, List.of(dns.address()), Duration.ofMinutes(1));
         resources = new LoopResources(
                 transport, resolver, loop, new TimerWheel(loop, clock::get), LoopResources.RANDOM, () -> false);
     }

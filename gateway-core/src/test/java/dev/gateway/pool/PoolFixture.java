@@ -33,6 +33,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -91,7 +92,7 @@ abstract class PoolFixture {
     void makePools() throws Exception {
         settings = new Settings();
         dns = new FakeDns();
-        resolver = new Resolver(transport, List.of(dns.address()));
+        resolver = new Resolver(transport, List.of(dns.address()), Duration.ofMinutes(1));
         pools = new Pools(transport, resolver, wheels, (each, loop) -> new Recorder());
     }
 

@@ -3,6 +3,7 @@ package dev.gateway.pool;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -29,7 +30,7 @@ class PoolModelTest {
     @BeforeAll
     static void start() {
         transport = Transport.start(TransportKind.NIO, 1);
-        resolver = new Resolver(transport, List.of());
+        resolver = new Resolver(transport, List.of(), Duration.ofMinutes(1));
     }
 
     @AfterAll

@@ -16,6 +16,7 @@ import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -42,7 +43,7 @@ class RareCasesTest implements ModelRequest.Owner {
     @BeforeAll
     static void start() {
         transport = Transport.start(TransportKind.NIO, 1);
-        resolver = new Resolver(transport, List.of());
+        resolver = new Resolver(transport, List.of(), Duration.ofMinutes(1));
     }
 
     @AfterAll

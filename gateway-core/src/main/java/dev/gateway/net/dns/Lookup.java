@@ -22,7 +22,6 @@ import org.slf4j.LoggerFactory;
 final class Lookup {
     private static final Logger log = LoggerFactory.getLogger(Lookup.class);
     private static final long MIN_TTL_SECONDS = 1;
-    private static final long MAX_TTL_SECONDS = 300;
 
     /** How long a failure is cached, so that not every request asks DNS for a name that does not exist. */
     private static final long NEGATIVE_TTL_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -49,14 +48,15 @@ final class Lookup {
     /**
      * How a lookup uses the cache.
      *
+     * @param maxTtlSeconds how long an answer is used at most
      * @param maxStaleNanos how old an earlier answer may be that replaces a failed one, 0 for no replacement
      * @param renews whether DNS is asked although the cache has an answer
      */
-    record Use(long maxStaleNanos, boolean renews) {}
+    record Use(long maxTtlSeconds, long maxStaleNanos, boolean renews) {}
 
     /** Returns for how long an answer with this TTL is used. */
-    static long bounded(long seconds) {
-        return Math.min(Math.max(seconds, MIN_TTL_SECONDS), MAX_TTL_SECONDS);
+    static long bounded(long seconds, long maxSeconds) {
+        return Math.min(Math.max(seconds, MIN_TTL_SECONDS), maxSeconds);
     }
 
     /** The state of one family's query. */
@@ -93,7 +93,8 @@ final class Lookup {
             if (answer.isSuccess()) {
                 List<InetAddress> addresses = answer.getNow();
                 state = State.GOOD;
-                put(addresses, null, TimeUnit.SECONDS.toNanos(bounded(times.take(addresses))), System.nanoTime());
+                long seconds = bounded(times.take(addresses), use.maxTtlSeconds);
+                put(addresses, null, TimeUnit.SECONDS.toNanos(seconds), System.nanoTime());
                 if (before != null && before.isStale()) {
                     log.info("DNS resolves {} again", host);
                 }

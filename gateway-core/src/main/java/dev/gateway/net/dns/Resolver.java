@@ -21,6 +21,7 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.time.Duration;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -57,6 +58,7 @@ public final class Resolver implements AutoCloseable {
     private final NameCache requestedNames = new NameCache(MAX_REQUESTED, MAX_REQUESTED_ADDRESSES);
     private final Map<String, Integer> configured = new ConcurrentHashMap<>(); // calls of keep, by name
     private final Renewals renewals;
+    private final long maxTtlSeconds;
 
     /**
      * The answers for one name, which arrive separately. If the name has no address of a family, its future fails or is
@@ -71,8 +73,10 @@ public final class Resolver implements AutoCloseable {
      * Makes the resolvers of all event loops of a transport.
      *
      * @param nameServers the DNS servers to ask; empty for those of this machine
+     * @param maxTtl how long an answer is used at most, at least a second
      */
-    public Resolver(Transport transport, List<InetSocketAddress> nameServers) {
+    public Resolver(Transport transport, List<InetSocketAddress> nameServers, Duration maxTtl) {
+        maxTtlSeconds = maxTtl.toSeconds();
         DnsServerAddressStreamProvider servers = nameServers.isEmpty()
                 ? DnsServerAddressStreamProviders.platformDefault()
                 : new SequentialDnsServerAddressStreamProvider(nameServers);
@@ -166,7 +170,8 @@ public final class Resolver implements AutoCloseable {
             throw new IllegalArgumentException("not a loop of this transport");
         }
         long maxStaleNanos = cache == configuredNames ? MAX_STALE_NANOS : 0;
-        Lookup lookup = new Lookup(loop, new Lookup.Name(name, asked), cache, new Lookup.Use(maxStaleNanos, renews));
+        Lookup lookup = new Lookup(
+                loop, new Lookup.Name(name, asked), cache, new Lookup.Use(maxTtlSeconds, maxStaleNanos, renews));
         lookup.start(ipv6.get(loop), ipv4Source);
         return new Answers(lookup.ipv6(), lookup.ipv4());
     }
@@ -230,7 +235,7 @@ public final class Resolver implements AutoCloseable {
         if (query == null) {
             throw new IllegalArgumentException("not a loop of this transport");
         }
-        return ServiceLookup.start(loop, query, name, searchList.forms(name.toLowerCase(Locale.ROOT)));
+        return ServiceLookup.start(loop, query, name, searchList.forms(name.toLowerCase(Locale.ROOT)), maxTtlSeconds);
     }
 
     /** Adds a name to the configured ones, until {@link #drop} is called as often. Any thread may call this. */

@@ -33,6 +33,7 @@ final class ServiceLookup {
     private final Query query;
     private final String name;
     private final Iterator<String> forms;
+    private final long maxTtlSeconds;
     private final Promise<ServiceRecord.Answer> promise;
     private @Nullable Throwable outage; // of an earlier form
 
@@ -47,10 +48,16 @@ final class ServiceLookup {
         Future<List<DnsRecord>> ask(String name);
     }
 
-    private ServiceLookup(Query query, String name, Iterator<String> forms, Promise<ServiceRecord.Answer> promise) {
+    private ServiceLookup(
+            Query query,
+            String name,
+            Iterator<String> forms,
+            long maxTtlSeconds,
+            Promise<ServiceRecord.Answer> promise) {
         this.query = query;
         this.name = name;
         this.forms = forms;
+        this.maxTtlSeconds = maxTtlSeconds;
         this.promise = promise;
     }
 
@@ -58,9 +65,11 @@ final class ServiceLookup {
      * Starts a lookup.
      *
      * @param forms the forms of the name, with a dot at the end; at least one
+     * @param maxTtlSeconds how long the answer is used at most
      */
-    static Future<ServiceRecord.Answer> start(EventLoop loop, Query query, String name, List<String> forms) {
-        ServiceLookup lookup = new ServiceLookup(query, name, forms.iterator(), loop.newPromise());
+    static Future<ServiceRecord.Answer> start(
+            EventLoop loop, Query query, String name, List<String> forms, long maxTtlSeconds) {
+        ServiceLookup lookup = new ServiceLookup(query, name, forms.iterator(), maxTtlSeconds, loop.newPromise());
         lookup.next();
         return lookup.promise;
     }
@@ -72,7 +81,7 @@ final class ServiceLookup {
     private void onAnswer(Future<List<DnsRecord>> answer) {
         Throwable why = answer.cause();
         if (answer.isSuccess()) {
-            ServiceRecord.Answer found = read(answer.getNow());
+            ServiceRecord.Answer found = read(answer.getNow(), maxTtlSeconds);
             if (found != null) {
                 promise.setSuccess(found);
                 return;
@@ -93,7 +102,7 @@ final class ServiceLookup {
     }
 
     /** Reads records and releases them. Returns null if there is no usable SRV record. */
-    static ServiceRecord.@Nullable Answer read(List<DnsRecord> records) {
+    static ServiceRecord.@Nullable Answer read(List<DnsRecord> records, long maxTtlSeconds) {
         List<ServiceRecord> found = new ArrayList<>();
         long seconds = Long.MAX_VALUE;
         for (DnsRecord record : records) {
@@ -116,7 +125,7 @@ final class ServiceLookup {
         }
         found.removeIf(ServiceRecord::isNowhere);
         return new ServiceRecord.Answer(
-                found.stream().sorted(ORDER).limit(MAX_RECORDS).toList(), Lookup.bounded(seconds));
+                found.stream().sorted(ORDER).limit(MAX_RECORDS).toList(), Lookup.bounded(seconds, maxTtlSeconds));
     }
 
     private static ServiceRecord read(ByteBuf content) {

@@ -60,7 +60,8 @@ class ServiceLookupTest {
                             channel.eventLoop().newFailedFuture(new UnknownHostException("no such name: " + name)));
                 },
                 "app",
-                List.of(forms));
+                List.of(forms),
+                300);
     }
 
     private void answer(String form, DnsRecord... of) {

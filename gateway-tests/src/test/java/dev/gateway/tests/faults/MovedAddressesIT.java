@@ -14,6 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A container is created anew: it has another address, and the name server had said of the former one that it holds for
@@ -32,6 +33,10 @@ class MovedAddressesIT {
     }
 
     private static Rig start(NameServer names, String key, String protocol, int port) throws Exception {
+        return start(names, key, protocol, port, "30s");
+    }
+
+    private static Rig start(NameServer names, String key, String protocol, int port, String maxTtl) throws Exception {
         String endpoint = key.equals("srv") ? "srv: _http._tcp.app.test" : key + ": app.test, port: " + port;
         return Rig.start(
                 """
@@ -42,10 +47,10 @@ class MovedAddressesIT {
                   - {name: app, protocol: %s, endpoints: [{%s}]}
                 admin: {address: 127.0.0.1, port: 0}
                 accessLog: {format: "off"}
-                resolver: {nameServers: ["127.0.0.1:%d"]}
+                resolver: {nameServers: ["127.0.0.1:%d"], maxTtl: %s}
                 drain: {timeout: 2s}
                 """
-                        .formatted(protocol, endpoint, names.port()));
+                        .formatted(protocol, endpoint, names.port(), maxTtl));
     }
 
     private static String ask(Peer client) throws Exception {
@@ -91,6 +96,25 @@ class MovedAddressesIT {
             former.leave();
             awaitEndpoint(rig, key, PRESENT, present.port()); // without a request
             assertThat(ask(client)).isEqualTo("present");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"host", "dns", "srv"})
+    void anAddressThatSomebodyElseHasTakenIsLeftAfterMaxTtl(String key) throws Exception {
+        try (Origin former = Origin.startAt(FORMER, 0).on("/", Behaviors.text("another application"));
+                Origin present = Origin.startAt(PRESENT, former.port()).on("/", Behaviors.text("present"));
+                NameServer names = names(former.port());
+                Rig rig = start(names, key, "http1", present.port(), "1s");
+                Peer client = rig.connect(Peers.HTTP1)) {
+            UpstreamPage.awaitSource(rig, "fresh");
+            assertThat(ask(client)).isEqualTo("another application");
+            names.has("app.test", List.of(PRESENT));
+            String answer = ask(client);
+            while (!answer.equals("present")) { // the test's timeout ends this
+                assertThat(answer).isEqualTo("another application");
+                answer = ask(client);
+            }
         }
     }
 }

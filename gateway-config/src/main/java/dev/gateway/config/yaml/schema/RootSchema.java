@@ -50,7 +50,18 @@ public final class RootSchema {
                         ResolverConfig::nameServers,
                         "DNS servers to ask, in order. An empty list means those of this machine. The hosts "
                                 + "file comes first.");
-                return v -> new ResolverConfig(v.position(), v.get(nameServers));
+                var maxTtl = o.defaulted(
+                        "maxTtl",
+                        Types.DURATION,
+                        Duration.ofSeconds(30),
+                        ResolverConfig::maxTtl,
+                        "How long the gateway uses an answer of DNS, if its time to live (TTL) is longer; at least 1s.");
+                return v -> {
+                    if (v.get(maxTtl).toSeconds() < 1) {
+                        v.error(v.at("maxTtl"), "maxTtl: expected at least 1s");
+                    }
+                    return new ResolverConfig(v.position(), v.get(nameServers), v.get(maxTtl));
+                };
             });
 
     /** A whole configuration with the types of filters that the gateway itself has. */
