@@ -77,6 +77,7 @@ public final class Reloads {
         }
         log.info("Reloading: {}", reason);
         systemd.reloading();
+        loops.resolver().doubtAll(); // a reload may follow a change of DNS
         List<String> lines = new ArrayList<>();
         ConfigChange change = null;
         Instant time = Instant.now();

@@ -135,6 +135,17 @@ final class NameCache {
         return standing;
     }
 
+    /** Has DNS asked for all names before they are used next, except for these. */
+    synchronized void expire(Predicate<String> except) {
+        long now = System.nanoTime();
+        names.forEach((name, answers) -> {
+            if (!except.test(name)) {
+                answers.replaceAll(
+                        (family, answer) -> new Answer(answer.addresses, answer.failure, now, answer.goodNanos));
+            }
+        });
+    }
+
     synchronized void forget(String name) {
         Map<Family, Answer> former = names.remove(name);
         if (former != null) {

@@ -215,6 +215,16 @@ public final class Resolver implements AutoCloseable {
     }
 
     /**
+     * Asks DNS again for all names. Names that somebody follows are asked at once, at most every 2 s, and others when they are
+     * used next. Any thread may call this.
+     */
+    public void doubtAll() {
+        configuredNames.expire(name -> renewals.isFollowed(key(name, false)));
+        requestedNames.expire(name -> renewals.isFollowed(key(name, false)) || renewals.isFollowed(key(name, true)));
+        renewals.renewFollowed();
+    }
+
+    /**
      * Follows a name: tells each time that DNS was asked for it because of a doubt.
      *
      * @param loop where the task is called, after each such answer or failure

@@ -118,6 +118,11 @@ final class SrvSource implements EndpointSource {
     }
 
     @Override
+    public void refresh() {
+        loop.execute(this::onDoubt);
+    }
+
+    @Override
     public SourceStatus status() {
         SourceStatus status = freshness.status();
         for (Part part : parts) {
@@ -126,7 +131,7 @@ final class SrvSource implements EndpointSource {
         return status;
     }
 
-    /** The addresses of a target were in doubt, so the records are, too. */
+    /** The addresses of a target were in doubt, so the records are, too; or somebody has asked to look for changes. */
     private void onDoubt() {
         inDoubt = true;
         if (!renewedLately && !stopped) {

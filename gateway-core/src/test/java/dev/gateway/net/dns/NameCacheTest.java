@@ -7,10 +7,13 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class NameCacheTest {
+    private static final long HOUR = TimeUnit.HOURS.toNanos(1);
+
     private final NameCache cache = new NameCache(3, 2);
 
     private static List<InetAddress> addresses(int count) {
@@ -142,5 +145,34 @@ class NameCacheTest {
         } catch (UnknownHostException e) {
             throw new AssertionError(e);
         }
+    }
+
+    @Test
+    void knowsWhichNamesHaveAnAddress() {
+        cache.put("a", Family.IPV4, good(1));
+        cache.put("b", Family.IPV4, good(2));
+        assertThat(cache.namesOf(address(0))).containsExactlyInAnyOrder("a", "b");
+        cache.put("b", Family.IPV4, new Answer(List.of(address(1)), null, 100, 50));
+        assertThat(cache.namesOf(address(0))).containsExactly("a");
+        assertThat(cache.namesOf(address(1))).containsExactly("b");
+        cache.forget("b");
+        assertThat(cache.namesOf(address(1))).isEmpty();
+        for (String other : List.of("c", "d", "e")) { // more than it holds
+            cache.put(other, Family.IPV4, good(0));
+        }
+        assertThat(cache.namesOf(address(0))).isEmpty();
+    }
+
+    @Test
+    void anAnswerThatHasExpiredIsKeptForATimeWhenDnsFails() {
+        Answer answer = new Answer(addresses(1), null, System.nanoTime() + HOUR, 50);
+        cache.put("a", Family.IPV4, answer);
+        cache.put("b", Family.IPV4, answer);
+        cache.expire("b"::equals);
+        Answer expired = Objects.requireNonNull(cache.get("a", Family.IPV4));
+        assertThat(expired.isValid()).isFalse();
+        assertThat(expired.addresses()).isEqualTo(addresses(1));
+        assertThat(expired.goodNanos()).isEqualTo(50);
+        assertThat(cache.get("b", Family.IPV4)).isEqualTo(answer);
     }
 }

@@ -117,4 +117,24 @@ class MovedAddressesIT {
             }
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"host", "dns", "srv"})
+    void aReloadHasDnsAskedAgain(String key) throws Exception {
+        try (Origin former = Origin.startAt(FORMER, 0).on("/", Behaviors.text("former"));
+                Origin present = Origin.startAt(PRESENT, former.port()).on("/", Behaviors.text("present"));
+                NameServer names = names(former.port());
+                Rig rig = start(names, key, "http1", present.port(), "1h");
+                Peer client = rig.connect(Peers.HTTP1)) {
+            UpstreamPage.awaitSource(rig, "fresh");
+            assertThat(ask(client)).isEqualTo("former");
+            names.has("app.test", List.of(PRESENT));
+            assertThat(rig.post("/reload").statusCode()).isEqualTo(200);
+            String answer = ask(client);
+            while (!answer.equals("present")) { // the test's timeout ends this
+                assertThat(answer).isEqualTo("former");
+                answer = ask(client);
+            }
+        }
+    }
 }
