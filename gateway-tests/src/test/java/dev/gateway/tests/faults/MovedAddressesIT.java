@@ -10,6 +10,10 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.support.Rig;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,7 +48,7 @@ class MovedAddressesIT {
                   - {name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}
                 routes: [{name: all, rules: [{backendRefs: [{name: app}]}]}]
                 upstreams:
-                  - {name: app, protocol: %s, endpoints: [{%s}]}
+                  - {name: app, protocol: %s, timeouts: {connect: 30s}, endpoints: [{%s}]}
                 admin: {address: 127.0.0.1, port: 0}
                 accessLog: {format: "off"}
                 resolver: {nameServers: ["127.0.0.1:%d"], maxTtl: %s}
@@ -135,6 +139,39 @@ class MovedAddressesIT {
                 assertThat(answer).isEqualTo("former");
                 answer = ask(client);
             }
+        }
+    }
+
+    /** Takes an address where nobody can connect: more wait there than the kernel keeps for one who does not accept. */
+    private static AutoCloseable silence(String address, int port) throws Exception {
+        List<AutoCloseable> open = new ArrayList<>();
+        ServerSocket server = new ServerSocket(port, 1, InetAddress.getByName(address));
+        open.add(server);
+        for (int i = 0; i < 4; i++) {
+            SocketChannel filler = SocketChannel.open();
+            open.add(filler);
+            filler.configureBlocking(false);
+            filler.connect(server.getLocalSocketAddress());
+        }
+        return () -> {
+            for (AutoCloseable each : open) {
+                each.close();
+            }
+        };
+    }
+
+    @ParameterizedTest
+    @CsvSource({"host, http1", "dns, http1", "dns, h2c", "srv, http1"})
+    void aRequestThatWaitsForASilentAddressGetsAConnectionToTheNewOne(String key, String protocol) throws Exception {
+        try (Origin present = Origin.startAt(PRESENT, 0).on("/", Behaviors.text("present"));
+                AutoCloseable silent = silence(FORMER, present.port());
+                NameServer names = names(present.port());
+                Rig rig = start(names, key, protocol, present.port());
+                Peer client = rig.connect(Peers.HTTP1)) {
+            assertThat(silent).isNotNull();
+            UpstreamPage.awaitSource(rig, "fresh");
+            names.has("app.test", List.of(PRESENT));
+            assertThat(ask(client)).isEqualTo("present");
         }
     }
 }
