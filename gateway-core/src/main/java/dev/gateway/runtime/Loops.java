@@ -343,6 +343,7 @@ public final class Loops {
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(heapCutter::review, 100, 100, TimeUnit.MILLISECONDS);
+        housekeeping.scheduleWithFixedDelay(resolver::lookAtHosts, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(bodiesCutter::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(this::tidyMemory, 1, 1, TimeUnit.SECONDS);
     }

@@ -5,9 +5,7 @@ import dev.gateway.net.transport.Transport;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.dns.DefaultDnsQuestion;
 import io.netty.handler.codec.dns.DnsRecordType;
-import io.netty.resolver.DefaultHostsFileEntriesResolver;
 import io.netty.resolver.ResolvedAddressTypes;
-import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.DnsServerAddressStreamProvider;
 import io.netty.resolver.dns.DnsServerAddressStreamProviders;
@@ -29,6 +27,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * DNS resolver: resolves host names without blocking, from the hosts file, then from DNS. All event loops share a cache,
@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * configuration.
  */
 public final class Resolver implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Resolver.class);
     private static final int QUERY_TIMEOUT_MILLIS = 2000;
     private static final int MAX_QUERIES_IN_COMMON = 1024;
     private static final int MAX_CONFIGURED = 100_000; // more names than a configuration has
@@ -46,11 +47,11 @@ public final class Resolver implements AutoCloseable {
     private static final long MAX_STALE_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long MIN_HOLD_MILLIS = 100;
-    private static final DefaultHostsFileEntriesResolver HOSTS = new DefaultHostsFileEntriesResolver();
 
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv6 = new IdentityHashMap<>();
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv4 = new IdentityHashMap<>();
     private final IdentityHashMap<EventLoop, ServiceLookup.Query> services = new IdentityHashMap<>();
+    private final HostsFile hosts;
     private final SearchList searchList = SearchList.ofMachine();
     private final boolean asksIpv6 = isConnected(Inet6Address.class);
     private final boolean needsIpv6 = asksIpv6 && !isConnected(Inet4Address.class);
@@ -76,6 +77,12 @@ public final class Resolver implements AutoCloseable {
      * @param maxTtl how long an answer is used at most, at least a second
      */
     public Resolver(Transport transport, List<InetSocketAddress> nameServers, Duration maxTtl) {
+        this(transport, nameServers, maxTtl, new HostsFile(HostsFile.USUAL));
+    }
+
+    /** Makes the resolvers, with a hosts file. */
+    Resolver(Transport transport, List<InetSocketAddress> nameServers, Duration maxTtl, HostsFile hosts) {
+        this.hosts = hosts;
         maxTtlSeconds = maxTtl.toSeconds();
         DnsServerAddressStreamProvider servers = nameServers.isEmpty()
                 ? DnsServerAddressStreamProviders.platformDefault()
@@ -86,15 +93,16 @@ public final class Resolver implements AutoCloseable {
                     .socketChannelFactory(transport.socketFactory()) // for answers too long for a datagram
                     .nameServerProvider(servers)
                     .queryTimeoutMillis(QUERY_TIMEOUT_MILLIS)
+                    .hostsFileEntriesResolver((name, types) -> null) // this class reads the hosts file
                     .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE) // others have no bounds
                     .consolidateCacheSize(MAX_QUERIES_IN_COMMON);
             TimesToLive times = new TimesToLive();
-            DnsNameResolver one = resolver(builder, ResolvedAddressTypes.IPV4_ONLY, times);
+            PlainAgain one = resolver(loop, builder, ResolvedAddressTypes.IPV4_ONLY, times);
             ipv4.put(loop, new Lookup.Source(one, times));
-            services.put(loop, name -> one.resolveAll(new DefaultDnsQuestion(name, DnsRecordType.SRV)));
+            services.put(loop, name -> one.records(new DefaultDnsQuestion(name, DnsRecordType.SRV)));
             if (asksIpv6) {
                 TimesToLive timesOfIpv6 = new TimesToLive();
-                DnsNameResolver other = resolver(builder, ResolvedAddressTypes.IPV6_ONLY, timesOfIpv6);
+                PlainAgain other = resolver(loop, builder, ResolvedAddressTypes.IPV6_ONLY, timesOfIpv6);
                 ipv6.put(loop, new Lookup.Source(other, timesOfIpv6));
             }
         }
@@ -102,12 +110,15 @@ public final class Resolver implements AutoCloseable {
         renewals = new Renewals(first, key -> ask(first, key));
     }
 
-    private static DnsNameResolver resolver(
-            DnsNameResolverBuilder builder, ResolvedAddressTypes types, TimesToLive times) {
-        return builder.resolvedAddressTypes(types)
+    private static PlainAgain resolver(
+            EventLoop loop, DnsNameResolverBuilder common, ResolvedAddressTypes types, TimesToLive times) {
+        return new PlainAgain(loop, (edns, observers) -> common.copy()
+                .optResourceEnabled(edns)
+                .dnsQueryLifecycleObserverFactory(observers)
+                .resolvedAddressTypes(types)
                 .resolveCache(times)
                 .cnameCache(times.aliases())
-                .build();
+                .build());
     }
 
     /** Whether this machine has a usable address of a family. Without one of IPv6, there are no queries for IPv6. */
@@ -131,7 +142,7 @@ public final class Resolver implements AutoCloseable {
      */
     public Answers resolve(EventLoop loop, String host) {
         String name = host.toLowerCase(Locale.ROOT);
-        return resolve(loop, name, name, cache(name, false), false);
+        return resolve(loop, name, false, false);
     }
 
     /**
@@ -142,33 +153,38 @@ public final class Resolver implements AutoCloseable {
      */
     public Answers resolveExactly(EventLoop loop, String host) {
         String name = host.toLowerCase(Locale.ROOT);
-        Answers known = known(loop, name);
-        return known != null ? known : resolve(loop, name, name + ".", requestedNames, false);
+        return resolve(loop, name, true, false);
     }
 
     /** Returns the addresses in the hosts file, where names have no dot at their end; null if it does not have the name. */
-    private static @Nullable Answers known(EventLoop loop, String name) {
-        List<InetAddress> v6 = HOSTS.addresses(name, ResolvedAddressTypes.IPV6_ONLY);
-        List<InetAddress> v4 = HOSTS.addresses(name, ResolvedAddressTypes.IPV4_ONLY);
-        return v6 == null && v4 == null
-                ? null
-                : new Answers(
-                        loop.newSucceededFuture(v6 == null ? List.of() : v6),
-                        loop.newSucceededFuture(v4 == null ? List.of() : v4));
+    private @Nullable Answers known(EventLoop loop, String name, boolean exact) {
+        if (!hosts.has(name)) {
+            return null;
+        }
+        boolean both = exact || asksIpv6;
+        return new Answers(
+                loop.newSucceededFuture(both ? hosts.addresses(name, Family.IPV6) : List.of()),
+                loop.newSucceededFuture(hosts.addresses(name, Family.IPV4)));
     }
 
-    /** Resolves an IP literal, or looks up a name; {@code asked} is the name in the query. */
-    private Answers resolve(EventLoop loop, String name, String asked, NameCache cache, boolean renews) {
+    /** Resolves an IP literal, or looks up a name. */
+    private Answers resolve(EventLoop loop, String name, boolean exact, boolean renews) {
         InetAddress literal = literal(name);
         Future<List<InetAddress>> none = loop.newSucceededFuture(List.of());
         if (literal != null) {
             Future<List<InetAddress>> one = loop.newSucceededFuture(List.of(literal));
             return literal instanceof Inet6Address ? new Answers(one, none) : new Answers(none, one);
         }
+        Answers known = known(loop, name, exact);
+        if (known != null) {
+            return known;
+        }
         Lookup.Source ipv4Source = ipv4.get(loop);
         if (ipv4Source == null) {
             throw new IllegalArgumentException("not a loop of this transport");
         }
+        NameCache cache = cache(name, exact);
+        String asked = exact ? name + "." : name;
         long maxStaleNanos = cache == configuredNames ? MAX_STALE_NANOS : 0;
         Lookup lookup = new Lookup(
                 loop, new Lookup.Name(name, asked), cache, new Lookup.Use(maxTtlSeconds, maxStaleNanos, renews));
@@ -178,11 +194,7 @@ public final class Resolver implements AutoCloseable {
 
     /** Asks DNS for a name whatever the cache has. */
     private Future<?> ask(EventLoop loop, Renewals.Key key) {
-        String name = key.host();
-        if (key.exact() && known(loop, name) != null) {
-            return loop.newSucceededFuture(null);
-        }
-        Answers answers = resolve(loop, name, key.exact() ? name + "." : name, cache(name, key.exact()), true);
+        Answers answers = resolve(loop, key.host(), key.exact(), true);
         Promise<Void> both = loop.newPromise();
         answers.ipv6().addListener(one -> answers.ipv4().addListener(other -> both.trySuccess(null)));
         return both;
@@ -222,6 +234,14 @@ public final class Resolver implements AutoCloseable {
         configuredNames.expire(name -> renewals.isFollowed(key(name, false)));
         requestedNames.expire(name -> renewals.isFollowed(key(name, false)) || renewals.isFollowed(key(name, true)));
         renewals.renewFollowed();
+    }
+
+    /** Reads the hosts file again if it has changed. Blocks for a moment; one thread calls this from time to time. */
+    public void lookAtHosts() {
+        if (hosts.look()) {
+            log.info("The hosts file has changed");
+            doubtAll();
+        }
     }
 
     /**
@@ -272,7 +292,7 @@ public final class Resolver implements AutoCloseable {
     /** Returns the state of a configured name, null if it has no addresses. */
     public @Nullable Standing standing(String host) {
         String name = host.toLowerCase(Locale.ROOT);
-        NameCache.Answer answer = cache(name, false).standing(name);
+        NameCache.Answer answer = hosts.has(name) ? null : cache(name, false).standing(name);
         return answer == null ? null : new Standing(answer.goodNanos(), answer.failure());
     }
 
@@ -283,6 +303,10 @@ public final class Resolver implements AutoCloseable {
      */
     public boolean isFormer(String host, boolean exact, InetAddress address) {
         String name = host.toLowerCase(Locale.ROOT);
+        if (hosts.has(name)) {
+            return !hosts.addresses(name, address instanceof Inet6Address ? Family.IPV6 : Family.IPV4)
+                    .contains(address);
+        }
         return cache(name, exact).isFormer(name, address);
     }
 
@@ -293,6 +317,9 @@ public final class Resolver implements AutoCloseable {
      */
     public long holdsMillis(String host, boolean exact) {
         String name = host.toLowerCase(Locale.ROOT);
+        if (hosts.has(name)) {
+            return TimeUnit.SECONDS.toMillis(maxTtlSeconds); // its followers are told sooner if it changes
+        }
         long now = System.nanoTime();
         long until = cache(name, exact).goodUntilNanos(name, now + FAILED_NANOS);
         return Math.max(MIN_HOLD_MILLIS, (until - now) / 1_000_000 + 1);

@@ -108,6 +108,17 @@ class DnsAnswersIT {
         }
     }
 
+    @Test
+    void aServerThatDoesNotKnowEdnsIsAskedWithoutIt() throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
+                NameServer names =
+                        new NameServer().answers("app.test", "127.0.0.1").knowsNoExtensions();
+                Rig rig = start(names, "app.test", origin.port());
+                Peer client = rig.connect(Peers.HTTP1)) {
+            assertThat(ask(client).status()).isEqualTo(200);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void newConnectionsGoToTheNewAddressAndRunningRequestsStay(Pairing pairing) throws Exception {

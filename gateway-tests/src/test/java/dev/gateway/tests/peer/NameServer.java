@@ -32,7 +32,10 @@ public final class NameServer implements AutoCloseable {
     private static final int TYPE_AAAA = 28;
     private static final int TYPE_SRV = 33;
     private static final int TRUNCATED = 0x0200;
+    private static final int FORMAT_ERROR = 1;
+    private static final int SERVER_FAILURE = 2;
     private static final int NO_SUCH_NAME = 3;
+    private static final int ADDITIONAL_COUNT = 10; // its position in a message
     private static final int MOST_BYTES = 4096;
     private static final int MOST_IN_DATAGRAM = 200;
 
@@ -64,6 +67,7 @@ public final class NameServer implements AutoCloseable {
 
     private volatile Mood mood = Mood.WELL;
     private volatile boolean ipv4Fails;
+    private volatile boolean plainOnly;
     private volatile int seconds; // the time to live of addresses and services
     private volatile String zone = "."; // no name ends so
     private volatile int zoneAddresses;
@@ -164,6 +168,12 @@ public final class NameServer implements AutoCloseable {
         ipv4Fails = fails;
     }
 
+    /** Answers FORMERR to questions with EDNS, as servers do that are older than RFC 2671. */
+    public NameServer knowsNoExtensions() {
+        plainOnly = true;
+        return this;
+    }
+
     /** Gives all answers this time to live. */
     public NameServer holdFor(int timeToLive) {
         seconds = timeToLive;
@@ -256,15 +266,12 @@ public final class NameServer implements AutoCloseable {
         if (type == TYPE_A && asked.endsWith(zone)) {
             return filled(id, query.slice(12, questionEnd - 12));
         }
+        if (plainOnly && query.getShort(ADDITIONAL_COUNT) > 0) {
+            return failure(id, query.slice(12, questionEnd - 12), FORMAT_ERROR);
+        }
         if (mood != Mood.WELL || (ipv4Fails && type == TYPE_A)) {
-            return ByteBuffer.allocate(questionEnd)
-                    .putShort(id)
-                    .putShort((short) (0x8180 | (mood == Mood.NO_SUCH_NAME ? NO_SUCH_NAME : 2)))
-                    .putShort((short) 1)
-                    .putShort((short) 0)
-                    .putInt(0)
-                    .put(query.slice(12, questionEnd - 12))
-                    .array();
+            return failure(
+                    id, query.slice(12, questionEnd - 12), mood == Mood.NO_SUCH_NAME ? NO_SUCH_NAME : SERVER_FAILURE);
         }
         List<String> offered = type == TYPE_SRV ? services.getOrDefault(asked, List.of()) : List.of();
         if (!offered.isEmpty()) {
@@ -319,6 +326,17 @@ public final class NameServer implements AutoCloseable {
         out.putShort((short) 1).putShort((short) records).putInt(0);
         out.put(query.slice(12, questionEnd - 12)).put(answers.flip());
         return bytes(out);
+    }
+
+    private static byte[] failure(short id, ByteBuffer question, int code) {
+        return ByteBuffer.allocate(12 + question.remaining())
+                .putShort(id)
+                .putShort((short) (0x8180 | code))
+                .putShort((short) 1)
+                .putShort((short) 0)
+                .putInt(0)
+                .put(question)
+                .array();
     }
 
     /** Returns a name as a message has it. */
