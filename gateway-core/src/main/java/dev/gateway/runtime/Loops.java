@@ -94,7 +94,7 @@ public final class Loops {
     private final Resolver resolver;
     private final Pools pools;
     private final HealthChecks checks;
-    private final AccessLog accessLog = new AccessLog();
+    private final AccessLog accessLog;
     private final Telemetry telemetry;
 
     /** What they were made by. Not all of the configuration, whose plugins could never be freed then. */
@@ -113,12 +113,16 @@ public final class Loops {
         this.fixed = Fixed.of(config);
         this.metrics = metrics;
         this.environment = environment;
-        metrics.add(accessLog);
         this.telemetry = new Telemetry(metrics);
         this.transport = Transport.start(
                 Conversions.transport(config.transport()),
                 config.workers(),
                 environment.systemd().sockets());
+        this.resolver = new Resolver(
+                transport, config.resolver().nameServers(), config.resolver().maxTtl());
+        this.accessLog =
+                new AccessLog(new LogReceivers(resolver, transport.loops().get(0)));
+        metrics.add(accessLog);
         this.budget = new MemoryBudget(
                 Cost.budget(Runtime.getRuntime().maxMemory(), HeapPressure.maxOld()),
                 transport.loops().size());
@@ -152,8 +156,6 @@ public final class Loops {
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
         }
-        this.resolver = new Resolver(
-                transport, config.resolver().nameServers(), config.resolver().maxTtl());
         metrics.addStaleNames(resolver::staleNames);
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
                 .get(loop)
@@ -341,9 +343,9 @@ public final class Loops {
         housekeeping.scheduleWithFixedDelay(overload::review, REVIEW_MILLIS, REVIEW_MILLIS, TimeUnit.MILLISECONDS);
         upstreams.start(housekeeping, new StalledClients(transport.loops()));
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
+        housekeeping.scheduleWithFixedDelay(resolver::lookAtHosts, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(heapCutter::review, 100, 100, TimeUnit.MILLISECONDS);
-        housekeeping.scheduleWithFixedDelay(resolver::lookAtHosts, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(bodiesCutter::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(this::tidyMemory, 1, 1, TimeUnit.SECONDS);
     }

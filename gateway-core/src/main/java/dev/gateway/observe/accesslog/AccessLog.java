@@ -20,16 +20,22 @@ public final class AccessLog implements AutoCloseable {
     private final AtomicLong dropped = new AtomicLong();
     private final List<LoopAccessLog> loops = new CopyOnWriteArrayList<>();
     private final LogWriter.Limits limits;
+    private final ReceiverAddresses addresses;
     private volatile @Nullable LogWriter writer; // null while there are no lines
     private @Nullable LogTarget target;
 
-    /** Makes a log without lines. */
-    public AccessLog() {
-        this(LogWriter.Limits.DEFAULT);
+    /**
+     * Makes a log without lines.
+     *
+     * @param addresses resolves the names of receivers
+     */
+    public AccessLog(ReceiverAddresses addresses) {
+        this(LogWriter.Limits.DEFAULT, addresses);
     }
 
-    AccessLog(LogWriter.Limits limits) {
+    AccessLog(LogWriter.Limits limits, ReceiverAddresses addresses) {
         this.limits = limits;
+        this.addresses = addresses;
     }
 
     /** Returns the observer of another event loop. */
@@ -88,7 +94,7 @@ public final class AccessLog implements AutoCloseable {
         if (settings.format() == null) {
             return new Change(settings, null, null);
         }
-        return new Change(settings, wanted, Objects.equals(target, wanted) ? null : wanted.open());
+        return new Change(settings, wanted, Objects.equals(target, wanted) ? null : wanted.open(addresses));
     }
 
     /** The same of a destination that is open. */

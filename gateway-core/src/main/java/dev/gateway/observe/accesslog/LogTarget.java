@@ -9,9 +9,10 @@ public sealed interface LogTarget {
     /**
      * Opens it.
      *
+     * @param addresses resolves the name of a receiver
      * @throws IOException if there is no such file, or it must not be written
      */
-    LogDestination open() throws IOException;
+    LogDestination open(ReceiverAddresses addresses) throws IOException;
 
     /**
      * The process's standard output.
@@ -20,7 +21,7 @@ public sealed interface LogTarget {
      */
     record StandardOutput(OutputStream stream) implements LogTarget {
         @Override
-        public LogDestination open() {
+        public LogDestination open(ReceiverAddresses addresses) {
             return new StreamDestination(stream);
         }
     }
@@ -32,7 +33,7 @@ public sealed interface LogTarget {
      */
     record File(Path path, LogRotation rotation) implements LogTarget {
         @Override
-        public LogDestination open() throws IOException {
+        public LogDestination open(ReceiverAddresses addresses) throws IOException {
             return new FileDestination(path, rotation, System::nanoTime);
         }
     }
@@ -44,8 +45,8 @@ public sealed interface LogTarget {
      */
     record Syslog(SyslogReceiver receiver, int facility, String appName) implements LogTarget {
         @Override
-        public LogDestination open() {
-            return new SyslogDestination(receiver, facility, appName);
+        public LogDestination open(ReceiverAddresses addresses) {
+            return new SyslogDestination(receiver, facility, appName, addresses);
         }
     }
 }

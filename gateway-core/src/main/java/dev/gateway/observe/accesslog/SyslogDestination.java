@@ -12,17 +12,24 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A message of RFC 5424 for each line: a datagram (RFC 5426), or a part of a connection whose octets are counted (RFC
- * 6587), which is made again when it breaks. What a receiver had not read when a connection broke is lost unseen.
+ * 6587), which is made again when it breaks, or when the receiver's name leads elsewhere. What a receiver had not read when a
+ * connection broke is lost unseen.
  */
 final class SyslogDestination implements LogDestination {
     private static final int NOTICE = 5;
     private static final int MAX_DATAGRAM = 65_000;
     private static final int CONNECT_MILLIS = 5_000;
+
+    /** Least time between two looks at the addresses of the receiver. */
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT);
 
@@ -30,10 +37,16 @@ final class SyslogDestination implements LogDestination {
     private final Clock clock = Clock.systemUTC();
     private final String priority;
     private final String origin;
+    private final ReceiverAddresses addresses;
     private @Nullable ByteChannel channel;
+    private @Nullable InetAddress peer; // of the channel
+    private long lookedNanos;
+    private boolean closed;
 
-    SyslogDestination(SyslogReceiver receiver, int facility, String appName) {
+    SyslogDestination(SyslogReceiver receiver, int facility, String appName, ReceiverAddresses addresses) {
         this.receiver = receiver;
+        this.addresses = addresses;
+        addresses.keep(receiver.host());
         this.priority = "<" + (facility * 8 + NOTICE) + ">1 ";
         this.origin =
                 " " + hostName() + " " + appName + " " + ProcessHandle.current().pid() + " access - ";
@@ -52,6 +65,7 @@ final class SyslogDestination implements LogDestination {
     public int write(byte[] lines, int length) throws IOException {
         byte[] header = (priority + TIME.format(clock.instant().atOffset(ZoneOffset.UTC)) + origin)
                 .getBytes(StandardCharsets.US_ASCII);
+        followReceiver();
         int lost = 0;
         int sent = 0;
         int start = 0;
@@ -96,13 +110,31 @@ final class SyslogDestination implements LogDestination {
                 .flip();
     }
 
+    /** Leaves a receiver whose name does not lead there any more. */
+    private void followReceiver() throws IOException {
+        if (channel == null || System.nanoTime() - lookedNanos < LOOK_NANOS) {
+            return;
+        }
+        lookedNanos = System.nanoTime();
+        List<InetAddress> now;
+        try {
+            now = addresses.of(receiver.host());
+        } catch (IOException e) {
+            return; // as long as nobody says otherwise, it is where it was
+        }
+        if (!now.contains(peer)) {
+            disconnect();
+        }
+    }
+
     private void send(ByteBuffer message) throws IOException {
         if (channel != null) {
             try {
                 write(channel, message);
                 return;
             } catch (IOException e) {
-                close(); // the receiver was started again, or has told by ICMP that it was away
+                disconnect(); // the receiver was started again, or has told by ICMP that it was away
+                addresses.doubt(receiver.host());
                 message.rewind();
             }
         }
@@ -111,17 +143,30 @@ final class SyslogDestination implements LogDestination {
         write(fresh, message);
     }
 
+    /** Connects to the first address of the receiver where that is possible. */
+    private ByteChannel connect() throws IOException {
+        IOException failure = null;
+        for (InetAddress address : addresses.of(receiver.host())) {
+            try {
+                ByteChannel connected = connect(new InetSocketAddress(address, receiver.port()));
+                peer = address;
+                lookedNanos = System.nanoTime();
+                return connected;
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+        addresses.doubt(receiver.host());
+        throw failure == null ? new UnknownHostException(receiver.host()) : failure;
+    }
+
     private static void write(ByteChannel to, ByteBuffer message) throws IOException {
         while (message.hasRemaining()) {
             to.write(message);
         }
     }
 
-    private ByteChannel connect() throws IOException {
-        InetSocketAddress address = new InetSocketAddress(receiver.host(), receiver.port());
-        if (address.isUnresolved()) {
-            throw new UnknownHostException(receiver.host());
-        }
+    private ByteChannel connect(InetSocketAddress address) throws IOException {
         if (receiver.tcp()) {
             SocketChannel opened = SocketChannel.open();
             return connected(opened, () -> opened.socket().connect(address, CONNECT_MILLIS));
@@ -146,6 +191,14 @@ final class SyslogDestination implements LogDestination {
 
     @Override
     public void close() throws IOException {
+        if (!closed) {
+            closed = true;
+            addresses.drop(receiver.host());
+        }
+        disconnect();
+    }
+
+    private void disconnect() throws IOException {
         ByteChannel open = channel;
         channel = null;
         if (open != null) {

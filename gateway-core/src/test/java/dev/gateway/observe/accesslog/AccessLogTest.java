@@ -466,7 +466,8 @@ class AccessLogTest {
     void aMovedFileIsOpenedAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         Path moved = directory.resolve("access.log.1");
-        Log log = log(settings(COMBINED), new LogTarget.File(file, LogRotation.NONE).open(), 4);
+        Log log = log(
+                settings(COMBINED), new LogTarget.File(file, LogRotation.NONE).open(ReceiverAddresses.OF_MACHINE), 4);
         LoopAccessLog observer = log.loop;
         observer.onCompleted(Records.record("/old", 200, null));
         observer.handOver();

@@ -54,7 +54,8 @@ class LogDestinationTest {
     @Test
     void aFileThatIsFullIsPutAsideAndOnlySoManyAreKept(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
-        try (LogDestination log = new LogTarget.File(file, new LogRotation(10, 2, 0)).open()) {
+        try (LogDestination log =
+                new LogTarget.File(file, new LogRotation(10, 2, 0)).open(ReceiverAddresses.OF_MACHINE)) {
             for (String line : List.of("aaaaaaa\n", "bbbbbbb\n", "ccccccc\n", "ddddddd\n")) {
                 write(log, line);
             }
@@ -68,7 +69,8 @@ class LogDestinationTest {
     @Test
     void aFileThatWasTakenAwayIsMadeAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
-        try (LogDestination log = new LogTarget.File(file, new LogRotation(10, 2, 0)).open()) {
+        try (LogDestination log =
+                new LogTarget.File(file, new LogRotation(10, 2, 0)).open(ReceiverAddresses.OF_MACHINE)) {
             write(log, "aaaaaaa\n");
             Files.delete(file);
             write(log, "bbbbbbb\n");
@@ -123,7 +125,8 @@ class LogDestinationTest {
     void aFileThatCannotBePutAsideGoesOn(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         Files.createDirectories(directory.resolve("access.log.1/full"));
-        try (LogDestination log = new LogTarget.File(file, new LogRotation(4, 1, 0)).open()) {
+        try (LogDestination log =
+                new LogTarget.File(file, new LogRotation(4, 1, 0)).open(ReceiverAddresses.OF_MACHINE)) {
             write(log, "aaa\n");
             write(log, "bbb\n");
             write(log, "ccc\n");
@@ -134,7 +137,7 @@ class LogDestinationTest {
     @Test
     void eachLineIsADatagram() throws IOException {
         try (DatagramSocket receiver = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-                LogDestination log = syslog(receiver.getLocalPort(), false).open()) {
+                LogDestination log = syslog(receiver.getLocalPort(), false).open(ReceiverAddresses.OF_MACHINE)) {
             receiver.setSoTimeout(WAIT_MILLIS);
             assertThat(write(log, "one\n" + "x".repeat(70_000) + "\ntwo\n")).isEqualTo(1);
             assertThat(receive(receiver)).matches(RFC_5424 + "one");
@@ -151,7 +154,7 @@ class LogDestinationTest {
     @Test
     void octetsAreCountedOnAConnection() throws IOException {
         try (ServerSocket receiver = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                LogDestination log = syslog(receiver.getLocalPort(), true).open()) {
+                LogDestination log = syslog(receiver.getLocalPort(), true).open(ReceiverAddresses.OF_MACHINE)) {
             assertThat(write(log, "one\ntwo two\n")).isZero();
             try (Socket accepted = receiver.accept()) {
                 accepted.setSoTimeout(WAIT_MILLIS);
@@ -172,7 +175,7 @@ class LogDestinationTest {
     @Test
     void aConnectionThatBreaksIsMadeAnew() throws IOException {
         try (ServerSocket receiver = new ServerSocket(0, 2, InetAddress.getLoopbackAddress());
-                LogDestination log = syslog(receiver.getLocalPort(), true).open()) {
+                LogDestination log = syslog(receiver.getLocalPort(), true).open(ReceiverAddresses.OF_MACHINE)) {
             write(log, "one\n");
             Socket first = receiver.accept();
             frame(first.getInputStream());
@@ -202,13 +205,112 @@ class LogDestinationTest {
         }
     }
 
+    /** A name that leads where a test says. */
+    private static final class Moving implements ReceiverAddresses {
+        private volatile String address = "127.0.8.1";
+        private int doubts;
+        private int kept;
+
+        @Override
+        public List<InetAddress> of(String host) throws IOException {
+            return List.of(InetAddress.getByName(address));
+        }
+
+        @Override
+        public void keep(String host) {
+            kept++;
+        }
+
+        @Override
+        public void drop(String host) {
+            kept--;
+        }
+
+        @Override
+        public void doubt(String host) {
+            doubts++;
+        }
+    }
+
+    private static LogDestination open(Moving addresses, int port, boolean tcp) {
+        return new LogTarget.Syslog(new SyslogReceiver("log.test", port, tcp), 16, "edge").open(addresses);
+    }
+
+    @Test
+    void datagramsFollowTheNameOfTheReceiver() throws IOException {
+        Moving addresses = new Moving();
+        try (DatagramSocket former = new DatagramSocket(0, InetAddress.getByName("127.0.8.1"));
+                DatagramSocket present = new DatagramSocket(former.getLocalPort(), InetAddress.getByName("127.0.8.2"));
+                LogDestination log = open(addresses, former.getLocalPort(), false)) {
+            assertThat(addresses.kept).isOne();
+            write(log, "one\n");
+            former.setSoTimeout(WAIT_MILLIS);
+            assertThat(receive(former)).endsWith(" one");
+            addresses.address = "127.0.8.2";
+            present.setSoTimeout(10);
+            String received = null;
+            for (int i = 0; received == null && i < 3_000; i++) {
+                write(log, "two\n");
+                received = receivedOrNull(present);
+            }
+            assertThat(received).endsWith(" two");
+        }
+        assertThat(addresses.kept).isZero();
+    }
+
+    private static @Nullable String receivedOrNull(DatagramSocket receiver) throws IOException {
+        try {
+            return receive(receiver);
+        } catch (SocketTimeoutException e) {
+            return null;
+        }
+    }
+
+    @Test
+    void aConnectionFollowsTheNameOfTheReceiver() throws IOException {
+        Moving addresses = new Moving();
+        try (ServerSocket former = new ServerSocket(0, 1, InetAddress.getByName("127.0.8.1"));
+                ServerSocket present = new ServerSocket(former.getLocalPort(), 1, InetAddress.getByName("127.0.8.2"));
+                LogDestination log = open(addresses, former.getLocalPort(), true)) {
+            write(log, "one\n");
+            try (Socket first = former.accept()) {
+                assertThat(frame(first.getInputStream())).endsWith(" one");
+                addresses.address = "127.0.8.2";
+                present.setSoTimeout(10);
+                Socket second = null;
+                for (int i = 0; second == null && i < 3_000; i++) {
+                    write(log, "two\n");
+                    second = acceptedOrNull(present);
+                }
+                if (second == null) {
+                    throw new AssertionError("no other connection was made");
+                }
+                second.setSoTimeout(WAIT_MILLIS);
+                assertThat(frame(second.getInputStream())).endsWith(" two");
+                second.close();
+            }
+        }
+    }
+
+    @Test
+    void aReceiverThatRefusesPutsItsNameInDoubt() throws IOException {
+        Moving addresses = new Moving();
+        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getByName("127.0.8.2"));
+                LogDestination log = open(addresses, other.getLocalPort(), true)) {
+            assertThatThrownBy(() -> write(log, "one\n")).isInstanceOf(IOException.class);
+            assertThat(addresses.doubts).isOne();
+            addresses.address = "127.0.8.2";
+            assertThat(write(log, "two\n")).isZero();
+        }
+    }
+
     @Test
     void whereNobodyListensLinesAreLostAndThatIsSaid() throws IOException {
         int port;
         try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = closed.getLocalPort();
         }
-        try (LogDestination log = syslog(port, true).open()) {
+        try (LogDestination log = syslog(port, true).open(ReceiverAddresses.OF_MACHINE)) {
             assertThatThrownBy(() -> write(log, "one\n")).isInstanceOf(IOException.class);
         }
     }
@@ -218,7 +320,7 @@ class LogDestinationTest {
         Path before = directory.resolve("before.log");
         Path after = directory.resolve("after.log");
         ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
-        AccessLog log = new AccessLog();
+        AccessLog log = new AccessLog(ReceiverAddresses.OF_MACHINE);
         try {
             ExchangeObserver loop = log.newLoop(new TimerWheel(thread));
             log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(before, LogRotation.NONE))
@@ -250,7 +352,7 @@ class LogDestinationTest {
 
     @Test
     void aPlaceThatCannotBeOpenedChangesNothing(@TempDir Path directory) throws Exception {
-        AccessLog log = new AccessLog();
+        AccessLog log = new AccessLog(ReceiverAddresses.OF_MACHINE);
         LogTarget nowhere = new LogTarget.File(directory.resolve("missing/access.log"), LogRotation.NONE);
         assertThatThrownBy(() -> log.prepare(settings(new AccessLogSettings.Combined()), nowhere))
                 .isInstanceOf(IOException.class);

@@ -10,6 +10,7 @@ import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.accesslog.AccessLogSettings;
 import dev.gateway.observe.accesslog.LogRotation;
 import dev.gateway.observe.accesslog.LogTarget;
+import dev.gateway.observe.accesslog.ReceiverAddresses;
 import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.otlp.Receiver;
 import dev.gateway.otlp.SpanExport;
@@ -68,7 +69,7 @@ public class RecordBenchmark {
 
     private final EmbeddedChannel loop = new EmbeddedChannel();
     private final TimerWheel wheel = new TimerWheel(loop.eventLoop());
-    private final AccessLog accessLog = new AccessLog();
+    private final AccessLog accessLog = new AccessLog(ReceiverAddresses.OF_MACHINE);
     private final Traces maker = new Traces();
     private final ConnectionInfo connection =
             new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, new InetSocketAddress("192.0.2.7", 5555), null, null);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.NameServer;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
@@ -57,6 +58,25 @@ class LogDestinationIT {
                         origin,
                         "syslog: {address: 127.0.0.1, port: %d, transport: udp, facility: local0, appName: edge}"
                                 .formatted(receiver.getLocalPort()))) {
+            receiver.setSoTimeout(Peer.PATIENCE_MILLIS);
+            get(rig);
+            DatagramPacket packet = new DatagramPacket(new byte[2048], 2048);
+            receiver.receive(packet);
+            assertThat(new String(packet.getData(), 0, packet.getLength(), StandardCharsets.US_ASCII))
+                    .matches(MESSAGE);
+        }
+    }
+
+    @Test
+    void theNameServersOfTheGatewayKnowTheReceiver() throws Exception {
+        try (DatagramSocket receiver = new DatagramSocket(0, InetAddress.getLoopbackAddress());
+                NameServer names = new NameServer().answers("log.test", "127.0.0.1");
+                Origin origin = Origin.start().on("/", Behaviors.text("ok"));
+                Rig rig = start(
+                        origin,
+                        "syslog: {address: log.test, port: %d, transport: udp, facility: local0, appName: edge}}\n"
+                                        .formatted(receiver.getLocalPort())
+                                + "resolver: {nameServers: [\"127.0.0.1:%d\"]".formatted(names.port()))) {
             receiver.setSoTimeout(Peer.PATIENCE_MILLIS);
             get(rig);
             DatagramPacket packet = new DatagramPacket(new byte[2048], 2048);
