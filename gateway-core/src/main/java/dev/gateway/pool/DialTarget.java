@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param forwards whether the parent gets requests with a whole URI and forwards them, instead of a tunnel
  */
 record DialTarget(Endpoint endpoint, @Nullable String name, @Nullable ParentProxy parent, boolean forwards) {
-    private static final String UNIX = "unix:";
+    static final String UNIX = "unix:";
 
     /** Returns the target for an endpoint that the upstream has. */
     static DialTarget straight(Endpoint endpoint) {

@@ -6,6 +6,7 @@ import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
+import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
@@ -23,6 +24,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Connection pools: the upstream connections of the process, with a pool per event loop, upstream and endpoint. The caller
@@ -34,6 +37,7 @@ public final class Pools implements AutoCloseable {
     private final List<LoopPools> loops;
     private final Observers observers;
     private final Map<Upstream, SharedUpstream> upstreams = new ConcurrentHashMap<>();
+    private final Map<Upstream, Set<String>> names = new ConcurrentHashMap<>(); // that the resolver keeps
 
     /** Makes the observers of upstreams. */
     public interface Observers {
@@ -87,11 +91,28 @@ public final class Pools implements AutoCloseable {
     public void add(Upstream upstream) throws IOException, GeneralSecurityException {
         SharedUpstream shared = new SharedUpstream(upstream, predecessors(upstream));
         upstreams.put(upstream, shared);
+        Set<String> used = names(upstream);
+        used.forEach(resolver()::keep);
+        names.put(upstream, used);
         for (int i = 0; i < loops.size(); i++) {
             LoopPools pools = loops.get(i);
             UpstreamObserver observer = observers.observer(upstream, i);
             run(pools.resources.loop, () -> pools.add(shared, observer));
         }
+    }
+
+    private Resolver resolver() {
+        return loops.get(0).resources.resolver;
+    }
+
+    /** Returns the names in the settings of an upstream: of endpoints and parents. */
+    private static Set<String> names(Upstream upstream) {
+        return Stream.concat(
+                        upstream.endpoints().stream().map(Endpoint::host),
+                        upstream.settings().dialSettings().parents().all().stream()
+                                .map(ParentProxy::host))
+                .filter(host -> !host.startsWith(DialTarget.UNIX) && Resolver.literal(host) == null)
+                .collect(Collectors.toSet());
     }
 
     /** Returns the upstreams of this name that earlier generations still use. */
@@ -165,6 +186,8 @@ public final class Pools implements AutoCloseable {
         if (shared == null) {
             return;
         }
+        names.getOrDefault(upstream, Set.of()).forEach(resolver()::drop);
+        names.remove(upstream);
         onAll(pools -> pools.remove(upstream)).thenRun(shared::close);
     }
 

@@ -143,10 +143,16 @@ final class LettuceConnector implements RedisConnector {
             }
             reasons.add(reason(failure));
             if (addresses.isEmpty()) {
+                doubtAddresses();
                 onClosed(String.join("; ", reasons));
             } else {
                 tryNext();
             }
+        }
+
+        /** The store may have another address by now. */
+        private void doubtAddresses() {
+            resolver.doubt(loop, settings.host(), false);
         }
 
         private RedisURI uri() {
@@ -177,7 +183,8 @@ final class LettuceConnector implements RedisConnector {
                                 tls.newHandler(opened.alloc(), settings.host(), settings.port(), ClientTls.Alpn.NONE));
             }
             opened.closeFuture().addListener(ended -> {
-                if (connected) {
+                if (connected && !closed) {
+                    doubtAddresses();
                     onClosed("the connection was closed");
                 }
             });
