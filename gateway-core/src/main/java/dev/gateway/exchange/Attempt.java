@@ -37,6 +37,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     /** The maker of the attempt, or who has taken it over; called until the attempt is over. */
     interface Owner {
+        /** Returns whose request it is, as accounts of memory have it: equal for all requests of one client. */
+        Object culprit();
+
         /** Whether the request was at this endpoint before. */
         boolean isTried(Endpoint endpoint);
 
@@ -161,6 +164,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public @Nullable String serverName() {
         return serverName;
+    }
+
+    @Override
+    public Object client() {
+        return owner.culprit();
     }
 
     @Override

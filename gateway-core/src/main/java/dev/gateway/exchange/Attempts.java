@@ -133,6 +133,11 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         }
     }
 
+    @Override
+    public Object culprit() {
+        return exchange.record.connection.culprit();
+    }
+
     /** The chosen endpoint has no room, so the attempt moves to another one. */
     @Override
     public void onMoved(Endpoint to) {

@@ -126,6 +126,11 @@ final class Hedge extends Timer implements Attempt.Owner {
         }
     }
 
+    @Override
+    public Object culprit() {
+        return exchange.record.connection.culprit();
+    }
+
     private void begin() {
         // While the gateway is short of memory or time, it does no work that may not be needed.
         if (progress != Progress.NONE

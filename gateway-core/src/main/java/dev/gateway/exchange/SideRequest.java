@@ -59,6 +59,11 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
         return made;
     }
 
+    @Override
+    public Object culprit() {
+        return StalledBody.Owner.super.culprit();
+    }
+
     final boolean isOver() {
         return exchange.state.isDone();
     }

@@ -1,39 +1,56 @@
 package dev.gateway.pool;
 
 import dev.gateway.time.Timer;
+import dev.gateway.upstream.PendingLimit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The wait of one request or tunnel for a connection, with the timer that limits it. While it waits for a permit, it counts
- * against the upstream's limit of pending requests, and the upstream's settings limit the time. Confined to its event loop.
+ * The wait of one request or tunnel for a connection, with the timer that limits it. While it waits for a permit, it has a
+ * place within the upstream's limit of pending requests, and the upstream's settings limit the time. Confined to its event loop.
  */
 abstract class ConnectionWait extends Timer {
     final long sinceNanos;
-    private boolean forPermit;
+    private PendingLimit.@Nullable Place place; // null if it waits for no permit
 
     ConnectionWait(long sinceNanos) {
         this.sinceNanos = sinceNanos;
     }
 
+    /** Its place is gone, because another client has fewer requests that wait: it must fail. */
+    protected abstract void onPlaceLost();
+
     /** Whether it waits for a permit. */
     final boolean isForPermit() {
-        return forPermit;
+        return place != null;
     }
 
     /**
      * Begins to wait for a permit.
      *
+     * @param client equal for all that one client lets wait
      * @return false if too many requests wait for one already
      */
-    final boolean beginForPermit(UpstreamContext context) {
-        if (!context.shared.upstream.pendingRequests().tryAcquire()) {
+    final boolean beginForPermit(UpstreamContext context, Object client) {
+        // Another loop may take the place away, and this one is told.
+        place = context.shared
+                .upstream
+                .pendingRequests()
+                .tryTake(client, lost -> context.resources.loop.execute(() -> lose(context, lost)));
+        if (place == null) {
             context.observer.onPendingOverflow();
             return false;
         }
-        forPermit = true;
         if (context.settings.poolAcquireMillis() > 0) {
             context.resources.wheel.arm(this, context.settings.poolAcquireMillis());
         }
         return true;
+    }
+
+    private void lose(UpstreamContext context, PendingLimit.Place lost) {
+        if (lost == place) { // else it has its connection meanwhile, or its exchange has ended
+            context.observer.onPendingOverflow();
+            onPlaceLost();
+        }
     }
 
     /**
@@ -42,11 +59,12 @@ abstract class ConnectionWait extends Timer {
      * @return whether it waited for one
      */
     final boolean endForPermit(UpstreamContext context) {
-        boolean was = forPermit;
-        if (was) {
-            forPermit = false;
-            context.shared.upstream.pendingRequests().release();
+        PendingLimit.Place had = place;
+        if (had == null) {
+            return false;
         }
-        return was;
+        place = null;
+        context.shared.upstream.pendingRequests().release(had);
+        return true;
     }
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The pool of one event loop for one endpoint. It gives requests a kept connection, or a new one as far as the upstream's
- * limit allows; meanwhile they wait in their order. Confined to its loop.
+ * limit allows; meanwhile they wait, and their clients take turns. Confined to its loop.
  */
 final class EndpointPool
         implements PermitWaiter.Owner,

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a pool that wait for a connection, in their order. Each waits for a connection that is being made, or for
+ * The requests of a pool that wait for a connection; their clients take turns. Each waits for a connection that is being made, or for
  * a permit, for a limited time. A request that waits too long first looks for room at another endpoint. Part of the pool,
  * confined to its event loop.
  */
@@ -22,7 +22,7 @@ final class PendingRequests implements Waiter.Owner {
     private final EndpointContext endpoint;
     private final ConnectionOpener opener;
     private final Owner owner;
-    private final WaitQueue waiters = new WaitQueue();
+    private final WaitQueue<Waiter> waiters = new WaitQueue<>();
     private int forPermit; // of them, wait for a permit
 
     /** The pool, which also reaches the pools of other endpoints. */
@@ -67,11 +67,7 @@ final class PendingRequests implements Waiter.Owner {
      */
     @Nullable
     Waiter firstWithoutDial(PooledConnection connection) {
-        Waiter waiter = waiters.size() > opener.expected() ? waiters.first() : null;
-        while (waiter != null && !connection.takes(waiter.kind)) {
-            waiter = waiter.after;
-        }
-        return waiter;
+        return waiters.size() > opener.expected() ? waiters.first(each -> connection.takes(each.kind)) : null;
     }
 
     /** Returns a copy of the queue, for a loop that may change it. */
@@ -86,10 +82,10 @@ final class PendingRequests implements Waiter.Owner {
             return waiter;
         }
         opener.openNeeded();
-        if (waiter.queued) {
+        if (waiter.isQueued()) {
             limit(waiter);
         }
-        return waiter.queued ? waiter : StreamOpener.Opening.DONE;
+        return waiter.isQueued() ? waiter : StreamOpener.Opening.DONE;
     }
 
     /** Whether a request should first look for room at other endpoints. */
@@ -114,16 +110,18 @@ final class PendingRequests implements Waiter.Owner {
             }
             return;
         }
-        if (!waiter.connectionWait.beginForPermit(endpoint)) {
-            fail(
-                    waiter,
-                    noRetry(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
+        if (!waiter.connectionWait.beginForPermit(endpoint, waiter.client)) {
+            failForOthers(waiter);
             return;
         }
         forPermit++;
         if (endpoint.flexible) {
             owner.onWithoutDial(1);
         }
+    }
+
+    private void failForOthers(Waiter waiter) {
+        fail(waiter, noRetry(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
     }
 
     /** How long a request waits for a connection that is being made before it looks for another endpoint. */
@@ -148,6 +146,11 @@ final class PendingRequests implements Waiter.Owner {
         onCancelled(waiter);
     }
 
+    @Override
+    public void onPlaceLost(Waiter waiter) {
+        failForOthers(waiter);
+    }
+
     /** A connection that is being made takes too long for a request that waits for it. */
     private void onLate() {
         // If it waits for a file descriptor, or for a handshake that a client has chosen, the endpoint is not to blame.
@@ -161,7 +164,7 @@ final class PendingRequests implements Waiter.Owner {
     public void onWaited(Waiter waiter) {
         if (!waiter.connectionWait.isForPermit() && opener.dialing() > 0) {
             onLate();
-            if (!moveElsewhere(waiter) && waiter.queued) {
+            if (!moveElsewhere(waiter) && waiter.isQueued()) {
                 // The pool answers the request when the connection fails.
                 endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
             }
@@ -189,7 +192,7 @@ final class PendingRequests implements Waiter.Owner {
             return;
         }
         for (Waiter waiter : waiters.copy()) {
-            if (waiter.queued
+            if (waiter.isQueued()
                     && waiter.owner == this
                     && !waiter.connectionWait.isForPermit()
                     && !waiters.isAmongFirst(waiter, opener.expected())) {
@@ -200,7 +203,7 @@ final class PendingRequests implements Waiter.Owner {
 
     private void moveOrLimit(Waiter waiter) {
         waiter.connectionWait.cancel();
-        if (!moveElsewhere(waiter) && waiter.queued) {
+        if (!moveElsewhere(waiter) && waiter.isQueued()) {
             limit(waiter);
         }
     }
@@ -231,6 +234,7 @@ final class PendingRequests implements Waiter.Owner {
 
     @Override
     public void onMoved(Waiter waiter) {
+        waiters.endTurn(waiter, endpoint.now());
         remove(waiter);
         endpoint.releaseRequests(1);
     }
@@ -244,10 +248,10 @@ final class PendingRequests implements Waiter.Owner {
         waiters.add(waiter);
         waiter.callback.onMoved(endpoint.target.endpoint());
         opener.dialReserved();
-        if (waiter.queued) {
+        if (waiter.isQueued()) {
             serve();
         }
-        if (waiter.queued) {
+        if (waiter.isQueued()) {
             limit(waiter);
         }
     }
@@ -261,6 +265,7 @@ final class PendingRequests implements Waiter.Owner {
     void failFirst(Failure failure) {
         Waiter first = waiters.first();
         if (first != null) {
+            waiters.endTurn(first, endpoint.now());
             fail(first, failure);
         }
     }
@@ -268,7 +273,7 @@ final class PendingRequests implements Waiter.Owner {
     /** Fails all waiting requests. */
     void failAll(Failure failure) {
         for (Waiter waiter : waiters.copy()) {
-            if (waiter.queued) {
+            if (waiter.isQueued()) {
                 fail(waiter, failure);
             }
         }
@@ -279,6 +284,7 @@ final class PendingRequests implements Waiter.Owner {
         Waiter waiter;
         PooledConnection connection;
         while ((waiter = waiters.first()) != null && (connection = owner.takeUsable()) != null) {
+            waiters.endTurn(waiter, endpoint.now());
             leave(waiter);
             owner.serve(waiter, connection);
         }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The pools of one event loop for the endpoints of one upstream. A request that must wait for one endpoint waits for all,
- * and gets the connection that is free first. So an endpoint that hangs delays only the requests that it has. Confined to
+ * and gets the connection that is free first. Clients take turns. So an endpoint that hangs delays only the requests that it has. Confined to
  * its loop.
  */
 final class Siblings implements EndpointPool.Others {
@@ -190,7 +190,7 @@ final class Siblings implements EndpointPool.Others {
     public void serveFrom(EndpointPool free) {
         while (pending > 0 && free.takesFromOthers()) {
             PooledConnection connection = free.free();
-            Waiter waiter = connection == null ? null : longestWaiting(connection);
+            Waiter waiter = connection == null ? null : mostDue(connection);
             if (waiter == null || !free.endpoint.host.requests().tryAcquire()) {
                 return;
             }
@@ -198,16 +198,23 @@ final class Siblings implements EndpointPool.Others {
         }
     }
 
-    private @Nullable Waiter longestWaiting(PooledConnection connection) {
-        Waiter longest = null;
+    private @Nullable Waiter mostDue(PooledConnection connection) {
+        Waiter most = null;
         for (EndpointPool pool : pools) {
             Waiter first = pool.pending.firstWithoutDial(connection);
-            if (first != null
-                    && (longest == null || first.connectionWait.sinceNanos - longest.connectionWait.sinceNanos < 0)) {
-                longest = first;
+            if (first != null && (most == null || isDueBefore(first, most))) {
+                most = first;
             }
         }
-        return longest;
+        return most;
+    }
+
+    /** Of one client, the request that has waited longer is served first; of several, the one whose client was served earlier. */
+    private static boolean isDueBefore(Waiter one, Waiter other) {
+        long difference = one.client.equals(other.client)
+                ? one.connectionWait.sinceNanos - other.connectionWait.sinceNanos
+                : one.dueSinceNanos() - other.dueSinceNanos();
+        return difference < 0;
     }
 
     @Override
@@ -239,7 +246,7 @@ final class Siblings implements EndpointPool.Others {
                 serveFrom(pool);
             } else {
                 pool.pending.copy().forEach(waiter -> {
-                    if (waiter.queued && waiter.owner == pool.pending) {
+                    if (waiter.isQueued() && waiter.owner == pool.pending) {
                         move(waiter);
                     }
                 });

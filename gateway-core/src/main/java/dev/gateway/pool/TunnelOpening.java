@@ -10,7 +10,8 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /** A tunnel's connection, from its request to its end. Confined to the event loop of its {@link Tunnels}. */
-final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
+final class TunnelOpening extends WaitQueue.Entry<TunnelOpening>
+        implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
     final StreamOpener.Callback callback;
     final ConnectionWait connectionWait;
 
@@ -31,6 +32,9 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     interface Owner {
         /** It has waited for a permit for as long as it may. */
         void onWaitedTooLong(TunnelOpening tunnel);
+
+        /** Another client has got its place. */
+        void onPlaceLost(TunnelOpening tunnel);
 
         /** It has its connection. */
         void onDialed(TunnelOpening tunnel, Channel channel);
@@ -54,6 +58,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
+        super(callback.client());
         this.context = context;
         this.owner = owner;
         this.target = target;
@@ -64,6 +69,11 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
             @Override
             protected void onExpired() {
                 TunnelOpening.this.owner.onWaitedTooLong(TunnelOpening.this);
+            }
+
+            @Override
+            protected void onPlaceLost() {
+                TunnelOpening.this.owner.onPlaceLost(TunnelOpening.this);
             }
         };
     }

@@ -13,6 +13,7 @@ import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tunnels of one event loop to an endpoint, or to all endpoints that requests name. Each has a connection of its own.
- * If the limit of connections is reached, tunnels wait in their order, and go to the endpoint of the upstream that has room
- * first. Confined to its loop.
+ * If the limit of connections is reached, tunnels wait, and go to the endpoint of the upstream that has room
+ * first. Their clients take turns. Confined to its loop.
  */
 final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     private final UpstreamContext context;
@@ -30,7 +31,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     private final Host host;
     private final Function<Host, Tunnels> siblings;
     private final PermitWaiter permit;
-    private final Set<TunnelOpening> waiting = new LinkedHashSet<>();
+    private final WaitQueue<TunnelOpening> waiting = new WaitQueue<>();
     private final Set<TunnelOpening> dialing = new LinkedHashSet<>();
     private final Set<TunnelOpening> open = new LinkedHashSet<>();
     private boolean closed;
@@ -65,8 +66,8 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         observer.onPending();
         waiting.add(tunnel);
         dial();
-        if (waiting.contains(tunnel) && !tunnel.connectionWait.beginForPermit(context)) {
-            fail(tunnel, DialFailure.of(Cause.PENDING_OVERFLOW, "too many requests wait for a connection"));
+        if (tunnel.isQueued() && !tunnel.connectionWait.beginForPermit(context, tunnel.client)) {
+            failForOthers(tunnel);
             return StreamOpener.Opening.DONE;
         }
         return tunnel;
@@ -79,9 +80,14 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     }
 
     private void dialNext() {
-        TunnelOpening tunnel = waiting.iterator().next();
+        dial(takeNext());
+    }
+
+    private TunnelOpening takeNext() {
+        TunnelOpening tunnel = Objects.requireNonNull(waiting.first());
+        waiting.endTurn(tunnel, context.now());
         stopWaiting(tunnel);
-        dial(tunnel);
+        return tunnel;
     }
 
     private void dial(TunnelOpening tunnel) {
@@ -89,10 +95,9 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         tunnel.dial(turn++);
     }
 
-    /** This has got a permit for another endpoint: the tunnel that has waited for longest goes there. */
+    /** This has got a permit for another endpoint: the tunnel whose turn it is goes there. */
     private void moveNext(Tunnels to) {
-        TunnelOpening tunnel = waiting.iterator().next();
-        stopWaiting(tunnel);
+        TunnelOpening tunnel = takeNext();
         host.requests().release();
         to.host.requests().acquireBeyond(); // a tunnel that has waited is not refused after that
         tunnel.moveTo(to, DialTarget.straight(to.host.endpoint()));
@@ -128,6 +133,15 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
                 DialFailure.of(
                         Cause.PENDING_TIMEOUT,
                         "no connection to " + tunnel.target.endpoint() + " became free in time"));
+    }
+
+    @Override
+    public void onPlaceLost(TunnelOpening tunnel) {
+        failForOthers(tunnel);
+    }
+
+    private void failForOthers(TunnelOpening tunnel) {
+        fail(tunnel, DialFailure.of(Cause.PENDING_OVERFLOW, "too many requests wait for a connection"));
     }
 
     @Override
@@ -178,8 +192,8 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
 
     /** Ends all tunnels to these endpoints at once. */
     void close(Predicate<Endpoint> gone) {
-        for (Set<TunnelOpening> each : List.of(waiting, dialing, open)) {
-            for (TunnelOpening tunnel : List.copyOf(each)) {
+        for (List<TunnelOpening> each : List.of(waiting.copy(), List.copyOf(dialing), List.copyOf(open))) {
+            for (TunnelOpening tunnel : each) {
                 if (gone.test(tunnel.target.endpoint())) {
                     end(
                             tunnel,
@@ -195,7 +209,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     private void end(TunnelOpening tunnel, Failure failure) {
         if (dialing.contains(tunnel)) {
             onDialFailed(tunnel, failure);
-        } else if (waiting.contains(tunnel)) {
+        } else if (tunnel.isQueued()) {
             fail(tunnel, failure);
         } else {
             tunnel.end(failure);

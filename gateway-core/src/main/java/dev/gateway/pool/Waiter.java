@@ -3,10 +3,9 @@ package dev.gateway.pool;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
-import org.jspecify.annotations.Nullable;
 
 /** A request that waits for a connection, in the queue of its pool until it is answered or cancelled. */
-final class Waiter implements StreamOpener.Opening {
+final class Waiter extends WaitQueue.Entry<Waiter> implements StreamOpener.Opening {
     final StreamKind kind;
     final ResponseEvents events;
     final StreamOpener.Callback callback;
@@ -20,6 +19,9 @@ final class Waiter implements StreamOpener.Opening {
         /** Its timer has expired. */
         void onWaited(Waiter waiter);
 
+        /** Another client has got its place. */
+        void onPlaceLost(Waiter waiter);
+
         /** The time of its request is over. */
         void onExpired(Waiter waiter);
 
@@ -30,15 +32,8 @@ final class Waiter implements StreamOpener.Opening {
         void onMoved(Waiter waiter);
     }
 
-    @Nullable
-    Waiter before;
-
-    @Nullable
-    Waiter after;
-
-    boolean queued;
-
     Waiter(Owner owner, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback, long sinceNanos) {
+        super(callback.client());
         this.owner = owner;
         this.kind = kind;
         this.events = events;
@@ -48,19 +43,29 @@ final class Waiter implements StreamOpener.Opening {
             protected void onExpired() {
                 Waiter.this.owner.onWaited(Waiter.this);
             }
+
+            @Override
+            protected void onPlaceLost() {
+                Waiter.this.owner.onPlaceLost(Waiter.this);
+            }
         };
+    }
+
+    /** Returns since when its client's turn is due, while it is in a queue. */
+    long dueSinceNanos() {
+        return dueSinceNanos(connectionWait.sinceNanos);
     }
 
     @Override
     public void expire() {
-        if (queued) {
+        if (isQueued()) {
             owner.onExpired(this);
         }
     }
 
     @Override
     public void cancel() {
-        if (queued) {
+        if (isQueued()) {
             owner.onCancelled(this);
         }
     }

@@ -29,6 +29,14 @@ public interface StreamOpener {
     /** Takes the answer to {@link #open}. */
     interface Callback {
         /**
+         * Returns whose request it is: equal for all requests of one client. Clients take turns if requests must wait. All that
+         * the gateway asks for itself counts as one client.
+         */
+        default Object client() {
+            return StreamOpener.class;
+        }
+
+        /**
          * The chosen endpoint has no room now, and the opening goes to another endpoint of the upstream. This may happen
          * several times before the answer.
          */

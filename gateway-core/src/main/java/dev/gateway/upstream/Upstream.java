@@ -13,7 +13,7 @@ public final class Upstream {
     private final Health health;
     private final UpstreamSettings settings;
     private final FairLimit connections;
-    private final Limit pendingRequests;
+    private final PendingLimit pendingRequests;
     private final FairLimit requests;
     private final PendingRequestMemory waiting = new PendingRequestMemory();
     private final RetryBudget retryBudget = new RetryBudget();
@@ -33,7 +33,7 @@ public final class Upstream {
         this.health = health;
         this.settings = settings;
         this.connections = new FairLimit(settings.maxConnections());
-        this.pendingRequests = new Limit(settings.maxPendingRequests());
+        this.pendingRequests = new PendingLimit(settings.maxPendingRequests());
         this.requests = new FairLimit(settings.maxRequests());
         limit(named);
         departed.leave();
@@ -132,7 +132,7 @@ public final class Upstream {
     }
 
     /** Returns the limit of requests that wait for a connection, which the pools enforce. */
-    public Limit pendingRequests() {
+    public PendingLimit pendingRequests() {
         return pendingRequests;
     }
 

@@ -141,6 +141,11 @@ abstract class PartRig {
         public void beforeForwarding(ResponseHead head) {}
 
         @Override
+        public Object culprit() {
+            return connection().culprit();
+        }
+
+        @Override
         public boolean isTried(Endpoint endpoint) {
             return false;
         }

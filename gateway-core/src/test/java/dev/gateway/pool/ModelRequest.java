@@ -100,12 +100,24 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
         return state == State.OPEN;
     }
 
-    /** Whether it waits in the same queue as another, in front of it. */
+    /** Whose it is: there are a few clients, one of which asks most. */
+    @Override
+    public Object client() {
+        return Integer.numberOfTrailingZeros(number | 4);
+    }
+
+    /** Whether its wait may have ended because another client has fewer requests that wait. */
+    boolean mayLosePlace() {
+        return asked;
+    }
+
+    /** Whether it waits in the same queue as another of its client, in front of it. */
     boolean isInLineBefore(ModelRequest other) {
         return isPending()
                 && asked
                 && other.asked
                 && turn < other.turn
+                && client().equals(other.client())
                 && upstream == other.upstream
                 && loop == other.loop
                 && kind == StreamKind.EXCHANGE // each tunnel makes its own connection, in no order

@@ -123,6 +123,21 @@ abstract class PartsFixture {
 
     /** Tells the answer to a request. */
     final class Answer implements StreamOpener.Callback {
+        private final Object client;
+
+        Answer() {
+            this("a client");
+        }
+
+        Answer(Object client) {
+            this.client = client;
+        }
+
+        @Override
+        public Object client() {
+            return client;
+        }
+
         @Override
         public void onMoved(Endpoint to) {
             told.add("moved to " + to.index());
@@ -135,7 +150,7 @@ abstract class PartsFixture {
 
         @Override
         public void onOpenFailed(Failure failure) {
-            told.add("failed " + failure.cause());
+            told.add("failed " + failure.cause() + (client.equals("a client") ? "" : " of " + client));
         }
     }
 

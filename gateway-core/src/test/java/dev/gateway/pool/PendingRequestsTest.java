@@ -38,9 +38,13 @@ class PendingRequestsTest extends PartsFixture {
 
         /** Makes a request wait, which counts as one in flight as long as it does. */
         StreamOpener.Opening enqueue() {
+            return enqueue(new Answer());
+        }
+
+        StreamOpener.Opening enqueue(Answer answer) {
             at.host.requests().acquireBeyond();
             return pending.enqueue(
-                    new Waiter(pending, StreamKind.EXCHANGE, unused(ResponseEvents.class), new Answer(), at.now()));
+                    new Waiter(pending, StreamKind.EXCHANGE, unused(ResponseEvents.class), answer, at.now()));
         }
 
         @Override
@@ -52,7 +56,7 @@ class PendingRequestsTest extends PartsFixture {
 
         @Override
         public void serve(Waiter waiter, PooledConnection connection) {
-            told.add("served");
+            told.add("served" + (waiter.client.equals("a client") ? "" : " " + waiter.client));
         }
 
         @Override
@@ -144,6 +148,60 @@ class PendingRequestsTest extends PartsFixture {
         assertThat(part.enqueue()).isSameAs(StreamOpener.Opening.DONE);
         assertThat(told()).containsExactly("overflow", "left", "failed PENDING_OVERFLOW");
         assertThat(endpoint.host.requests().taken()).isEqualTo(1);
+    }
+
+    @Test
+    void clientsTakeTurns() throws Exception {
+        settings.maxConnections(1);
+        begin(1);
+        endpoint.host.connections().acquireBeyond();
+        for (int i = 0; i < 5; i++) {
+            part.enqueue(new Answer("many"));
+        }
+        part.enqueue(new Answer("few"));
+        for (int i = 0; i < 3; i++) {
+            part.free = connection();
+            part.pending.serve();
+        }
+        assertThat(told())
+                .filteredOn(each -> each.startsWith("served"))
+                .containsExactly("served many", "served few", "served many");
+    }
+
+    @Test
+    void whoHasManyRequestsThatWaitGivesWayToWhoHasFew() throws Exception {
+        settings.maxConnections(1).maxPendingRequests(3);
+        begin(1);
+        endpoint.host.connections().acquireBeyond();
+        for (int i = 0; i < 3; i++) {
+            part.enqueue(new Answer("many"));
+        }
+        part.enqueue(new Answer("few"));
+        assertThat(told()).as("not within the call of another request").isEmpty();
+        loop.runPendingTasks();
+        assertThat(told()).containsExactly("overflow", "left", "failed PENDING_OVERFLOW of many");
+        assertThat(waiting()).isEqualTo(3);
+        assertThat(part.pending.size()).isEqualTo(3);
+        assertThat(endpoint.host.requests().taken()).isEqualTo(3);
+    }
+
+    @Test
+    void whoWasServedBeforeItLearnedThatItsPlaceIsGoneDoesNotFail() throws Exception {
+        settings.maxConnections(1).maxPendingRequests(2);
+        begin(1);
+        endpoint.host.connections().acquireBeyond();
+        part.enqueue(new Answer("many"));
+        part.enqueue(new Answer("many"));
+        part.enqueue(new Answer("few"));
+        for (int i = 0; i < 3; i++) {
+            part.free = connection();
+            part.pending.serve();
+        }
+        loop.runPendingTasks();
+        assertThat(told())
+                .filteredOn(each -> !each.equals("left"))
+                .containsExactly("served many", "served few", "served many");
+        assertThat(waiting()).isZero();
     }
 
     @Test

@@ -164,7 +164,7 @@ final class PoolInvariants {
     private @Nullable String pendingOverflow(ModelRequest request) {
         int most = model.settings.maxPendingRequests();
         int now = request.upstream.upstream.pendingRequests().taken();
-        return most == 0 || now < most ? now + " of " + most + " wait" : null;
+        return most == 0 || (now < most && !request.mayLosePlace()) ? now + " of " + most + " wait" : null;
     }
 
     private @Nullable String pendingTimeout(ModelRequest request) {

@@ -41,9 +41,10 @@ class UpstreamTest {
         assertThat(upstream.requests().taken()).isEqualTo(3);
         assertThat(upstream.pendingRequests().taken()).isZero();
         for (int i = 0; i < 3; i++) {
-            assertThat(upstream.pendingRequests().tryAcquire()).isTrue();
+            assertThat(upstream.pendingRequests().tryTake("a client", place -> {}))
+                    .isNotNull();
         }
-        assertThat(upstream.pendingRequests().tryAcquire()).isFalse();
+        assertThat(upstream.pendingRequests().tryTake("a client", place -> {})).isNull();
     }
 
     @Test
