@@ -37,6 +37,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     final Route route;
     final Route.Retry policy;
     final Retries retries;
+    private final long headMillis; // how long each attempt waits for a response head, 0 for no limit
     private final boolean tellsEndpoint; // the Host of the request is the endpoint's, not the client's
 
     @Nullable
@@ -82,6 +83,12 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         this.policy = route.forwarding().retry();
         this.retries =
                 new Retries(head.routedMethod(), policy, upstream.endpoints().size(), this);
+        boolean call = head.isGrpc();
+        this.headMillis =
+                call ? GrpcStatus.timeoutMillis(head) : upstream.settings().responseHeadersMillis();
+        if (call) {
+            owner.deadlines().isChosenByClient();
+        }
         // If a filter has set the host, that one counts. Without any host (HTTP/1.0), the upstream still needs one.
         AsciiString authority = head.authority();
         this.tellsEndpoint = !owner.routing().isProxied()
@@ -153,6 +160,11 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         return owner.deadlines().leftMillis(exchange.state.isRequestEnded());
     }
 
+    /** Returns how long each attempt waits for a response head: as the client of a gRPC call says, else as the upstream does. */
+    final long headMillis() {
+        return headMillis;
+    }
+
     /** Whether endpoints are told their own host instead of the client's. */
     final boolean tellsEndpoint() {
         return tellsEndpoint;
@@ -193,11 +205,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
                 from.isOpenedAtOnce() ? exchange.record.attemptNanos : exchange.loop.wheel.nanoTime();
         exchange.signFor(peer);
         owner.response().attach(stream);
-        owner.deadlines()
-                .awaitHead(
-                        upstream.settings().responseHeadersMillis(),
-                        policy.waiting().silentMillis(),
-                        exchange.record.requestedNanos);
+        owner.deadlines().awaitHead(headMillis, policy.waiting().silentMillis(), exchange.record.requestedNanos);
         owner.request().sendTo(from, stream, policy.bufferBytes());
         if (current == from && !from.isOver()) {
             onSent();

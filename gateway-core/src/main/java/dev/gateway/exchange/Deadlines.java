@@ -39,6 +39,7 @@ final class Deadlines extends Timer {
     private long attemptSince;
     private long headMillis;
     private long headSince;
+    private boolean headByClient; // the client has chosen its limit
     private long silentMillis;
     private long silentSince;
     private long idleMillis;
@@ -64,6 +65,9 @@ final class Deadlines extends Timer {
 
         /** The current attempt has taken too long, or its upstream has not answered in time. */
         void onAttemptTimeout(Failure failure);
+
+        /** The upstream has not answered in the time that the client gives: nobody has failed. */
+        void onClientsTimeUp(Failure failure);
 
         /** The upstream has not sent a head for a long time; called each second until it does. */
         void onSilent();
@@ -119,6 +123,11 @@ final class Deadlines extends Timer {
         this.silentMillis = silentMillis;
         headSince = silentSince = since;
         arm(since);
+    }
+
+    /** The client has chosen how long the response head is waited for, in each attempt. */
+    void isChosenByClient() {
+        headByClient = true;
     }
 
     /**
@@ -265,7 +274,11 @@ final class Deadlines extends Timer {
         } else if (left(attemptMillis, attemptSince, now) <= 0) {
             owner.onAttemptTimeout(timeout("no whole response to the attempt in " + attemptMillis + " ms"));
         } else if (left(headMillis, headSince, now) <= 0) {
-            if (owner.owesHead()) {
+            if (owner.owesHead() && headByClient) {
+                owner.onClientsTimeUp(Failure.of(
+                        Cause.UPSTREAM_TIMEOUT,
+                        "no response head in the " + headMillis + " ms that the client gives (grpc-timeout)"));
+            } else if (owner.owesHead()) {
                 owner.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
             } else {
                 headSince = now; // the gateway waits for the client, which has other limits

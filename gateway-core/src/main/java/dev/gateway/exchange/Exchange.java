@@ -312,6 +312,11 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
+    public void onClientsTimeUp(Failure failure) {
+        fail(failure);
+    }
+
+    @Override
     public void onTimeUp(Failure failure) {
         if (tunnel != null) {
             tunnel.onTimeUp(failure);

@@ -7,6 +7,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Failure;
 import io.netty.util.AsciiString;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,12 @@ import org.jspecify.annotations.Nullable;
 final class GrpcStatus {
     private static final FieldName STATUS = FieldName.of("grpc-status");
     private static final FieldName MESSAGE = FieldName.of("grpc-message");
+    private static final FieldName TIMEOUT = FieldName.of("grpc-timeout");
+
+    /** More than a call waits for an answer, whatever its client says. */
+    static final long MOST_TIMEOUT_MILLIS = TimeUnit.HOURS.toMillis(1);
+
+    private static final int MOST_DIGITS = 8;
     private static final AsciiString TYPE = new AsciiString("application/grpc");
 
     /** gRPC-Web has its trailers in the body, which the gateway does not read. */
@@ -38,6 +45,42 @@ final class GrpcStatus {
     /** Whether a request is a call of gRPC or gRPC-Web: its client reads errors from fields, and ignores their body. */
     static boolean isForPrograms(@Nullable RequestHead head) {
         return head != null && startsWith(head.fields().first(FieldName.CONTENT_TYPE), TYPE);
+    }
+
+    /**
+     * Returns how long the client of a call waits, in milliseconds: at least one, and an hour at most. 0 if it does not say, or
+     * not in the format of gRPC.
+     */
+    static long timeoutMillis(RequestHead call) {
+        AsciiString text = call.fields().first(TIMEOUT);
+        int digits = text == null ? 0 : text.length() - 1;
+        if (text == null || digits < 1 || digits > MOST_DIGITS) {
+            return 0;
+        }
+        long nanos = nanos(text.charAt(digits));
+        long count = 0;
+        for (int i = 0; i < digits; i++) {
+            char digit = text.charAt(i);
+            if (digit < '0' || digit > '9') {
+                return 0;
+            }
+            count = count * 10 + digit - '0';
+        }
+        long most = TimeUnit.MILLISECONDS.toNanos(MOST_TIMEOUT_MILLIS);
+        long all = nanos > 0 && count > most / nanos ? most : count * nanos;
+        return nanos == 0 ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(all));
+    }
+
+    private static long nanos(char unit) {
+        return switch (unit) {
+            case 'H' -> TimeUnit.HOURS.toNanos(1);
+            case 'M' -> TimeUnit.MINUTES.toNanos(1);
+            case 'S' -> TimeUnit.SECONDS.toNanos(1);
+            case 'm' -> TimeUnit.MILLISECONDS.toNanos(1);
+            case 'u' -> TimeUnit.MICROSECONDS.toNanos(1);
+            case 'n' -> 1;
+            default -> 0;
+        };
     }
 
     /** Returns the gateway's own answer to a call: a head without a body (gRPC's "Trailers-Only"). */

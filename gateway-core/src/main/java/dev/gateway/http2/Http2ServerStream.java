@@ -68,6 +68,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream,
     private final Owner server;
     private final long began; // by the clock of its timers
     private final Kind kind;
+    private final boolean call; // of gRPC, whose clients may say nothing for as long as the exchange may be quiet
     private Phase phase = Phase.ASKED;
     private Priority asked = Priority.NONE;
     private Priority answered = Priority.NONE;
@@ -86,6 +87,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream,
         this.server = server;
         this.began = context.timers().nanoTime();
         this.kind = Kind.of(request);
+        this.call = request != null && request.isGrpc();
     }
 
     /** The client wants the response to have this priority, as far as the response does not say another. */
@@ -300,7 +302,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream,
     @Override
     void onProgress() {
         long millis = server.settings().timeouts().requestBodyIdleMillis();
-        boolean owesBody = kind == Kind.PLAIN && !isRemoteEnded(); // of a tunnel it is the client that waits
+        boolean owesBody = kind == Kind.PLAIN && !call && !isRemoteEnded(); // of a tunnel it is the client that waits
         if (!owesBody || phase != Phase.ASKED || millis == 0) {
             cancelBodyTimer();
         } else {

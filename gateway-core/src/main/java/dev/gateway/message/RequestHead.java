@@ -15,6 +15,8 @@ public final class RequestHead {
     /** The body's length is not known beforehand. */
     public static final long UNKNOWN_LENGTH = -1;
 
+    private static final AsciiString GRPC = AsciiString.cached("application/grpc"); // also of gRPC-Web
+
     private Method method;
     private AsciiString scheme;
     private AsciiString authority;
@@ -235,5 +237,11 @@ public final class RequestHead {
     /** Whether a successful response turns the streams into a tunnel: bytes both ways without a length. */
     public boolean isConnect() {
         return method.equals(Method.CONNECT);
+    }
+
+    /** Whether it is a call of gRPC or gRPC-Web. */
+    public boolean isGrpc() {
+        AsciiString type = method.equals(Method.POST) ? fields.first(FieldName.CONTENT_TYPE) : null;
+        return type != null && type.regionMatches(true, 0, GRPC, 0, GRPC.length());
     }
 }

@@ -10,6 +10,7 @@ import dev.gateway.exchange.Fakes.Settings;
 import dev.gateway.filter.Filter;
 import dev.gateway.format.Cidr;
 import dev.gateway.format.CidrSet;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.OddNames;
@@ -166,6 +167,19 @@ abstract class ExchangeRig {
     StreamEvents request(String method, String path, boolean last) {
         route();
         return handler().onRequest(client, head(method, path), last);
+    }
+
+    /** Sends a call whose client gives this time, empty for none. */
+    StreamEvents grpc(String time) {
+        route();
+        RequestHead head = head("POST", "/Shop/Buy");
+        head.fields().add(FieldName.CONTENT_TYPE, "application/grpc+proto");
+        if (!time.isEmpty()) {
+            head.fields().add(FieldName.of("grpc-timeout"), time);
+        }
+        StreamEvents events = handler().onRequest(client, head, true);
+        opener.last().succeed();
+        return events;
     }
 
     /** Offers what clients of a forward proxy want. */

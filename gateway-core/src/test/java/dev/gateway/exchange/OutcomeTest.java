@@ -280,6 +280,20 @@ class OutcomeTest extends ExchangeRig {
         assertThat(failures(FIRST)).isEqualTo(1);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"1m", "1000u", "1n", "0S", "50m"})
+    void nobodyIsBlamedForTheTimeThatTheClientOfACallChose(String time) {
+        responseHeadersMillis = 1_000;
+        retry = new Route.Retry(3, Set.of(504), 0);
+        grpc(time);
+        pass(150);
+        assertThat(upstream().reset).isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.UPSTREAM_TIMEOUT);
+        assertThat(record().detail).contains("grpc-timeout");
+        assertThat(record().attempts).isEqualTo(1);
+        assertThat(failures(FIRST)).isZero();
+    }
+
     @Test
     void whoHasNoRoomIsNotBlamedForWhatItWasNotGiven() {
         timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);

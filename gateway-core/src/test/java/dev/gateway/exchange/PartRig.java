@@ -188,6 +188,11 @@ abstract class PartRig {
         }
 
         @Override
+        public void onClientsTimeUp(Failure failure) {
+            fail(failure);
+        }
+
+        @Override
         public void onPaceDue() {
             told.add("pace");
         }

@@ -13,6 +13,7 @@ import io.netty.util.AsciiString;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Time limits of an exchange, by the clock that the test moves. */
@@ -76,6 +77,48 @@ class TimeLimitTest extends ExchangeRig {
         opener.last().succeed();
         pass(150);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    /** And not the time of the upstream, which is for answers that come at once. */
+    @Test
+    void aCallOfGrpcHasTheTimeThatItsClientGives() {
+        responseHeadersMillis = 100;
+        grpc("1S");
+        pass(900);
+        assertThat(upstream().reset).isNull();
+        pass(200);
+        assertThat(upstream().reset).isNotNull();
+        assertThat(record().status).isEqualTo(504);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "soon", " ", "5", "S", "1d", "123456789S"})
+    void aCallWithoutATimeWaitsForAsLongAsNothingElseEndsIt(String time) {
+        responseHeadersMillis = 100;
+        timeouts = new Route.Timeouts(0, 0, 3_000, Route.TunnelTimeouts.NONE);
+        grpc(time);
+        pass(2_400);
+        assertThat(upstream().reset).isNull();
+        pass(700);
+        assertThat(upstream().reset).isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.UPSTREAM_TIMEOUT);
+        assertThat(record().detail).contains("no byte in either direction");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"5H, 3600000", "99999999H, 3600000", "61M, 3600000", "90S, 90000", "00000250m, 250", "2500u, 2"})
+    void noCallWaitsForMoreThanAnHour(String time, long millis) {
+        RequestHead head = head("POST", "/Shop/Buy");
+        head.fields().add(FieldName.of("grpc-timeout"), time);
+        assertThat(GrpcStatus.timeoutMillis(head)).isEqualTo(millis);
+    }
+
+    @Test
+    void theTimeOfARequestHoldsForACall() {
+        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        grpc("1H");
+        pass(150);
+        assertThat(record().detail).contains("no whole response in 100 ms");
     }
 
     @ParameterizedTest

@@ -523,6 +523,15 @@ class Http2ServerMessagesTest {
         assertEquals(CANCEL, client.reset(1));
     }
 
+    /** A stream of messages may be quiet for minutes; {@code timeouts.streamIdle} bounds that. */
+    @Test
+    void aCallOfGrpcMayPauseBetweenItsMessages() {
+        with(100);
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post("content-type", "application/grpc"));
+        client.advance(55_000);
+        assertNull(client.request(0).failure);
+    }
+
     @Test
     void aClientThatWaitsForUsIsNotTimedOut() {
         with(100);

@@ -182,7 +182,7 @@ final class ListenerSchema {
                         Types.DURATION,
                         seconds(60),
                         Timeouts::requestBodyIdle,
-                        "Maximum time between two reads of a request body.");
+                        "Maximum time between two reads of a request body, except in gRPC calls.");
                 var idle = o.defaulted(
                         "idle",
                         Types.DURATION,

@@ -90,7 +90,8 @@ final class UpstreamSchema {
                         Types.DURATION,
                         seconds(60),
                         Timeouts::responseHeaders,
-                        "Time from the end of a request to the header section of its response.");
+                        "Time from the end of a request to the header section of its response. A gRPC call has its "
+                                + "grpc-timeout instead, or no limit.");
                 var idle = o.defaulted(
                         "idle",
                         Types.DURATION,
