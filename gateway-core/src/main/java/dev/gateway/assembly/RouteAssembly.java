@@ -103,11 +103,10 @@ public final class RouteAssembly {
             if (upstream == null) {
                 throw new IllegalArgumentException("no upstream " + ref.name());
             }
-            if (ref.weight() > 0) {
-                weighted.add(new WeightedTarget.Weighted(upstream, ref.weight()));
-            }
+            weighted.add(new WeightedTarget.Weighted(upstream, ref.weight()));
         }
-        Route.Target target = weighted.isEmpty() ? null : WeightedTarget.of(weighted);
+        boolean none = weighted.stream().allMatch(each -> each.weight() == 0);
+        Route.Target target = none ? null : WeightedTarget.of(weighted);
         if (target == null && !forwarding.backendRefs().isEmpty()) {
             filters.add(new Placed(
                     FilterOrder.DIRECT_RESPONSE, new DirectResponse(NO_TARGET_STATUS, List.of(), new byte[0])));

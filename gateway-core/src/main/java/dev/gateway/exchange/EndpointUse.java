@@ -57,7 +57,7 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
         }
         Endpoint kept = session == null ? null : session.endpoint();
         boolean untouched = endpoint == null || (stale > 0 && endpoint.equals(kept));
-        if (kept != null && untouched && upstream.host(kept).isChosen()) {
+        if (kept != null && untouched && upstream.host(kept).takesSessions()) {
             return kept;
         }
         return EndpointChoice.choose(upstream, this);

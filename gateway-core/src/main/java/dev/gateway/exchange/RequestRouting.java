@@ -349,7 +349,7 @@ final class RequestRouting implements FilterChain.Owner {
             if (target == null) {
                 owner.fail(Failure.of(Cause.NO_ROUTE, "the route has no upstream, and no filter answered"));
             } else {
-                owner.sendTo(target.choose(filters == null ? null : filters.identity()), route);
+                owner.sendTo(target.choose(filters == null ? null : filters.identity(), exchange.head), route);
             }
         }
     }

@@ -72,8 +72,9 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     private void add(EndpointPool pool) {
         pools.add(pool);
         Endpoint endpoint = pool.endpoint.target.endpoint();
+        Host host = pool.endpoint.host;
         boolean drains = endpoint.index() != NamedByRequest.INDEX
-                && (pool.endpoint.host.isGone() || shared.upstream.health().isDraining(endpoint));
+                && (host.isGone() || (shared.upstream.health().isDraining(endpoint) && !host.takesSessions()));
         if (retired || drains) {
             pool.kept.retireAll(CloseCause.DRAIN);
         }

@@ -92,7 +92,7 @@ final class PendingRequests implements Waiter.Owner {
     private boolean isWorseThanOthers() {
         return opener.waitsForPermit()
                 || (endpoint.host.isUnreached() && opener.dialing() > 0)
-                || !endpoint.host.isChosen();
+                || !endpoint.host.takesSessions();
     }
 
     private boolean moveElsewhere(Waiter waiter) {

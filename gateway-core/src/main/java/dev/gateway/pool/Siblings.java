@@ -244,7 +244,7 @@ final class Siblings implements EndpointPool.Others {
         for (EndpointPool pool : List.copyOf(pools)) {
             if (pool.endpoint.host.isChosen()) {
                 serveFrom(pool);
-            } else {
+            } else if (!pool.endpoint.host.takesSessions()) {
                 pool.pending.copy().forEach(waiter -> {
                     if (waiter.isQueued() && waiter.owner == pool.pending) {
                         move(waiter);

@@ -3,6 +3,7 @@ package dev.gateway.route;
 import dev.gateway.filter.Filter;
 import dev.gateway.message.Method;
 import dev.gateway.message.PathForm;
+import dev.gateway.message.RequestHead;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.ViaSignature;
@@ -87,6 +88,11 @@ public record Route(
          * @param client whose request it is, null if no filter has found out
          */
         Upstream choose(@Nullable Identity client);
+
+        /** Chooses an upstream for a request, which may have a session in one of them. */
+        default Upstream choose(@Nullable Identity client, RequestHead head) {
+            return choose(client);
+        }
     }
 
     /**

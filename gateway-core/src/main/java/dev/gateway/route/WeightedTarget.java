@@ -1,6 +1,8 @@
 package dev.gateway.route;
 
+import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Identity;
+import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -47,7 +49,28 @@ public final class WeightedTarget implements Route.Target {
             throw new IllegalArgumentException("no upstream with a weight above 0");
         }
         Upstream only = taking.get(0).upstream;
-        return taking.size() == 1 ? client -> only : new WeightedTarget(taking);
+        Route.Target target = taking.size() == 1 ? client -> only : new WeightedTarget(taking);
+        boolean sticky = weighted.size() > 1 && weighted.stream().anyMatch(w -> w.upstream.sessions() != null);
+        return sticky ? new SessionsFirst(List.copyOf(weighted), target) : target;
+    }
+
+    /** Leaves requests with a session at the upstream that the weights gave first, also if its weight is 0 now. */
+    private record SessionsFirst(List<Weighted> all, Route.Target others) implements Route.Target {
+        @Override
+        public Upstream choose(@Nullable Identity client) {
+            return others.choose(client);
+        }
+
+        @Override
+        public Upstream choose(@Nullable Identity client, RequestHead head) {
+            for (Weighted each : all) {
+                SessionPersistence sessions = each.upstream.sessions();
+                if (sessions != null && sessions.continues(head.fields(), each.weight == 0)) {
+                    return each.upstream;
+                }
+            }
+            return others.choose(client);
+        }
     }
 
     @Override

@@ -1,11 +1,17 @@
 package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminPages.Outcome;
+import dev.gateway.format.Durations;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,9 +22,12 @@ import org.slf4j.LoggerFactory;
 public final class EndpointDrain {
     private static final Logger log = LoggerFactory.getLogger(EndpointDrain.class);
 
+    private static final Duration DAY = Duration.ofDays(1);
+
     private final Generations generations;
     private final Loops loops;
     private final ScheduledExecutorService thread;
+    private long drains; // so far, on that thread
 
     /** Makes it; the thread is the one that reloads. */
     public EndpointDrain(Generations generations, Loops loops, ScheduledExecutorService thread) {
@@ -27,15 +36,60 @@ public final class EndpointDrain {
         this.thread = thread;
     }
 
-    /** Changes how an endpoint is. */
-    public CompletableFuture<Outcome> set(String upstream, String endpoint, boolean drain, String asker) {
-        return CompletableFuture.supplyAsync(() -> set(upstream, endpoint, drain), thread)
-                .thenApply(outcome -> {
-                    if (outcome.succeeded()) {
-                        log.info("{}, requested by {}", outcome.text(), asker);
-                    }
-                    return outcome;
-                });
+    /**
+     * Lets an endpoint get no new requests.
+     *
+     * @param sessions how long its sessions stay, zero to move them at once; null for as long as a session lasts, or a day
+     */
+    public CompletableFuture<Outcome> drain(
+            String upstream, String endpoint, @Nullable Duration sessions, String asker) {
+        return change(() -> drain(upstream, endpoint, sessions), asker);
+    }
+
+    /** Lets an endpoint get requests again. */
+    public CompletableFuture<Outcome> undrain(String upstream, String endpoint, String asker) {
+        return change(() -> set(upstream, endpoint, false), asker);
+    }
+
+    private CompletableFuture<Outcome> change(Supplier<Outcome> change, String asker) {
+        return CompletableFuture.supplyAsync(change, thread).thenApply(outcome -> {
+            if (outcome.succeeded()) {
+                log.info("{}, requested by {}", outcome.text(), asker);
+            }
+            return outcome;
+        });
+    }
+
+    private Outcome drain(String name, String endpoint, @Nullable Duration asked) {
+        Upstream upstream = generations.required().upstream(name);
+        SessionPersistence sessions = upstream == null ? null : upstream.sessions();
+        if (upstream == null || sessions == null || (asked != null && asked.isZero())) {
+            return set(name, endpoint, true);
+        }
+        long number = ++drains;
+        if (!upstream.health().drainButSessions(endpoint, number)) {
+            return unknown(upstream, endpoint);
+        }
+        Duration stay = asked != null
+                ? asked
+                : sessions.timeoutSeconds() > 0 ? Duration.ofSeconds(sessions.timeoutSeconds()) : DAY;
+        thread.schedule(() -> endSessions(name, endpoint, number), stay.toNanos(), TimeUnit.NANOSECONDS);
+        return Outcome.done("endpoint " + endpoint + " of upstream " + name
+                + " gets no new requests but those of its sessions, for " + Durations.print(stay));
+    }
+
+    private void endSessions(String name, String endpoint, long number) {
+        Upstream upstream = generations.required().upstream(name);
+        if (upstream != null && upstream.health().endSessions(endpoint, number)) {
+            loops.pools().drain(upstream, endpoint, true);
+            log.info("Sessions of endpoint {} of upstream {}, which drains, go to others now", endpoint, name);
+        }
+    }
+
+    private static Outcome unknown(Upstream upstream, String endpoint) {
+        String known = upstream.endpoints().stream().map(Endpoint::toString).collect(Collectors.joining(", "));
+        return Outcome.unknown("upstream " + upstream.name() + " has no endpoint " + endpoint
+                + (known.isEmpty() ? "" : ": expected one of " + known));
     }
 
     private Outcome set(String name, String endpoint, boolean drain) {
@@ -44,9 +98,7 @@ public final class EndpointDrain {
             return Outcome.unknown("no upstream " + name);
         }
         if (!upstream.health().drain(endpoint, drain)) {
-            String known = upstream.endpoints().stream().map(Endpoint::toString).collect(Collectors.joining(", "));
-            return Outcome.unknown("upstream " + name + " has no endpoint " + endpoint
-                    + (known.isEmpty() ? "" : ": expected one of " + known));
+            return unknown(upstream, endpoint);
         }
         loops.pools().drain(upstream, endpoint, drain);
         return Outcome.done("endpoint " + endpoint + " of upstream " + name

@@ -71,7 +71,22 @@ public final class AdminActions {
         }
         String upstream = path.substring(0, slash);
         String endpoint = path.substring(slash + 1, path.length() - (drain ? DRAIN : UNDRAIN).length());
-        return endpoints.set(upstream, endpoint, drain, asked.asker());
+        try {
+            asked.query().allow(drain ? Set.of("sessions") : Set.of());
+            return drain
+                    ? endpoints.drain(upstream, endpoint, sessions(asked.query().first("sessions")), asked.asker())
+                    : endpoints.undrain(upstream, endpoint, asked.asker());
+        } catch (IllegalArgumentException e) {
+            return CompletableFuture.completedFuture(Outcome.failed(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static @Nullable Duration sessions(@Nullable String text) {
+        Duration stay = text == null ? null : Durations.parse(text);
+        if (text != null && stay == null) {
+            throw new IllegalArgumentException("sessions: expected a duration such as 2h, or 0s");
+        }
+        return stay;
     }
 
     private CompletableFuture<Outcome> logLevel(AdminRequest asked) {

@@ -16,6 +16,7 @@ final class ChosenHosts {
     private final SlowStart slowStart;
     private final ZonePreference zones;
     private final List<Consumer<List<Host>>> listeners = new CopyOnWriteArrayList<>();
+    private final List<Consumer<List<Host>>> sessionListeners = new CopyOnWriteArrayList<>();
     private volatile boolean panic;
     private volatile Choice choice;
 
@@ -63,6 +64,21 @@ final class ChosenHosts {
         listener.accept(all.hosts.stream().filter(Host::isChosen).toList());
     }
 
+    /** Tells the listener which endpoints take requests of sessions, now and at each change. */
+    void tellOfSessions(Consumer<List<Host>> listener, HostSet all) {
+        sessionListeners.add(listener);
+        listener.accept(takingSessions(all));
+    }
+
+    private static List<Host> takingSessions(HostSet all) {
+        return all.hosts.stream().filter(Host::takesSessions).toList();
+    }
+
+    private void tellOfSessions(HostSet all) {
+        List<Host> taking = takingSessions(all);
+        sessionListeners.forEach(each -> each.accept(taking));
+    }
+
     /** Begins the slow start of an endpoint that the previous generation did not have. */
     void beginSlowly(Host host, long now) {
         slowStart.begin(host, now);
@@ -99,7 +115,14 @@ final class ChosenHosts {
         panic = selection.panic();
         List<Endpoint> chosen = hosts.stream().map(Host::endpoint).toList();
         boolean doubtful = panic || hosts.stream().noneMatch(Host::isInService);
+        boolean keepingChanged = false;
+        for (Host host : all.hosts) {
+            keepingChanged |= host.setKeepingSessions(host.mayKeepSessions());
+        }
         if (!rebuild && chosen.equals(choice.endpoints) && doubtful == choice.doubtful) {
+            if (keepingChanged) {
+                tellOfSessions(all);
+            }
             return; // keep the balancer, and its position in the turn
         }
         if (slowly) {
@@ -112,6 +135,7 @@ final class ChosenHosts {
         for (Consumer<List<Host>> listener : listeners) {
             listener.accept(hosts);
         }
+        tellOfSessions(all);
         Balancer balancer = zones.balancer(all.hosts, hosts, doubtful, policy);
         choice = new Choice(
                 balancer, chosen, doubtful); // last, because new endpoints get their share of the limits above

@@ -156,6 +156,14 @@ public final class Health {
     }
 
     /**
+     * Tells a listener which endpoints take requests of sessions: those that may be chosen, and those that drain and keep their
+     * sessions. Now and at each change; on any thread, so it must not take long.
+     */
+    synchronized void onSessionChoice(Consumer<List<Host>> chooser) {
+        chosen.tellOfSessions(chooser, set);
+    }
+
+    /**
      * Tells a listener of each endpoint that is found not to answer, and how. It is out of service then. A bad status is an
      * answer. Called on any thread without a lock, so it must not take long.
      */
@@ -391,13 +399,44 @@ public final class Health {
     }
 
     /**
-     * Takes an endpoint out of service, or puts it back.
+     * Takes an endpoint out of service and ends its sessions, or puts it back.
      *
      * @return whether the upstream has that endpoint
      */
-    public synchronized boolean drain(String address, boolean drain) {
+    public boolean drain(String address, boolean drain) {
+        return drain(address, drain, 0);
+    }
+
+    /**
+     * Takes an endpoint out of service, but requests of its sessions still go there, until {@link #endSessions}.
+     *
+     * @param number a number for this drain, above 0
+     * @return whether the upstream has that endpoint
+     */
+    public boolean drainButSessions(String address, long number) {
+        return drain(address, true, number);
+    }
+
+    private synchronized boolean drain(String address, boolean drain, long sessionDrain) {
         List<Host> known = those(host -> host.toString().equals(address));
-        known.forEach(host -> host.draining = drain);
+        known.forEach(host -> {
+            host.draining = drain;
+            host.sessionDrain = sessionDrain;
+        });
+        if (!known.isEmpty()) {
+            choose(false);
+        }
+        return !known.isEmpty();
+    }
+
+    /**
+     * Ends the sessions of an endpoint that drains, unless it has got another drain since.
+     *
+     * @return whether it had sessions of this drain
+     */
+    public synchronized boolean endSessions(String address, long number) {
+        List<Host> known = those(host -> host.toString().equals(address) && host.sessionDrain == number);
+        known.forEach(host -> host.sessionDrain = 0);
         if (!known.isEmpty()) {
             choose(false);
         }

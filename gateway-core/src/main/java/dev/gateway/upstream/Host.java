@@ -62,8 +62,15 @@ public final class Host {
     private final AtomicLong resetNanos = new AtomicLong(); // when it reset a request that counted
     private volatile boolean hasReset; // whether it has reset any
 
+    /** Whether it drains, but requests of its sessions still go there. */
+    private volatile boolean keepingSessions;
+
     // Guarded by the Health of its upstream.
     boolean draining;
+
+    /** Which drain leaves it its sessions, 0 if none does. */
+    long sessionDrain;
+
     final Ejection ejection = new Ejection();
 
     boolean checked; // whether active checks have judged it
@@ -93,8 +100,10 @@ public final class Host {
     void leave() {
         chosen = false;
         alone = false;
+        keepingSessions = false;
         gone = true;
         draining = true;
+        sessionDrain = 0;
         connections.leave();
         requests.leave();
     }
@@ -209,9 +218,26 @@ public final class Host {
         return chosen;
     }
 
-    /** Whether requests that wait for it may use it: it is chosen, or no endpoint is. */
+    /** Whether requests that wait for it may use it: it takes those of its sessions, or no endpoint is chosen. */
     public boolean isUsed() {
-        return chosen || alone;
+        return takesSessions() || alone;
+    }
+
+    /** Whether requests of its sessions go there: it is chosen, or it drains and keeps them. */
+    public boolean takesSessions() {
+        return chosen || keepingSessions;
+    }
+
+    /** Sets whether it drains and keeps its sessions; returns whether that is a change. */
+    boolean setKeepingSessions(boolean now) {
+        boolean changed = keepingSessions != now;
+        keepingSessions = now;
+        return changed;
+    }
+
+    /** Whether it may keep its sessions while it drains: nothing else speaks against it. */
+    boolean mayKeepSessions() {
+        return draining && sessionDrain != 0 && failedCheck == null && !ejection.isLasting();
     }
 
     void setChosen(boolean now, boolean noneIs) {

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 /** State of an endpoint that the endpoint of the same address takes over in the next generation. */
 record Legacy(
         boolean draining,
+        long sessionDrain,
         boolean checked,
         @Nullable String failedCheck,
         Host reached,
@@ -14,12 +15,14 @@ record Legacy(
     static Legacy of(Host host) {
         Ejection ejection = new Ejection();
         ejection.inherit(host.ejection);
-        return new Legacy(host.draining, host.checked, host.failedCheck, host, host.failures.get(), ejection);
+        return new Legacy(
+                host.draining, host.sessionDrain, host.checked, host.failedCheck, host, host.failures.get(), ejection);
     }
 
     /** Gives the host the state that its settings use; the caller holds the lock of the host's {@link Health}. */
     void give(Host host, HealthSettings settings) {
         host.draining = draining;
+        host.sessionDrain = sessionDrain;
         host.setChosen(reached.isChosen(), false); // until its upstream chooses
         host.inheritReach(reached);
         OutlierDetection outliers = settings.outliers();

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Session persistence (sticky sessions) of one upstream: a cookie names the endpoint that answered. Later requests with the
- * cookie go to that endpoint as long as it may be chosen. Safe from any thread.
+ * cookie go to that endpoint as long as it takes them. Safe from any thread.
  */
 public final class SessionPersistence {
     private static final int MOST_COOKIES = 3;
@@ -43,7 +43,7 @@ public final class SessionPersistence {
     /**
      * The session of a request.
      *
-     * @param endpoint null if the endpoint of the session may not be chosen now
+     * @param endpoint null if the endpoint of the session takes none now
      * @param end in seconds since 1970, 0 for never
      * @param isOld whether the gateway replaces the cookie: another key signs now, or the cookie outlives the timeout
      */
@@ -75,7 +75,7 @@ public final class SessionPersistence {
         this.state = new State(texts, new SessionKeys(upstream, texts), List.of(), Map.of());
     }
 
-    /** The set of endpoints that may be chosen has changed. */
+    /** The set of endpoints that take requests of sessions has changed. */
     synchronized void onChoice(List<Host> hosts) {
         State before = state;
         if (!hosts.equals(before.hosts)) {
@@ -123,6 +123,22 @@ public final class SessionPersistence {
         long latest = latestEnd();
         boolean tooLong = latest != 0 && (claims.end() == 0 || claims.end() > latest); // the timeout was longer then
         return new Kept(now.ids.get(claims.id()), tooLong ? latest : claims.end(), tooLong || claims.key() > 0);
+    }
+
+    /**
+     * Whether a request has a session here, and this upstream continues it.
+     *
+     * @param only whether nothing but sessions goes to this upstream. Then a session ends with its endpoint; else another
+     *     endpoint of this upstream takes it over.
+     */
+    public boolean continues(Fields fields, boolean only) {
+        Kept kept = find(fields);
+        return kept != null && (only ? kept.endpoint() != null : !state.hosts.isEmpty());
+    }
+
+    /** Returns for how many seconds a session lasts, 0 for no limit. */
+    public long timeoutSeconds() {
+        return timeoutSeconds;
     }
 
     /** Returns when a session ends that begins now. */

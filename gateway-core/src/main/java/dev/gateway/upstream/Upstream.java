@@ -70,7 +70,7 @@ public final class Upstream {
     /** Turns on session persistence; called before this is used. */
     public Upstream persist(SessionPersistence made) {
         sessions = made;
-        health.onChoice(made::onChoice);
+        health.onSessionChoice(made::onChoice);
         return this;
     }
 

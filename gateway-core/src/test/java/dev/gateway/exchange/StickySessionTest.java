@@ -102,6 +102,35 @@ class StickySessionTest extends ExchangeRig {
     }
 
     @Test
+    void anEndpointThatDrainsKeepsItsSessions() {
+        Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1);
+        ask(cookieOf(FIRST));
+        assertThat(opener.last().endpoint).isEqualTo(FIRST);
+        answer(200);
+        assertThat(client.field("Set-Cookie")).as("nothing new").isNull();
+        assertThat(records.sessions).containsExactly(SessionResult.KEPT);
+    }
+
+    @Test
+    void anEndpointThatDrainsGetsNoNewSessions() {
+        Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1);
+        ask(null);
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        answer(200);
+    }
+
+    @Test
+    void theTimeOfSessionsAtAnEndpointThatDrainsEnds() {
+        Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1);
+        String cookie = cookieOf(FIRST);
+        health.endSessions(FIRST.toString(), 1);
+        ask(cookie);
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        answer(200);
+        assertThat(records.sessions).containsExactly(SessionResult.MOVED);
+    }
+
+    @Test
     void aForgedCookieIsNoSessionAndIsReplaced() {
         ask("sid=" + "A".repeat(43));
         assertThat(opener.last().endpoint).isEqualTo(FIRST);

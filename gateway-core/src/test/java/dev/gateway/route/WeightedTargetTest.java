@@ -3,17 +3,29 @@ package dev.gateway.route;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
 import dev.gateway.route.WeightedTarget.Weighted;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
+import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,6 +67,64 @@ class WeightedTargetTest {
         assertThat(choose(WeightedTarget.of(List.of(weighted("a", 1), weighted("b", 0), weighted("c", 1))), 100)
                         .keySet())
                 .containsExactlyInAnyOrder("a", "c");
+    }
+
+    private static Upstream sticky(String name, int endpoints) {
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .maxConnections(1)
+                .maxPendingRequests(1)
+                .maxRequests(1)
+                .build();
+        List<Endpoint> all = IntStream.range(0, endpoints)
+                .mapToObj(i -> new Endpoint(i, "10.0.0." + (i + 1), 80, 1))
+                .toList();
+        List<String> keys = List.of("0123456789abcdef0123456789abcdef");
+        return new Upstream(name, all, RoundRobin::new, settings)
+                .persist(new SessionPersistence(
+                        name, "sid", () -> keys, 0, SessionPersistence.SameSite.LAX, () -> 1_000));
+    }
+
+    private static RequestHead request(Upstream upstream, int endpoint) {
+        SessionPersistence sessions = Objects.requireNonNull(upstream.sessions());
+        AsciiString cookie = sessions.begin(new Endpoint(endpoint, "10.0.0." + (endpoint + 1), 80, 1), false);
+        Fields fields = new Fields();
+        fields.add(FieldName.COOKIE, new AsciiString(cookie.toString().replaceAll(";.*", "")));
+        return new RequestHead(
+                Method.GET, AsciiString.of("http"), AsciiString.of("a.test"), AsciiString.of("/"), fields, 0);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1,1", "1,99", "0,1"})
+    void aSessionStaysAtTheUpstreamThatTheWeightsGaveFirst(int ofOld, int ofNew) {
+        Upstream old = sticky("old", 2);
+        Upstream next = sticky("next", 2);
+        Route.Target target = WeightedTarget.of(List.of(new Weighted(old, ofOld), new Weighted(next, ofNew)));
+        for (int i = 0; i < 20; i++) {
+            assertThat(target.choose(null, request(old, 1))).isSameAs(old);
+            assertThat(target.choose(null, request(next, 0))).isSameAs(next);
+        }
+    }
+
+    @Test
+    void withoutItsEndpointASessionStaysOnlyWhereNewOnesBegin() {
+        Upstream old = sticky("old", 2);
+        Upstream next = sticky("next", 1);
+        RequestHead request = request(old, 1);
+        old.health().drain("10.0.0.2:80", true);
+        Route.Target even = WeightedTarget.of(List.of(new Weighted(next, 99), new Weighted(old, 1)));
+        assertThat(even.choose(null, request)).isSameAs(old);
+        Route.Target none = WeightedTarget.of(List.of(new Weighted(next, 1), new Weighted(old, 0)));
+        assertThat(none.choose(null, request)).isSameAs(next);
+        old.health().drain("10.0.0.1:80", true);
+        assertThat(choose(even, request, 20)).as("no endpoint is left").contains("next");
+    }
+
+    private static Set<String> choose(Route.Target target, RequestHead request, int times) {
+        Set<String> names = new HashSet<>();
+        for (int i = 0; i < times; i++) {
+            names.add(target.choose(null, request).name());
+        }
+        return names;
     }
 
     @Test

@@ -164,6 +164,18 @@ class AdminActionsTest {
         assertThat(states()).containsExactly("healthy", "healthy");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "drain?sessions=soon|sessions: expected a duration such as 2h, or 0s",
+                "drain?session=1h|unknown parameter 'session': expected one of sessions"
+            })
+    void aDrainThatIsNotUnderstoodChangesNothing(String action, String message) {
+        assertThat(told(post("/endpoints/app/127.0.0.1:9002:" + action))).isEqualTo("422 " + message + "\n");
+        assertThat(states()).containsExactly("healthy", "healthy");
+    }
+
     @Test
     void aLogLevelIsThatOfTheRootUntilSomebodyChangesItUnlessAskedOtherwise() {
         assertThat(told(post("/log-level?level=debug"))).isEqualTo("200 logger root: debug\n");

@@ -224,6 +224,75 @@ class SessionPersistenceTest {
         assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());
     }
 
+    private static Upstream upstream(Health health) {
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .maxConnections(1)
+                .maxPendingRequests(1)
+                .maxRequests(1)
+                .build();
+        return new Upstream("app", health, settings);
+    }
+
+    private static Health health() {
+        List<Endpoint> endpoints = HOSTS.stream().map(Host::endpoint).toList();
+        return new Health(endpoints, RoundRobin::new, null, null, System::nanoTime);
+    }
+
+    @Test
+    void aDrainLeavesAnEndpointItsSessionsUntilTheyEnd() {
+        Health health = health();
+        Endpoint first = HOSTS.get(0).endpoint();
+        SessionPersistence sessions = sessions(0);
+        Host host = upstream(health).persist(sessions).host(first);
+        String token = token(sessions.begin(first, false));
+        assertThat(health.drainButSessions("10.0.0.1:80", 7)).isTrue();
+        assertThat(endpoint(sessions, token)).isEqualTo(first);
+        assertThat(host.isChosen()).isFalse();
+        assertThat(host.isUsed()).as("whoever waits may wait there").isTrue();
+        health.onChecked(first, "down");
+        assertThat(endpoint(sessions, token)).as("unhealthy").isNull();
+        health.onChecked(first, null);
+        assertThat(endpoint(sessions, token)).isEqualTo(first);
+        assertThat(health.endSessions("10.0.0.1:80", 6))
+                .as("of an earlier drain")
+                .isFalse();
+        assertThat(endpoint(sessions, token)).isEqualTo(first);
+        assertThat(health.endSessions("10.0.0.1:80", 7)).isTrue();
+        assertThat(endpoint(sessions, token)).isNull();
+        assertThat(host.takesSessions()).isFalse();
+        health.drain("10.0.0.1:80", false);
+        assertThat(endpoint(sessions, token)).isEqualTo(first);
+        assertThat(health.drainButSessions("192.0.2.9:80", 8)).isFalse();
+    }
+
+    @Test
+    void aReloadChangesNothingOfADrain() {
+        Health before = health();
+        before.drainButSessions("10.0.0.1:80", 7);
+        Health after = health();
+        after.inherit(before);
+        SessionPersistence sessions = sessions(0);
+        upstream(after).persist(sessions);
+        String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
+        assertThat(endpoint(sessions, token)).isEqualTo(HOSTS.get(0).endpoint());
+        after.endSessions("10.0.0.1:80", 7);
+        assertThat(endpoint(sessions, token)).isNull();
+    }
+
+    @Test
+    void whatHasLeftTheUpstreamLosesItsSessionsAtOnce() {
+        Health health = health();
+        SessionPersistence sessions = sessions(0);
+        Upstream upstream = upstream(health).persist(sessions);
+        String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
+        health.drainButSessions("10.0.0.1:80", 7);
+        upstream.update(HOSTS.stream()
+                .skip(1)
+                .map(host -> EndpointSpec.of(host.endpoint()))
+                .toList());
+        assertThat(endpoint(sessions, token)).isNull();
+    }
+
     @Test
     void theCookieIsTakenAway() {
         Fields fields = new Fields();

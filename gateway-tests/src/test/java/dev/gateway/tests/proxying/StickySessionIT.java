@@ -173,6 +173,72 @@ class StickySessionIT {
     }
 
     @CrossPairingTest
+    void anEndpointThatDrainsKeepsItsSessionsAndGetsNoNewOnes(Pairing pairing) throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Origin two = origin("two");
+                Rig rig = Rig.start(yaml(pairing, List.of(one, two)));
+                Peer client = rig.connect(pairing)) {
+            Answer first = ask(client, "a=b");
+            String other = first.by().equals("one") ? "two" : "one";
+            int port = first.by().equals("one") ? one.port() : two.port();
+            String drain = "/endpoints/app/127.0.0.1:" + port + ":drain";
+            assertThat(rig.post(drain).body()).endsWith(" gets no new requests but those of its sessions, for 1h\n");
+            try (Peer late = rig.connect(pairing)) { // on an event loop that may not have asked that endpoint yet
+                for (int i = 0; i < REQUESTS; i++) {
+                    assertThat(ask(late, first.cookie())).isEqualTo(new Answer(first.by(), "", "none"));
+                    assertThat(ask(client, "a=b").by()).isEqualTo(other);
+                }
+            }
+            assertThat(rig.admin("/upstreams")).contains("\"draining\"");
+            rig.post(drain + "?sessions=0s");
+            assertThat(ask(client, first.cookie()).by()).isEqualTo(other);
+        }
+    }
+
+    @Test
+    void theTimeThatASessionHasDuringADrainEnds() throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Origin two = origin("two");
+                Rig rig = Rig.start(yaml(Pairing.H1_TO_H1, List.of(one, two)));
+                Peer client = rig.connect(Pairing.H1_TO_H1)) {
+            Answer first = ask(client, "a=b");
+            int port = first.by().equals("one") ? one.port() : two.port();
+            rig.post("/endpoints/app/127.0.0.1:" + port + ":drain?sessions=100ms");
+            Answer moved = awaitNewCookie(client, first.cookie());
+            assertThat(moved.by()).isNotEqualTo(first.by());
+        }
+    }
+
+    @CrossPairingTest
+    void aSessionStaysAtItsUpstreamAlsoWithoutAWeight(Pairing pairing) throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Origin two = origin("two");
+                Rig rig = Rig.start(twoUpstreams(pairing, one, two, 1, 0));
+                Peer client = rig.connect(pairing)) {
+            Answer first = ask(client, "a=b");
+            assertThat(first.by()).isEqualTo("one");
+            rig.reload(twoUpstreams(pairing, one, two, 0, 1));
+            for (int i = 0; i < REQUESTS; i++) {
+                assertThat(ask(client, first.cookie())).isEqualTo(new Answer("one", "", "none"));
+            }
+            assertThat(ask(client, "a=b").by()).isEqualTo("two");
+        }
+    }
+
+    private String twoUpstreams(Pairing pairing, Origin one, Origin two, int ofOne, int ofTwo) {
+        String sessions = "{sessionName: sid, keyFile: " + directory.resolve("keys") + "}";
+        return yaml(pairing, List.of(one))
+                .replace("[{name: app}]", "[{name: app, weight: " + ofOne + "}, {name: next, weight: " + ofTwo + "}]")
+                .replace(
+                        "admin:",
+                        "  - {name: next, protocol: " + pairing.upstream + ", endpoints: [{host: 127.0.0.1, port: "
+                                + two.port() + "}], sessionPersistence: " + sessions + "}\nadmin:");
+    }
+
+    @CrossPairingTest
     void keysChangeWithoutAnEndOfSessions(Pairing pairing) throws Exception {
         keys(KEY);
         try (Origin one = origin("one");
