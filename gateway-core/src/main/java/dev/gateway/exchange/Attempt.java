@@ -7,6 +7,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ClientPreamble;
@@ -39,6 +40,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     interface Owner {
         /** Returns whose request it is, as accounts of memory have it: equal for all requests of one client. */
         Object culprit();
+
+        /** Returns the upstream connections on which the client logs in; null if it cannot do so. */
+        default @Nullable LoginPins logins() {
+            return null;
+        }
 
         /** Whether the request was at this endpoint before. */
         boolean isTried(Endpoint endpoint);
@@ -169,6 +175,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public Object client() {
         return owner.culprit();
+    }
+
+    @Override
+    public @Nullable LoginPins logins() {
+        return owner.logins();
     }
 
     @Override

@@ -14,6 +14,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
@@ -31,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 class Attempts extends EndpointUse implements Attempt.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
+    private static final String NO_LOGIN =
+            "a login by NTLM or Negotiate needs a connection of the client's own: HTTP/1.1 on both sides, and no trusted proxy";
     private static final long MOST_DUE_MILLIS = TimeUnit.DAYS.toMillis(1); // longer than any request waits
 
     final Owner owner;
@@ -48,6 +51,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     @Nullable
     Failure lastFailure; // of the previous attempt
 
+    private boolean loginStream; // the stream of the current attempt has its connection for itself
     private @Nullable DueTimes due; // null if no endpoint has asked for a wait
 
     /** The exchange that makes the attempts. */
@@ -145,6 +149,12 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         return exchange.record.connection.culprit();
     }
 
+    /** A trusted proxy may send requests of several users on one connection, and so do clients of a forward proxy. */
+    @Override
+    public @Nullable LoginPins logins() {
+        return exchange.record.fromProxy || owner.routing().isProxied() ? null : exchange.server.logins();
+    }
+
     /** The chosen endpoint has no room, so the attempt moves to another one. */
     @Override
     public void onMoved(Endpoint to) {
@@ -204,6 +214,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         exchange.record.requestedNanos =
                 from.isOpenedAtOnce() ? exchange.record.attemptNanos : exchange.loop.wheel.nanoTime();
         exchange.signFor(peer);
+        loginStream = stream.takesLogins();
         owner.response().attach(stream);
         owner.deadlines().awaitHead(headMillis, policy.waiting().silentMillis(), exchange.record.requestedNanos);
         owner.request().sendTo(from, stream, policy.bufferBytes());
@@ -226,7 +237,9 @@ class Attempts extends EndpointUse implements Attempt.Owner {
             owner.response().onInterim(head, owner.request().hasBegun());
         } else {
             onAnswered(head, last);
-            if (!isLeftToOther(head) && !isRepeated(head)) {
+            if (ConnectionLogin.isUnderWay(head) && !takesLogins()) {
+                owner.fail(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, NO_LOGIN));
+            } else if (!isLeftToOther(head) && !isRepeated(head)) {
                 onAccepted(head.status());
                 owner.response().onHead(head, last);
                 onHeard(exchange.record.respondedNanos);
@@ -238,6 +251,10 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     public void onTrailers(Fields trailers) {
         onAnswerEnded(trailers);
         owner.response().onTrailers(trailers);
+    }
+
+    private boolean takesLogins() {
+        return loginStream && logins() != null;
     }
 
     /** Makes another attempt if the retry policy says so for this status; returns whether it does. */

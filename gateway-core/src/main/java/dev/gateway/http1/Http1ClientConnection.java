@@ -59,6 +59,11 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
          */
         void onReusable(Http1ClientConnection connection, long keepAliveMillis);
 
+        /** Whether a connection on which a client has logged in may be reused: only that client will use it. */
+        default boolean keepsLogin() {
+            return false;
+        }
+
         /** The connection has closed or is about to; called once, whether or not an exchange was in progress. */
         void onClosed(Http1ClientConnection connection);
 
@@ -88,6 +93,11 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
     /** Nobody has a request for it at present. */
     public void keep() {
         kept = true;
+    }
+
+    /** Whether a client logs in, or has logged in, on the connection: only that client may use it. */
+    public boolean isBound() {
+        return input.isBound();
     }
 
     /** Whether {@link #open} may be called. */
@@ -236,7 +246,8 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
 
     private void endExchange() {
         credit.reset();
-        if (!input.isPersistent() || isInputEnding() || outputEnded) {
+        boolean othersLogin = input.isBound() && !listener.keepsLogin();
+        if (!input.isPersistent() || othersLogin || isInputEnding() || outputEnded) {
             shut();
             return;
         }

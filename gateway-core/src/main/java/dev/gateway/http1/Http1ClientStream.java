@@ -54,6 +54,11 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
     }
 
     @Override
+    public boolean takesLogins() {
+        return true;
+    }
+
+    @Override
     public long heldHeap() {
         return Cost.UPSTREAM;
     }

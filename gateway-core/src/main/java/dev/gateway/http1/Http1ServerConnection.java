@@ -7,6 +7,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.time.TimerWheel;
@@ -29,6 +30,7 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     private final @Nullable Upgrade h2c;
     private final ClientFin fin;
     private final ServerTunnel tunnel = new ServerTunnel();
+    private final LoginPins logins = new LoginPins();
 
     // All of these are set when the handler is added, before anything else happens.
 
@@ -70,6 +72,11 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     }
 
     @Override
+    LoginPins logins() {
+        return logins;
+    }
+
+    @Override
     void countFor(Account client) {
         output.countFor(client);
     }
@@ -94,11 +101,13 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         responses.closed(Failure.of(Cause.CLIENT_CLOSED, "the client closed the connection"));
+        logins.end();
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext ctx) {
         responses.closed(Failure.of(Cause.CLIENT_CLOSED, "the connection was taken over"));
+        logins.end();
     }
 
     @Override

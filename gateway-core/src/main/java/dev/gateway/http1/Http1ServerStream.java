@@ -10,6 +10,7 @@ import dev.gateway.overload.Account;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
@@ -62,6 +63,9 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
 
         abstract ConnectionInfo info();
 
+        /** Returns the upstream connections on which the client logs in. */
+        abstract LoginPins logins();
+
         /** What waits of this response and those that follow counts for the account of a client. */
         abstract void countFor(Account client);
 
@@ -89,6 +93,11 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
 
         /** The head that opens a tunnel was written. */
         abstract void becomeTunnel(Http1ServerStream open);
+    }
+
+    @Override
+    public LoginPins logins() {
+        return carrier().logins();
     }
 
     @Override

@@ -32,6 +32,7 @@ final class ResponseInput {
     private @Nullable ResponseEvents handedOnTo; // since the last read-complete
     private boolean begun;
     private boolean persistent; // as the response says
+    private boolean bound; // what a client has proved may hold for the whole connection
     private boolean misframed; // a response to the request has framing that it must not have
     private int interim; // responses to the request so far
     private long keepAliveMillis;
@@ -104,6 +105,11 @@ final class ResponseInput {
     /** Whether the response is such that another may follow it. */
     boolean isPersistent() {
         return persistent;
+    }
+
+    /** Whether what a client has proved may hold for the whole connection. */
+    boolean isBound() {
+        return bound;
     }
 
     /** Returns how long the peer says that it keeps the connection, -1 if it does not. */
@@ -314,11 +320,8 @@ final class ResponseInput {
 
     private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
         int status = head.status();
-        persistent = parser.isKeepAlive()
-                && !misframed
-                && (proxy == null || isKept(head.fields()))
-                && !open.isBound()
-                && !BoundAuthentication.isIn(head.fields(), FieldName.WWW_AUTHENTICATE);
+        bound |= open.isBound() || BoundAuthentication.isIn(head.fields(), FieldName.WWW_AUTHENTICATE);
+        persistent = parser.isKeepAlive() && !misframed && (proxy == null || isKept(head.fields()));
         if (open.isTunnelRefused()) {
             open.end(); // so nothing follows the request's head
             persistent &= open.isUpgrade() || !open.isConnect();

@@ -165,6 +165,7 @@ final class EndpointPool
 
     private void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
         ClientStream stream = kept.open(connection, events);
+        connection.onOpenedFor(callback.logins());
         callback.onOpened(stream, connection.peer);
     }
 

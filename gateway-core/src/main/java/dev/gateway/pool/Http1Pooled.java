@@ -6,17 +6,21 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.Timer;
+import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.StreamKind;
+import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** An HTTP/1.1 connection: it has room for one stream at a time. */
-final class Http1Pooled extends PooledConnection implements Http1ClientConnection.Listener {
+final class Http1Pooled extends PooledConnection implements Http1ClientConnection.Listener, LoginPins.Pin {
     private static final Logger log = LoggerFactory.getLogger(Http1Pooled.class);
 
     /** How long to leave a connection unused that the endpoint may be closing right now. */
@@ -36,6 +40,8 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     private final long openedNanos;
     private int served; // number of requests
     private boolean leased;
+    private @Nullable LoginPins logins; // of the client whose request it has, or that it is pinned to
+    private boolean pinned; // to a client that logs in on it
 
     Http1Pooled(Channel channel, EndpointContext endpoint, Owner owner) {
         super(channel, endpoint, owner);
@@ -78,6 +84,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     @Override
     ClientStream open(ResponseEvents events) {
         leased = true;
+        logins = pinned ? logins : null; // a check has no client
         return connection.open(events);
     }
 
@@ -123,7 +130,9 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         served++;
         endpoint.idleTimeout.requests.onServed(served);
         endLease();
-        if (served >= endpoint.idleTimeout.requests.most(endpoint.now())) {
+        if (connection.isBound()) {
+            pin();
+        } else if (served >= endpoint.idleTimeout.requests.most(endpoint.now())) {
             owner.retire(this, CloseCause.MAX_REQUESTS);
         } else if (endpoint.idleTimeout.requests.isDoubtful(served)) {
             idleSinceNanos = endpoint.now();
@@ -133,9 +142,62 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         }
     }
 
+    // ---- a client that logs in on the connection
+
+    @Override
+    void onOpenedFor(@Nullable LoginPins of) {
+        logins = of;
+    }
+
+    @Override
+    public boolean keepsLogin() {
+        return logins != null && !logins.isEnded();
+    }
+
+    private void pin() {
+        pinned = true;
+        idleSinceNanos = endpoint.now();
+        if (logins == null || !logins.add(this)) {
+            end();
+        } else {
+            owner.onPinned(this);
+        }
+    }
+
+    @Override
+    public Object upstream() {
+        return endpoint.shared;
+    }
+
+    @Override
+    public void end() {
+        owner.retire(this, CloseCause.REQUEST);
+    }
+
+    /**
+     * Opens a stream for the next request of the client that it is pinned to.
+     *
+     * @return false if the connection has ended; the request goes the way of others then
+     */
+    boolean reopen(Endpoint chosen, ResponseEvents events, StreamOpener.Callback callback) {
+        if (!connection.isIdle() || endpoint.host.isGone() || endpoint.resources.peerClose.hasCome(channel)) {
+            return false;
+        }
+        endpoint.host.requests().acquireBeyond(); // the client waits for nobody: its connection is there
+        Endpoint own = endpoint.target.endpoint();
+        if (!own.equals(chosen)) {
+            callback.onMoved(own);
+        }
+        callback.onOpened(open(events), peer);
+        return true;
+    }
+
     @Override
     public void onClosed(Http1ClientConnection closed) {
         doubtTimer.cancel();
+        if (pinned && logins != null) {
+            logins.remove(this);
+        }
         if (served > 0 && !leased && isServing() && !owner.isClosed()) { // by the endpoint
             long now = endpoint.now();
             if (KeepAliveRequests.isSoon(now - idleSinceNanos)) {

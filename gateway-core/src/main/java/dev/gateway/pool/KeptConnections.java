@@ -7,6 +7,8 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     private final Owner owner;
     private final SharedUpstream shared;
     private final PooledConnections connections = new PooledConnections();
+    private final Set<PooledConnection> pinned = new LinkedHashSet<>(); // to clients that log in on them
     private final IdleReaper reaper;
     private final AddressWatch addresses;
     private @Nullable CloseCause retired; // why idle connections are not kept; null if they are
@@ -177,6 +180,17 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         owner.onRoomLost();
     }
 
+    @Override
+    public void onPinned(PooledConnection connection) {
+        if (mustGiveUp()) {
+            retire(connection, CloseCause.LIMIT); // the client has to log in again
+        } else if (pinned.add(connection)) {
+            connections.withdraw(connection);
+            move(connection, State.RETIRING);
+            owner.onRoomLost();
+        }
+    }
+
     /**
      * Retires connections that have been idle for longer, too: they are probably closed, and would lose the retry again.
      */
@@ -237,6 +251,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         if (wasKept && connection.closeCause() == CloseCause.ENDPOINT) {
             onKeptEnded(connection);
         }
+        pinned.remove(connection);
         if (connection.isPermitted()) {
             shared.permits.release(endpoint.host);
         }
@@ -252,6 +267,9 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     /** Closes the connection that has been idle for longest; returns whether there was one. */
     boolean giveUpIdle() {
         PooledConnection idle = connections.longestIdle();
+        if (idle == null) {
+            idle = pinned.stream().filter(PooledConnection::isIdle).findFirst().orElse(null);
+        }
         if (idle != null) {
             retire(idle, CloseCause.LIMIT);
         }

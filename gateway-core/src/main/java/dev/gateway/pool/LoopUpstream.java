@@ -4,6 +4,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.ClientPreamble;
@@ -92,6 +93,12 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             return check;
         }
         if (endpoint.index() != NamedByRequest.INDEX) {
+            LoginPins logins = kind == StreamKind.CHECK || kind == StreamKind.TUNNEL ? null : callback.logins();
+            if (logins != null
+                    && logins.find(shared) instanceof Http1Pooled pinned
+                    && pinned.reopen(endpoint, events, callback)) {
+                return StreamOpener.Opening.DONE;
+            }
             Host host = shared.upstream.host(endpoint);
             if (!host.isGone()) {
                 return open(host, kind, preamble, events, callback);

@@ -5,6 +5,7 @@ import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.StreamKind;
 import io.netty.channel.Channel;
@@ -61,6 +62,9 @@ abstract class PooledConnection {
         /** The peer accepts no new streams on the connection (GOAWAY). */
         void onGoingAway(PooledConnection connection);
 
+        /** A client logs in on the connection: from now on, no other client gets a stream on it. It is idle. */
+        void onPinned(PooledConnection connection);
+
         /** The endpoint has closed the kept connection just when a request was sent on it. */
         void onStale(PooledConnection connection);
 
@@ -95,6 +99,13 @@ abstract class PooledConnection {
 
     /** Whether no stream is open. */
     abstract boolean isIdle();
+
+    /**
+     * The stream that was opened last is a request of this client.
+     *
+     * @param logins the upstream connections on which the client logs in, null if it cannot do so
+     */
+    void onOpenedFor(@Nullable LoginPins logins) {}
 
     /** It is idle, and the pool keeps it for later requests. */
     void onKept() {}

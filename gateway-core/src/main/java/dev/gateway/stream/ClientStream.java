@@ -14,6 +14,11 @@ public interface ClientStream extends Stream {
      */
     void head(RequestHead head, boolean last);
 
+    /** Whether it has its connection for itself, so that a client may log in on that. */
+    default boolean takesLogins() {
+        return false;
+    }
+
     /** Returns about how many bytes of heap are held for it, with its connection if it has that for itself. */
     default long heldHeap() {
         return 0;

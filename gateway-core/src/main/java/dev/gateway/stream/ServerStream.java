@@ -3,6 +3,7 @@ package dev.gateway.stream;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
 import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Server stream (downstream side): a request from downstream, to be answered. The response ends it: after its last part no
@@ -81,6 +82,14 @@ public interface ServerStream extends Stream {
      * that of the connection, also after its exchange. To be called before anything else.
      */
     default void countFor(Account client) {}
+
+    /**
+     * Returns the upstream connections on which the client of this connection logs in. Null if it cannot: streams of one
+     * connection would share the login.
+     */
+    default @Nullable LoginPins logins() {
+        return null;
+    }
 
     /** Returns what is known of the connection this request came by. */
     ConnectionInfo connection();

@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ResponseEvents;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,11 @@ public interface StreamOpener {
          */
         default Object client() {
             return StreamOpener.class;
+        }
+
+        /** Returns the upstream connections on which the client logs in; null if it cannot do so. */
+        default @Nullable LoginPins logins() {
+            return null;
         }
 
         /**

@@ -94,6 +94,23 @@ class Http1ClientConnectionTest {
     }
 
     @Test
+    void aLoginIsForgottenByNoLaterResponse() {
+        upstream.keepsLogin = true;
+        upstream.get();
+        upstream.respond("HTTP/1.1 401 No\r\nWWW-Authenticate: NTLM\r\nContent-Length: 2\r\n\r\nok");
+        assertEquals(1, upstream.reusable);
+        assertTrue(upstream.connection.isBound());
+        upstream.get();
+        upstream.respond(OK);
+        assertEquals(2, upstream.reusable);
+        assertTrue(upstream.connection.isBound());
+        upstream.keepsLogin = false; // its client has gone
+        upstream.get();
+        upstream.respond(OK);
+        assertEquals(2, upstream.reusable);
+    }
+
+    @Test
     void theShortPartsOfABodyAreOneBuffer() {
         Received put = upstream.open();
         put.stream().head(Upstream.request("PUT", -1), false);

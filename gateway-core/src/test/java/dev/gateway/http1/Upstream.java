@@ -25,6 +25,7 @@ final class Upstream implements Http1ClientConnection.Listener {
     final Http1ClientConnection connection;
     int socketErrors;
     int reusable;
+    boolean keepsLogin;
     int closed;
     int stale;
     long keepAliveMillis;
@@ -65,6 +66,11 @@ final class Upstream implements Http1ClientConnection.Listener {
                 new AsciiString("/p?q"),
                 fields,
                 length);
+    }
+
+    @Override
+    public boolean keepsLogin() {
+        return keepsLogin;
     }
 
     Received open() {
