@@ -49,6 +49,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         /** Whether the request was at this endpoint before. */
         boolean isTried(Endpoint endpoint);
 
+        /** Whether the attempt may be at an ejected endpoint if no other can be reached. */
+        default boolean takesEjected() {
+            return false;
+        }
+
         /** The attempt moves to another endpoint than the chosen one. */
         void onMoved(Endpoint to);
 
@@ -185,6 +190,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public boolean isTried(Endpoint endpoint) {
         return owner.isTried(endpoint);
+    }
+
+    @Override
+    public boolean takesEjected() {
+        return owner.takesEjected();
     }
 
     @Override

@@ -166,6 +166,11 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     }
 
     @Override
+    public boolean takesEjected() {
+        return true;
+    }
+
+    @Override
     public long leftMillis() {
         return owner.deadlines().leftMillis(exchange.state.isRequestEnded());
     }
@@ -485,7 +490,11 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     }
 
     private long delayAfter(Failure failure) {
-        boolean elsewhere = isElsewhere();
+        if (mayConnectElsewhere(failure)) {
+            retries.takeOther();
+            return 0;
+        }
+        boolean elsewhere = isElsewhereAfter(failure);
         boolean timedOut = failure.cause() == Cause.UPSTREAM_TIMEOUT || failure.cause() == Cause.CONNECT_TIMEOUT;
         if (timedOut && !elsewhere && route.timeouts().backendRequestMillis() == 0) {
             return Retries.NONE; // waiting at the same endpoint again would double the time

@@ -43,6 +43,26 @@ final class EndpointChoice {
         return untried(upstream, request) != null;
     }
 
+    /**
+     * Returns an ejected endpoint that was not tried, null if there is none. One that could not be reached comes first: if it
+     * still cannot be, nothing is lost, and the others have answered badly.
+     */
+    static @Nullable Endpoint spare(Upstream upstream, BalancerContext request) {
+        List<Host> hosts = upstream.hosts();
+        int start = hosts.isEmpty() ? 0 : ThreadLocalRandom.current().nextInt(hosts.size());
+        Endpoint reached = null;
+        for (int i = 0; i < hosts.size(); i++) {
+            Host host = hosts.get((start + i) % hosts.size());
+            if (host.isSpare() && !request.isTried(host.endpoint())) {
+                if (host.isUnreached()) {
+                    return host.endpoint();
+                }
+                reached = host.endpoint();
+            }
+        }
+        return reached;
+    }
+
     /** Whether any endpoint has answered a request since this time. */
     static boolean isAnyHeardSince(Upstream upstream, long nanos) {
         for (Host host : upstream.hosts()) {

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -14,6 +15,7 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import java.util.BitSet;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,10 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     private long tried; // one bit for each endpoint, by its index, for the first 64
     private @Nullable BitSet triedBeyond; // the others, by their index
     private int stale; // attempts in a row that failed because the kept connection was closed
+    private boolean refused; // the endpoint refused the stream of the last attempt, which failed
+    private boolean unconnected; // no connection could be made for an attempt
+    private boolean connecting; // ... for the last attempt
+    private long connectingNanos; // when the first such attempt in a row began
     private boolean failedByStatus; // the endpoint answered this attempt with an error
     private boolean answeredWell; // the head was good; the upstream's health does not count the success yet
     private boolean awaitsGrpcStatus; // the response is that of a gRPC call, whose status comes in the trailers
@@ -52,15 +58,24 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
 
     /** Chooses an endpoint, preferably one that no attempt has tried; null if there is none to choose. */
     final @Nullable Endpoint choose() {
-        if (stale >= MAX_STALE && endpoint != null && upstream.host(endpoint).isChosen()) {
+        boolean unprocessed = stale > 0 || refused;
+        if (unprocessed && endpoint != null && upstream.host(endpoint).isChosen() && staysWhereItWas()) {
             return endpoint;
         }
         Endpoint kept = session == null ? null : session.endpoint();
-        boolean untouched = endpoint == null || (stale > 0 && endpoint.equals(kept));
+        boolean untouched = endpoint == null || (unprocessed && endpoint.equals(kept));
         if (kept != null && untouched && upstream.host(kept).takesSessions()) {
             return kept;
         }
-        return EndpointChoice.choose(upstream, this);
+        Endpoint chosen = EndpointChoice.choose(upstream, this);
+        Endpoint spare =
+                unconnected && (chosen == null || isTried(chosen)) ? EndpointChoice.spare(upstream, this) : null;
+        return spare == null ? chosen : spare;
+    }
+
+    /** Whether the next attempt stays at the endpoint although there are others, if it did not process the request. */
+    private boolean staysWhereItWas() {
+        return stale >= MAX_STALE || upstream.balancer().keeps(this);
     }
 
     /** Returns an endpoint for an attempt beside the current one, or null if no healthy endpoint is untried. */
@@ -111,7 +126,41 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
 
     /** The current attempt has failed, and another one follows. */
     final void leave(Failure failure) {
+        boolean sent = exchange.state.phase() == Phase.REQUESTED;
         stale = failure.stale() ? stale + 1 : 0;
+        refused = sent && failure.retry() == RetrySafety.ALWAYS;
+        boolean again = isUnconnected(failure);
+        if (again && !connecting) {
+            connectingNanos = exchange.record.attemptNanos;
+        }
+        connecting = again;
+        unconnected |= again;
+    }
+
+    /**
+     * Whether the request goes to an endpoint that it has not tried, in service or ejected: no connection could be made,
+     * and there is time left for it. Any method may, because nothing was sent.
+     */
+    final boolean mayConnectElsewhere(Failure failure) {
+        if (!isUnconnected(failure)) {
+            return false;
+        }
+        long since = connecting ? connectingNanos : exchange.record.attemptNanos;
+        long spent = TimeUnit.NANOSECONDS.toMillis(exchange.loop.wheel.nanoTime() - since);
+        long most = upstream.settings().connectMillis();
+        return (most == 0 || spent < most)
+                && (EndpointChoice.hasUntried(upstream, this) || EndpointChoice.spare(upstream, this) != null);
+    }
+
+    /** Whether the current attempt fails because no connection could be made, and not for want of room. */
+    private boolean isUnconnected(Failure failure) {
+        if (exchange.state.phase() != Phase.CONNECTING || failure.retry() != RetrySafety.ALWAYS) {
+            return false;
+        }
+        return switch (failure.cause()) {
+            case CONNECT_FAILED, CONNECT_TIMEOUT, DNS_FAILED, TLS_FAILED, UPSTREAM_TIMEOUT -> true;
+            default -> false;
+        };
     }
 
     @Override
@@ -138,8 +187,15 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
         return index < Long.SIZE ? (tried & (1L << index)) != 0 : triedBeyond != null && triedBeyond.get(index);
     }
 
-    /** Whether the next attempt would go to another endpoint. */
-    final boolean isElsewhere() {
+    /**
+     * Whether the next attempt would go to another endpoint. If no connection could be made, only one counts that the request
+     * has not tried.
+     */
+    final boolean isElsewhereAfter(Failure failure) {
+        return isUnconnected(failure) ? EndpointChoice.hasUntried(upstream, this) : isElsewhere();
+    }
+
+    private boolean isElsewhere() {
         return endpoint == null || upstream.health().hasOther(endpoint);
     }
 

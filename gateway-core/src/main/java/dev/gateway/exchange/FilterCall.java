@@ -213,8 +213,17 @@ final class FilterCall extends SideRequest implements UpstreamCall {
         }
     }
 
+    @Override
+    public boolean takesEjected() {
+        return true;
+    }
+
     private boolean isRepeatedAfter(Failure failure) {
-        boolean elsewhere = isElsewhere();
+        if (exchange.state.isRetriable() && mayConnectElsewhere(failure)) {
+            retries.takeOther();
+            return true;
+        }
+        boolean elsewhere = isElsewhereAfter(failure);
         if (!exchange.state.isRetriable() || (failure.cause() == Cause.CONNECT_TIMEOUT && !elsewhere)) {
             return false;
         }

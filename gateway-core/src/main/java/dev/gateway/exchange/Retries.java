@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Whatever the retry policy says, up to three times, if the endpoint provably did not process the request, for any
  *       method. So several connections may close under a request.
  *   <li>Whatever the policy says, at other endpoints, if an endpoint could not be reached; once if no connection became
- *       free in time.
+ *       free in time. {@link EndpointUse#mayConnectElsewhere} adds those that the request has not tried.
  *   <li>Whatever the policy says, within the same three times, if a kept connection was closed and the method is
  *       idempotent. The pool has dropped other connections that are as old.
  *   <li>Beyond that, as often as the policy says and the upstream's budget allows: after failures, and after responses with
@@ -91,6 +91,11 @@ final class Retries {
             return NONE;
         }
         return after == After.RESET && tried.wasFailing && tried.elsewhere && tryOther() ? 0 : byPolicy(0);
+    }
+
+    /** The request goes to another endpoint that it has not tried, because no connection could be made. */
+    void takeOther() {
+        others = Math.max(0, others - 1);
     }
 
     private boolean isSafe(Failure failure) {

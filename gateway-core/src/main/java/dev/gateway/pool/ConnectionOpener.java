@@ -105,6 +105,14 @@ final class ConnectionOpener {
         }
     }
 
+    /** Makes the connection that one more waiting request needs, beyond any limit: none holds for an ejected endpoint. */
+    void openBeyond() {
+        if (isNeeded()) {
+            shared.permits.acquireBeyond(permit);
+            dial();
+        }
+    }
+
     /** Whether a request that joins the queue now would wait for a permit, which may take long. */
     boolean waitsForPermit() {
         return isNeeded() && (permit.isWaiting() || !(mayExceedLimit() || shared.permits.isAvailable(host)));

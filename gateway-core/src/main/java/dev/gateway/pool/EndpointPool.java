@@ -57,6 +57,13 @@ final class EndpointPool
          */
         boolean move(Waiter waiter);
 
+        /**
+         * Finds an endpoint that a waiting request has not tried, even if it could not be reached lately or is ejected.
+         *
+         * @return whether there was one; then the request has been answered, or waits there
+         */
+        boolean moveToUntried(Waiter waiter);
+
         /** The number of waiting requests for which no connection is being made changes by this. */
         void onWithoutDial(int change);
 
@@ -217,6 +224,11 @@ final class EndpointPool
     @Override
     public boolean move(Waiter waiter) {
         return others.move(waiter);
+    }
+
+    @Override
+    public boolean moveToUntried(Waiter waiter) {
+        return others.moveToUntried(waiter);
     }
 
     @Override

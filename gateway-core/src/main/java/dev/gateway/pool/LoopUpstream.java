@@ -134,7 +134,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             String name = shared.settings.followsHost() ? callback.serverName() : null;
             return name == null ? pool(host).open(kind, events, callback) : openFor(name, host, kind, events, callback);
         }
-        Host free = siblings.withRoom(host, callback);
+        Host free = host.isSpare() && callback.takesEjected() ? host : siblings.withRoom(host, callback);
         if (free != host) {
             callback.onMoved(free.endpoint());
         }

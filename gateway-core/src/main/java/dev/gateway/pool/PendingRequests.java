@@ -37,6 +37,12 @@ final class PendingRequests implements Waiter.Owner {
         /** Moves a waiting request to another endpoint that has room; returns whether there is one. */
         boolean move(Waiter waiter);
 
+        /**
+         * Moves a waiting request to an endpoint that it has not tried, even to one that could not be reached lately or is
+         * ejected; returns whether there is one.
+         */
+        boolean moveToUntried(Waiter waiter);
+
         /** The number of waiting requests for which no connection is being made changes by this. */
         void onWithoutDial(int change);
 
@@ -78,10 +84,13 @@ final class PendingRequests implements Waiter.Owner {
     StreamOpener.Opening enqueue(Waiter waiter) {
         waiters.add(waiter);
         endpoint.observer.onPending();
-        if (endpoint.flexible && isWorseThanOthers() && owner.move(waiter)) {
+        if (endpoint.host.isSpare() && waiter.callback.takesEjected()) {
+            opener.openBeyond();
+        } else if (endpoint.flexible && isWorseThanOthers() && owner.move(waiter)) {
             return waiter;
+        } else {
+            opener.openNeeded();
         }
-        opener.openNeeded();
         if (waiter.isQueued()) {
             limit(waiter);
         }
@@ -97,6 +106,10 @@ final class PendingRequests implements Waiter.Owner {
 
     private boolean moveElsewhere(Waiter waiter) {
         return endpoint.flexible && owner.move(waiter);
+    }
+
+    private boolean moveToUntried(Waiter waiter) {
+        return endpoint.flexible && waiter.queued && owner.moveToUntried(waiter);
     }
 
     /**
@@ -164,7 +177,7 @@ final class PendingRequests implements Waiter.Owner {
     public void onWaited(Waiter waiter) {
         if (!waiter.connectionWait.isForPermit() && opener.dialing() > 0) {
             onLate();
-            if (!moveElsewhere(waiter) && waiter.isQueued()) {
+            if (!moveElsewhere(waiter) && !moveToUntried(waiter) && waiter.isQueued()) {
                 // The pool answers the request when the connection fails.
                 endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
             }

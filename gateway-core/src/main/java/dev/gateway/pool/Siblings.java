@@ -109,6 +109,33 @@ final class Siblings implements EndpointPool.Others {
         return to != null;
     }
 
+    @Override
+    public boolean moveToUntried(Waiter waiter) {
+        Predicate<EndpointPool> untried = pool -> pool.pending != waiter.owner
+                && !isTried(waiter.callback, pool)
+                && pool.endpoint.host.requests().hasRoom()
+                && pool.opener.mayReserve();
+        EndpointPool to = take(untried, Siblings::reserve);
+        if (to == null && waiter.callback.takesEjected()) {
+            to = anySpare(untried);
+        }
+        if (to != null) {
+            to.pending.receive(waiter);
+        }
+        return to != null;
+    }
+
+    private @Nullable EndpointPool anySpare(Predicate<EndpointPool> wanted) {
+        int start = (int) random.applyAsLong(pools.size());
+        for (int i = 0; i < pools.size(); i++) {
+            EndpointPool pool = pools.get((start + i) % pools.size());
+            if (pool.endpoint.host.isSpare() && !pool.isClosed() && wanted.test(pool) && reserve(pool)) {
+                return pool;
+            }
+        }
+        return null;
+    }
+
     private static boolean reserve(EndpointPool pool) {
         if (!pool.endpoint.host.requests().tryAcquire()) {
             return false;

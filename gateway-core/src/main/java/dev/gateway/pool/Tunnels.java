@@ -65,6 +65,12 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         TunnelOpening tunnel = new TunnelOpening(context, this, target, preamble, events, callback);
         observer.onPending();
         waiting.add(tunnel);
+        if (host.isSpare() && callback.takesEjected()) {
+            shared.permits.acquireBeyond(permit); // no limit holds for an ejected endpoint
+            stopWaiting(tunnel);
+            dial(tunnel);
+            return tunnel;
+        }
         dial();
         if (tunnel.isQueued() && !tunnel.connectionWait.beginForPermit(context, tunnel.client)) {
             failForOthers(tunnel);

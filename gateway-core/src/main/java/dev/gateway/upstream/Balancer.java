@@ -14,6 +14,11 @@ public interface Balancer {
     @Nullable
     Endpoint choose(BalancerContext request);
 
+    /** Whether the request belongs to the endpoint that this chooses for it, and leaves that only if it must. */
+    default boolean keeps(BalancerContext request) {
+        return false;
+    }
+
     /** Whether this balancer uses the latency of hosts, so that callers must measure it. */
     default boolean timesAnswers() {
         return false;

@@ -119,6 +119,8 @@ final class ChosenHosts {
         for (Host host : all.hosts) {
             keepingChanged |= host.setKeepingSessions(host.mayKeepSessions());
         }
+        Set<Host> included = Set.copyOf(hosts);
+        all.hosts.forEach(host -> host.setSpare(host.isWell() && !included.contains(host)));
         if (!rebuild && chosen.equals(choice.endpoints) && doubtful == choice.doubtful) {
             if (keepingChanged) {
                 tellOfSessions(all);
@@ -128,7 +130,6 @@ final class ChosenHosts {
         if (slowly) {
             slowStart.join(choice.endpoints, hosts, now);
         }
-        Set<Host> included = Set.copyOf(hosts);
         for (Host host : all.hosts) {
             host.setChosen(included.contains(host), included.isEmpty());
         }

@@ -75,6 +75,11 @@ public final class ConsistentHash implements Balancer {
         return candidates.endpoint(fallback >= 0 ? fallback : candidates.untried(table.find(hash), request));
     }
 
+    @Override
+    public boolean keeps(BalancerContext request) {
+        return hash(request) != KeyHash.NONE;
+    }
+
     private long hash(BalancerContext request) {
         long hash = KeyHash.NONE;
         for (int i = 0; i < keys.size(); i++) { // no iterator is made

@@ -41,6 +41,9 @@ public final class Host {
     /** Whether the balancer chooses no endpoint at all, so that requests that wait for this one have no better choice. */
     private volatile boolean alone;
 
+    /** Whether it gets no requests only because it was ejected. */
+    private volatile boolean spare;
+
     /** Whether its upstream no longer has this endpoint. */
     private volatile boolean gone;
 
@@ -101,6 +104,7 @@ public final class Host {
         chosen = false;
         alone = false;
         keepingSessions = false;
+        spare = false;
         gone = true;
         draining = true;
         sessionDrain = 0;
@@ -246,6 +250,20 @@ public final class Host {
         }
         if (alone != noneIs) {
             alone = noneIs;
+        }
+    }
+
+    /**
+     * Whether it gets no requests only because it was ejected. A request goes there rather than fail because no endpoint in
+     * service can be reached.
+     */
+    public boolean isSpare() {
+        return spare;
+    }
+
+    void setSpare(boolean now) {
+        if (spare != now) {
+            spare = now;
         }
     }
 

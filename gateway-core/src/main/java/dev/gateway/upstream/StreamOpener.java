@@ -64,6 +64,14 @@ public interface StreamOpener {
         }
 
         /**
+         * Whether the opening may be at an ejected endpoint, which is better than none. Others move to an endpoint in
+         * service.
+         */
+        default boolean takesEjected() {
+            return false;
+        }
+
+        /**
          * A connection was made while this opening waited for one; {@link #onOpened} follows.
          *
          * @param nanos how long making it took, name resolution included. It may have begun for another opening

@@ -336,13 +336,15 @@ class OutcomeTest extends ExchangeRig {
     }
 
     @Test
-    void whoIsEjectedForAFailureIsNotTriedAgainIfNobodyElseIsThere() {
+    void whoIsEjectedForAFailureIsTriedIfNobodyElseCanBeReached() {
         outliers = new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 1, 1000, 1000, 100);
         get();
         health().onUnanswered(SECOND, 0, 0);
         opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));
+        assertThat(opener.openings).extracting(opening -> opening.endpoint).containsExactly(FIRST, SECOND);
+        opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));
         assertAnswered(502, Cause.CONNECT_FAILED);
-        assertThat(opener.openings).as("the only one in service was tried").hasSize(1);
+        assertThat(opener.openings).as("each was tried once").hasSize(2);
     }
 
     private void answer(int status) {

@@ -101,6 +101,17 @@ class StickySessionTest extends ExchangeRig {
         assertThat(records.sessions).containsExactly(SessionResult.MOVED);
     }
 
+    /** It is there, and has what the session needs. */
+    @Test
+    void aSessionStaysWhereAStreamWasRefused() {
+        ask(cookieOf(SECOND));
+        opener.last().succeed();
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        assertThat(opener.last().endpoint).isEqualTo(SECOND);
+        answer(200);
+        assertThat(records.sessions).containsExactly(SessionResult.KEPT);
+    }
+
     @Test
     void anEndpointThatDrainsKeepsItsSessions() {
         Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1);

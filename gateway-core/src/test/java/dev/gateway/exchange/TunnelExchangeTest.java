@@ -15,10 +15,11 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamKind;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
-import java.util.Collections;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -192,16 +193,22 @@ class TunnelExchangeTest extends ExchangeRig {
     }
 
     @Test
-    void severalEndpointsAreTriedForATunnelButNotAll() {
-        endpoints = Collections.nCopies(12, FIRST);
+    void allEndpointsAreTriedForATunnelButEachOnce() {
+        endpoints = IntStream.range(0, 12)
+                .mapToObj(i -> new Endpoint(i, "db" + i + ".test", 5432, 1))
+                .toList();
+        balancer = request -> endpoints.get(0);
         settings.tunnels = head -> settings.router.match(head("GET", "/"));
         route();
         connect("db.example.com:5432");
-        for (int i = 0; i < 9; i++) {
+        for (int i = 0; i < 12; i++) {
             opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
         }
         assertAnswered(502, Cause.CONNECT_FAILED);
-        assertThat(opener.openings).hasSize(9);
+        assertThat(opener.openings)
+                .extracting(opening -> opening.endpoint)
+                .hasSize(12)
+                .doesNotHaveDuplicates();
     }
 
     // ---- the end of each direction

@@ -70,6 +70,11 @@ class PendingRequestsTest extends PartsFixture {
         }
 
         @Override
+        public boolean moveToUntried(Waiter waiter) {
+            return false;
+        }
+
+        @Override
         public void onWithoutDial(int change) {
             withoutDial += change;
         }

@@ -19,6 +19,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
@@ -185,10 +186,17 @@ abstract class PoolFixture {
     }
 
     void upstreamOf(List<Endpoint> endpoints, Balancer.Policy balancing, DialSettings dialSettings) throws Exception {
+        upstreamOf(new Health(endpoints, balancing, null, null, System::nanoTime), dialSettings);
+    }
+
+    void upstreamOf(Health health) throws Exception {
+        upstreamOf(health, DialSettings.DIRECT);
+    }
+
+    private void upstreamOf(Health health, DialSettings dialSettings) throws Exception {
         upstream = new Upstream(
                 "app",
-                endpoints,
-                balancing,
+                health,
                 UpstreamSettings.builder()
                         .protocol(settings.protocol)
                         .tls(settings.tls)

@@ -35,6 +35,9 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     /** The endpoint that it moved to last. */
     volatile @Nullable Endpoint movedTo;
 
+    /** Whether it may go to an ejected endpoint. */
+    volatile boolean takesEjected;
+
     /** Whether it ends its stream when it hears that the endpoint does not answer. */
     volatile boolean resetsWhenUnresponsive;
 
@@ -72,6 +75,15 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     static Reply getAgain(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, Endpoint tried) {
         Reply reply = new Reply(loop, "/");
         reply.tried = tried;
+        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, StreamKind.EXCHANGE, null, reply, reply));
+        return reply;
+    }
+
+    /** Asks for a request that would rather go to an ejected endpoint than fail. */
+    static Reply getFromAny(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint) {
+        Reply reply = new Reply(loop, "/");
+        reply.tried = endpoint;
+        reply.takesEjected = true;
         loop.execute(() -> reply.opening = opener.open(upstream, endpoint, StreamKind.EXCHANGE, null, reply, reply));
         return reply;
     }
@@ -129,6 +141,11 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
                     }
                 })
                 .get();
+    }
+
+    @Override
+    public boolean takesEjected() {
+        return takesEjected;
     }
 
     @Override

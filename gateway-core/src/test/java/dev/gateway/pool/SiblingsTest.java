@@ -6,6 +6,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
+import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
 import java.io.IOException;
@@ -230,6 +231,65 @@ class SiblingsTest extends PoolFixture {
             retry.connection();
             assertThat(retry.movedTo).isEqualTo(second);
         }
+        endConnecting();
+    }
+
+    private Reply getFromAny(Endpoint endpoint) {
+        return Reply.getFromAny(pools.opener(0), transport.loops().get(0), upstream, endpoint);
+    }
+
+    /** Makes an upstream of two endpoints, of which the second is ejected. */
+    private void toTwoWithTheSecondEjected(int port) throws Exception {
+        b = http1();
+        first = new Endpoint(0, "127.0.0.1", port, 1);
+        second = new Endpoint(1, "127.0.0.1", b.port(), 1);
+        OutlierDetection ejects = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 1, 60_000, 60_000, 100);
+        upstreamOf(new Health(List.of(first, second), RoundRobin::new, ejects, null, System::nanoTime));
+        upstream.health().onAnswered(second, 503);
+        assertThat(upstream.host(second).isSpare()).isTrue();
+    }
+
+    @Test
+    void aRequestGetsAConnectionToAnEjectedEndpointIfItAsksForThat() throws Exception {
+        settings.maxConnections = 1;
+        a = http1();
+        toTwoWithTheSecondEjected(a.port());
+        Reply held = getFrom(first, "/hold");
+        Runnable answer = heldBy(a);
+        Reply there = getFromAny(second);
+        there.connection();
+        assertThat(there.movedTo).isNull();
+        assertThat(b.connections).hasSize(1);
+        answer.run();
+        held.connection();
+    }
+
+    @Test
+    void aRequestThatIsSlowToConnectGoesToAnEjectedEndpointRatherThanWait() throws Exception {
+        settings.connectMillis = 40_000;
+        toTwoWithTheSecondEjected(blackHole());
+        Reply stays = getFrom(first, "/");
+        Reply moves = getFromAny(first);
+        assertThat(counted().connecting()).isEqualTo(2);
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        moves.connection();
+        assertThat(moves.movedTo).isEqualTo(second);
+        assertThat(stays.isDone()).isFalse();
+        stays.cancel();
+        endConnecting();
+    }
+
+    @Test
+    void aRequestThatIsSlowToConnectGoesEvenWhereNoConnectionCouldBeMadeLately() throws Exception {
+        settings.connectMillis = 40_000;
+        b = http1();
+        to(blackHole(), b.port());
+        upstream.health().onUnreached(second, Cause.CONNECT_FAILED);
+        Reply moves = getFromAny(first);
+        assertThat(counted().connecting()).isEqualTo(1);
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        moves.connection();
+        assertThat(moves.movedTo).isEqualTo(second);
         endConnecting();
     }
 
