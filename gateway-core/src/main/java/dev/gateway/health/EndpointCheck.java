@@ -144,6 +144,9 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         boolean silent = unanswered && !upstream.host(endpoint).isHeardSince(askedNanos); // requests may know better
         boolean good = failure == null;
         observer.onChecked(good);
+        if (good && !(policy.request() instanceof ActiveCheck.Tcp)) {
+            upstream.health().onAnsweredCheck(endpoint); // before it may return: then the log says so in order
+        }
         State told = good ? State.HEALTHY : State.UNHEALTHY;
         contrary = state == told ? 0 : contrary + 1;
         int threshold = good ? policy.healthyThreshold() : policy.unhealthyThreshold();

@@ -187,6 +187,7 @@ public final class Health {
         Host host = host(endpoint);
         if (host != null) {
             host.setReached(true, clock.getAsLong());
+            endEarly(host, Ejection::endsByConnection);
         }
     }
 
@@ -195,7 +196,7 @@ public final class Health {
         Host host = host(endpoint);
         if (host != null) {
             host.setReached(false, clock.getAsLong());
-            onFailed(host, true, isSilence(cause));
+            onFailed(host, true, Ejection.Why.NO_CONNECTION, isSilence(cause));
         }
     }
 
@@ -247,7 +248,8 @@ public final class Health {
         if (host != null) {
             host.setUnanswered(true);
             long waited = nanos - sentNanos;
-            onFailed(host, true, !host.isHeardSince(nanos - waited / 2)); // else only this request takes long
+            boolean silent = !host.isHeardSince(nanos - waited / 2); // else only this request takes long
+            onFailed(host, true, Ejection.Why.NO_ANSWER, silent);
         }
     }
 
@@ -262,7 +264,8 @@ public final class Health {
         Host host = host(endpoint);
         if (host != null) {
             host.setUnanswered(true);
-            onFailed(host, host.isNewReset(sentNanos, nanos), false); // other requests there are reset, too, or run
+            // Not as silent: other requests there are reset, too, or run.
+            onFailed(host, host.isNewReset(sentNanos, nanos), Ejection.Why.NO_ANSWER, false);
         }
     }
 
@@ -278,22 +281,22 @@ public final class Health {
     public void onBrokenOff(Endpoint endpoint, long sentNanos, long nanos) {
         Host host = host(endpoint);
         if (host != null && outliers != null && outliers.counts() == OutlierDetection.Counts.ANY_FAILURE) {
-            onFailed(host, host.isNewReset(sentNanos, nanos), false);
+            onFailed(host, host.isNewReset(sentNanos, nanos), Ejection.Why.BAD_ANSWER, false);
         }
     }
 
     private void onFailed(Host host) {
-        onFailed(host, true, false);
+        onFailed(host, true, Ejection.Why.BAD_ANSWER, false);
     }
 
-    private void onFailed(Host host, boolean another, boolean silent) {
+    private void onFailed(Host host, boolean another, Ejection.Why why, boolean silent) {
         host.latency().addFailure(clock.getAsLong());
         if (successRates != null) {
             host.countOutcome(false);
         }
         if (another && outliers != null && outliers.isTooMany(host.failures.incrementAndGet())) {
             boolean ejected =
-                    eject(host, outliers, "has failed too often"); // if not, the next try is after as many more
+                    eject(host, outliers, why, "has failed too often"); // if not, the next try is after as many more
             if (ejected && silent) {
                 tellUnresponsive(host, "it was ejected, because it did not answer too often");
             }
@@ -336,6 +339,17 @@ public final class Health {
         }
     }
 
+    /**
+     * An endpoint has answered a check well, of a type that asks it. This ends an ejection because it could not be reached, or
+     * did not answer. A check that only connects tells {@link #onReached}.
+     */
+    public void onAnsweredCheck(Endpoint endpoint) {
+        Host host = host(endpoint);
+        if (host != null) {
+            endEarly(host, Ejection::endsByAnswer);
+        }
+    }
+
     /** Whether active checks have judged the endpoint, or its predecessor. */
     public synchronized boolean wasChecked(Endpoint endpoint) {
         Host host = host(endpoint);
@@ -345,7 +359,7 @@ public final class Health {
     // Which endpoints are in service
 
     /** Returns whether limits allow it. */
-    private boolean eject(Host host, OutlierDetection policy, String reason) {
+    private boolean eject(Host host, OutlierDetection policy, Ejection.Why why, String reason) {
         long millis;
         int left;
         synchronized (this) {
@@ -356,7 +370,7 @@ public final class Health {
             }
             left--;
             host.failures.set(0);
-            millis = host.ejection.begin(policy, clock.getAsLong());
+            millis = host.ejection.begin(policy, why, clock.getAsLong());
             choose(false);
         }
         listener.onEjected(host.endpoint(), reason, millis, left);
@@ -366,7 +380,7 @@ public final class Health {
     /** Ends ejections whose time is over, and does all other periodic work; called about once a second. */
     public void review() {
         for (SuccessRates.Outlier outlier : advance()) {
-            eject(outlier.host(), Objects.requireNonNull(outliers), outlier.reason());
+            eject(outlier.host(), Objects.requireNonNull(outliers), Ejection.Why.BAD_ANSWER, outlier.reason());
         }
         for (Host host : set.hosts) {
             if (outliers != null && endsNow(host)) {
@@ -392,10 +406,28 @@ public final class Health {
         if (!host.ejection.isLasting() || host.ejection.leftMillis(now) > 0) {
             return false;
         }
+        end(host, now);
+        return true;
+    }
+
+    private void end(Host host, long now) {
         host.ejection.end(now);
         host.failures.set(0); // requests that were in flight when it was ejected do not count
         choose(false);
-        return true;
+    }
+
+    /** Ends the ejection of an endpoint that has shown that its reason is gone; asks without the lock first. */
+    private void endEarly(Host host, Predicate<Ejection> isOver) {
+        if (!isOver.test(host.ejection)) {
+            return;
+        }
+        synchronized (this) {
+            if (!isOver.test(host.ejection)) {
+                return; // another event loop was faster
+            }
+            end(host, clock.getAsLong());
+        }
+        listener.onReturned(host.endpoint());
     }
 
     /**

@@ -139,6 +139,65 @@ class HealthTest {
     }
 
     @Test
+    void whoIsEjectedBecauseNoConnectionCouldBeMadeReturnsWithTheFirst() {
+        Health health = health(2, POLICY);
+        for (int i = 0; i < POLICY.consecutive5xx(); i++) {
+            health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
+        }
+        assertThat(chosen(health)).containsExactly(1);
+        health.onReached(endpoint(1));
+        assertThat(chosen(health)).containsExactly(1);
+        health.onReached(endpoint(0));
+        health.onReached(endpoint(0));
+        assertThat(chosen(health)).containsExactly(0, 1);
+        assertThat(told).containsExactly("0 ejected for 10000, 1 left", "0 returned");
+    }
+
+    @Test
+    void whoIsEjectedBecauseItDidNotAnswerReturnsWhenItAnswersACheck() {
+        Health health = health(2, POLICY);
+        fail(health, 0);
+        health.onReached(endpoint(0));
+        assertThat(chosen(health)).as("a connection says nothing of answers").containsExactly(1);
+        health.onAnsweredCheck(endpoint(0));
+        assertThat(chosen(health)).containsExactly(0, 1);
+        health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
+        health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
+        health.onReset(endpoint(0), nanos, nanos); // the last failure counts
+        health.onReached(endpoint(0));
+        assertThat(chosen(health)).containsExactly(1);
+        health.onAnsweredCheck(endpoint(0));
+        assertThat(chosen(health)).containsExactly(0, 1);
+    }
+
+    @Test
+    void whoIsEjectedForItsAnswersStaysSoUntilItsTimeIsOver() {
+        Health health = health(2, POLICY);
+        answerBadly(health, 0);
+        health.onReached(endpoint(0));
+        health.onAnsweredCheck(endpoint(0));
+        assertThat(chosen(health)).containsExactly(1);
+        Health next = health(2, POLICY);
+        next.inherit(health);
+        next.onReached(endpoint(0));
+        next.onAnsweredCheck(endpoint(0));
+        assertThat(chosen(next)).as("after a reload").containsExactly(1);
+    }
+
+    @Test
+    void aReloadKeepsWhyAnEndpointIsEjected() {
+        Health health = health(2, POLICY);
+        for (int i = 0; i < POLICY.consecutive5xx(); i++) {
+            health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
+        }
+        Health next = health(2, POLICY);
+        next.inherit(health);
+        assertThat(chosen(next)).containsExactly(1);
+        next.onReached(endpoint(0));
+        assertThat(chosen(next)).containsExactly(0, 1);
+    }
+
+    @Test
     void whoIsEjectedAgainAndAgainIsAwayForLongerAndLonger() {
         Health health = health(2, POLICY);
         for (int i = 0; i < 6; i++) {

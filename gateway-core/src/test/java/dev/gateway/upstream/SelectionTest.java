@@ -47,8 +47,8 @@ class SelectionTest {
     void ifNobodyIsInServiceTheEjectedAreBetterThanTheIll() {
         ill(0, 1);
         OutlierDetection policy = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 1, 1000, 1000, 50);
-        hosts.get(2).ejection.begin(policy, 0);
-        hosts.get(3).ejection.begin(policy, 0);
+        hosts.get(2).ejection.begin(policy, Ejection.Why.BAD_ANSWER, 0);
+        hosts.get(3).ejection.begin(policy, Ejection.Why.BAD_ANSWER, 0);
         assertThat(selected(0)).isEqualTo("[2, 3]");
         assertThat(selected(1)).isEqualTo("panic [0, 1, 2, 3]");
         ill(2, 3);

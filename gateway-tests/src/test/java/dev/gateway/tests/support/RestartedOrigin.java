@@ -1,0 +1,49 @@
+package dev.gateway.tests.support;
+
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Origin.Behavior;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An upstream that a test stops and starts again. While it is down, its port refuses connections, and nobody else can get
+ * it. It begins stopped.
+ */
+public final class RestartedOrigin implements AutoCloseable {
+    private final Socket holder = new Socket();
+    private final Behavior behavior;
+    private @Nullable Origin origin;
+
+    public RestartedOrigin(Behavior behavior) throws IOException {
+        this.behavior = behavior;
+        holder.setReuseAddress(true);
+        holder.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    }
+
+    public int port() {
+        return holder.getLocalPort();
+    }
+
+    /** Starts it, and returns it. */
+    public RestartedOrigin start() throws IOException {
+        origin = Origin.startAt("127.0.0.1", port()).otherwise(behavior);
+        return this;
+    }
+
+    /** Closes its port and all its connections. */
+    public void stop() throws IOException {
+        if (origin != null) {
+            origin.close();
+            origin = null;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        stop();
+        holder.close();
+    }
+}
