@@ -52,8 +52,9 @@ public record RetryConfig(
      * @param backoff the longest wait before the first further attempt, twice that before the next, and so on
      * @param retryAfter whether no attempt is made before the time that the endpoint has named
      * @param silentAfter how long an endpoint may answer nobody before another is tried, zero for ever
+     * @param connectWait how long a request is tried again for which no connection can be made, zero for not at all
      */
-    public record Waiting(Duration backoff, boolean retryAfter, Duration silentAfter) {}
+    public record Waiting(Duration backoff, boolean retryAfter, Duration silentAfter, Duration connectWait) {}
 
     /**
      * How many retries an upstream takes.

@@ -39,7 +39,8 @@ final class RetryAssembly {
                 new Retry.Waiting(
                         Conversions.millis(waiting.backoff()),
                         waiting.retryAfter(),
-                        Conversions.millis(waiting.silentAfter())),
+                        Conversions.millis(waiting.silentAfter()),
+                        Conversions.millis(waiting.connectWait())),
                 Math.toIntExact(config.bufferLimit()),
                 new Retry.Budget(config.budget().percent(), config.budget().minRetriesPerSecond()));
     }

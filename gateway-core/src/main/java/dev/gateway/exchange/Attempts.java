@@ -19,6 +19,7 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
+import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * is forwarded, or when the last attempt fails, and with it the exchange. Made when every filter has proceeded. {@link
  * HedgedAttempts} may have two attempts at the same time.
  */
-class Attempts extends EndpointUse implements Attempt.Owner {
+class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     private static final int TOO_MANY_REQUESTS = 429;
     private static final String NO_LOGIN =
             "a login by NTLM or Negotiate needs a connection of the client's own: HTTP/1.1 on both sides, and no trusted proxy";
@@ -53,6 +54,7 @@ class Attempts extends EndpointUse implements Attempt.Owner {
 
     private boolean loginStream; // the stream of the current attempt has its connection for itself
     private @Nullable DueTimes due; // null if no endpoint has asked for a wait
+    private @Nullable ConnectWait connectWait; // null if the request has not waited until an endpoint can be reached
 
     /** The exchange that makes the attempts. */
     interface Owner {
@@ -226,6 +228,9 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         if (current == from && !from.isOver()) {
             onSent();
         }
+        if (connectWait != null) {
+            connectWait.onConnected();
+        }
     }
 
     @Override
@@ -335,6 +340,9 @@ class Attempts extends EndpointUse implements Attempt.Owner {
      */
     private void retryOrFail(Failure failure) {
         boolean replayable = isReplayable();
+        if (replayable && waitsToConnect(failure)) {
+            return;
+        }
         long delay = replayable ? delayAfter(failure) : Retries.NONE;
         if (delay != Retries.NONE) {
             again(delay, failure);
@@ -353,10 +361,78 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     }
 
     private void again(long delay, Failure failure) {
+        tellAgain(failure);
+        retry(delay, failure);
+    }
+
+    private void tellAgain(Failure failure) {
         lastFailure = failure;
         leave(failure);
         tellEnd(0, failure, true);
-        retry(delay, failure);
+    }
+
+    /**
+     * Waits until an endpoint can be reached, if there is none now and the policy says so; returns whether it does. Not for
+     * an endpoint that the request names: others than its client do not need it.
+     */
+    private boolean waitsToConnect(Failure failure) {
+        long most = policy.waiting().connectMillis();
+        Endpoint at = previous();
+        boolean named = at == null || at.index() == NamedByRequest.INDEX;
+        if (most == 0 || named || !mayPass(failure) || mayConnectElsewhere(failure)) {
+            return false;
+        }
+        ConnectWait wait = connectWait;
+        if (wait == null) {
+            wait = new ConnectWait(exchange, upstream, this, connectingSince(), most);
+            connectWait = wait;
+        }
+        if (!wait.tryBegin(leftMillis())) {
+            return false;
+        }
+        tellAgain(failure);
+        if (backOff(failure)) {
+            wait.join();
+        }
+        return true;
+    }
+
+    /** Whether no connection could be made, for a reason that may pass. A wrong certificate does not. */
+    private boolean mayPass(Failure failure) {
+        return isUnconnected(failure)
+                && switch (failure.cause()) {
+                    case CONNECT_FAILED, CONNECT_TIMEOUT, DNS_FAILED -> true;
+                    default -> false;
+                };
+    }
+
+    @Override
+    public void onConnectTurn() {
+        beginAfresh();
+        owner.onBackedOff();
+    }
+
+    /** What follows is what the policy says of failed connections, at the same endpoint. */
+    @Override
+    public void onConnectWaitOver() {
+        Failure failure = lastFailure;
+        if (failure == null) {
+            return; // there is one: it waits after a failure
+        }
+        Retries.Tried alone = new Retries.Tried(false, false, wasFailing());
+        long delay = failure.cause() == Cause.CONNECT_TIMEOUT ? Retries.NONE : retries.afterFailure(failure, alone);
+        if (delay == Retries.NONE) {
+            owner.fail(failure);
+        } else {
+            backOffFor(delay);
+        }
+    }
+
+    /** The request has ended. */
+    void endWait() {
+        if (connectWait != null) {
+            connectWait.end();
+        }
     }
 
     /**
@@ -504,6 +580,13 @@ class Attempts extends EndpointUse implements Attempt.Owner {
     }
 
     private void retry(long delayMillis, Failure failure) {
+        if (backOff(failure)) {
+            backOffFor(delayMillis);
+        }
+    }
+
+    /** Ends the current attempt, after which another one follows; returns false if the exchange has ended inside the call. */
+    private boolean backOff(Failure failure) {
         Attempt failed = current;
         current = null;
         owner.deadlines().attemptOver();
@@ -512,9 +595,10 @@ class Attempts extends EndpointUse implements Attempt.Owner {
         if (failed != null) {
             failed.abandon(failure);
         }
-        if (exchange.state.phase() != Phase.BACKING_OFF) {
-            return; // the exchange ended inside the call
-        }
+        return exchange.state.phase() == Phase.BACKING_OFF;
+    }
+
+    private void backOffFor(long delayMillis) {
         if (delayMillis > 0) {
             owner.deadlines().backOff(delayMillis);
         } else {
@@ -566,9 +650,14 @@ class Attempts extends EndpointUse implements Attempt.Owner {
             onServed();
             beforeEnd(failure, again);
             exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
-            if (again) {
+            if (again && !isRepeated(failure)) {
                 exchange.record.tryAgain(status, failure);
             }
         }
+    }
+
+    /** Whether no connection could be made again, after a wait: the log has that once. */
+    private boolean isRepeated(@Nullable Failure failure) {
+        return failure != null && connectWait != null && connectWait.isInVain() && isUnconnected(failure);
     }
 }

@@ -63,6 +63,34 @@ final class EndpointChoice {
         return reached;
     }
 
+    /** Whether an endpoint may be reached, as far as is known, or there is none to wait for. */
+    static boolean isWorthTrying(Upstream upstream) {
+        boolean any = false;
+        for (Host host : upstream.hosts()) {
+            if (isUsable(host)) {
+                if (!host.isUnreached()) {
+                    return true;
+                }
+                any = true;
+            }
+        }
+        return !any;
+    }
+
+    /** Whether an endpoint may come back soon: checks have not found it unhealthy for longer than this. */
+    static boolean isAnyHopeful(Upstream upstream, long nanos, long millis) {
+        for (Host host : upstream.hosts()) {
+            if (isUsable(host) && !host.isUnhealthyForLonger(millis, nanos)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isUsable(Host host) {
+        return host.isChosen() || host.isSpare();
+    }
+
     /** Whether any endpoint has answered a request since this time. */
     static boolean isAnyHeardSince(Upstream upstream, long nanos) {
         for (Host host : upstream.hosts()) {

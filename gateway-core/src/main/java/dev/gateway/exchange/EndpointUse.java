@@ -113,6 +113,15 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
         }
     }
 
+    /** The next attempt is chosen as the first one was. */
+    final void beginAfresh() {
+        endpoint = null;
+        tried = 0;
+        triedBeyond = null;
+        stale = 0;
+        refused = unconnected = connecting = false;
+    }
+
     /** Only these endpoints count as tried from now on. */
     final void forgetTried(Predicate<Endpoint> but) {
         tried = 0;
@@ -145,15 +154,19 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
         if (!isUnconnected(failure)) {
             return false;
         }
-        long since = connecting ? connectingNanos : exchange.record.attemptNanos;
-        long spent = TimeUnit.NANOSECONDS.toMillis(exchange.loop.wheel.nanoTime() - since);
+        long spent = TimeUnit.NANOSECONDS.toMillis(exchange.loop.wheel.nanoTime() - connectingSince());
         long most = upstream.settings().connectMillis();
         return (most == 0 || spent < most)
                 && (EndpointChoice.hasUntried(upstream, this) || EndpointChoice.spare(upstream, this) != null);
     }
 
+    /** Returns when the first of the attempts began that have failed in a row because no connection could be made. */
+    final long connectingSince() {
+        return connecting ? connectingNanos : exchange.record.attemptNanos;
+    }
+
     /** Whether the current attempt fails because no connection could be made, and not for want of room. */
-    private boolean isUnconnected(Failure failure) {
+    final boolean isUnconnected(Failure failure) {
         if (exchange.state.phase() != Phase.CONNECTING || failure.retry() != RetrySafety.ALWAYS) {
             return false;
         }

@@ -526,6 +526,7 @@ final class Exchange extends ExchangeContext
         deadlines.cancel();
         held.release();
         if (attempts != null) {
+            attempts.endWait();
             attempts.tellEnd(state.isResponded() ? record.status : 0, ended, false);
         }
         request.discard();

@@ -25,6 +25,7 @@ final class LoopServices {
     final OddNameGuard oddNames;
     final ReadingLog readings;
     final OpenTunnels tunnels = new OpenTunnels();
+    final ConnectWaits connectWaits;
     final Account mirrors; // what copies of requests hold: they do not count against their clients
 
     /** Returns a random number from 0 to its argument; tests replace it. */
@@ -40,6 +41,7 @@ final class LoopServices {
         this.mirrors = gate.newAccount();
         this.oddNames = new OddNameGuard(wheel);
         this.readings = new ReadingLog(wheel);
+        this.connectWaits = new ConnectWaits(wheel);
         this.pause = closing -> gate.refuse(wheel.nanoTime(), closing);
     }
 

@@ -13,8 +13,11 @@ final class RetryText {
     private RetryText() {}
 
     static String of(RetryConfig retry) {
+        String connectWait = retry.waiting().connectWait().isZero()
+                ? ""
+                : "; waits up to " + Durations.print(retry.waiting().connectWait()) + " if no endpoint can be reached";
         if (retry.attempts() == 0) {
-            return "only what no endpoint has processed";
+            return "only what no endpoint has processed" + connectWait;
         }
         RetryConfig.When when = retry.when();
         List<String> events = new ArrayList<>();
@@ -40,7 +43,8 @@ final class RetryText {
                 : "; at another endpoint after "
                         + Durations.print(retry.waiting().silentAfter()) + " of silence";
         return "up to " + retry.attempts() + " for " + String.join("/", when.methods()) + " after "
-                + String.join(", ", events) + silent + "; budget " + budget.percent() + " % of requests, at least "
+                + String.join(", ", events) + silent + connectWait + "; budget " + budget.percent()
+                + " % of requests, at least "
                 + budget.minRetriesPerSecond() + "/s";
     }
 

@@ -39,6 +39,24 @@ public final class CompositeObserver implements ExchangeObserver {
     }
 
     @Override
+    public void onConnectWait(ExchangeRecord exchange) {
+        first.onConnectWait(exchange);
+        second.onConnectWait(exchange);
+    }
+
+    @Override
+    public void onConnectWaitEnded(ExchangeRecord exchange, long nanos) {
+        first.onConnectWaitEnded(exchange, nanos);
+        second.onConnectWaitEnded(exchange, nanos);
+    }
+
+    @Override
+    public void onConnectWaited(ExchangeRecord exchange, ConnectWaitResult result) {
+        first.onConnectWaited(exchange, result);
+        second.onConnectWaited(exchange, result);
+    }
+
+    @Override
     public void onHedgeOverBudget(ExchangeRecord exchange) {
         first.onHedgeOverBudget(exchange);
         second.onHedgeOverBudget(exchange);

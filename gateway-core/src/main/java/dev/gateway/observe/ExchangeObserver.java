@@ -30,6 +30,15 @@ public interface ExchangeObserver {
      */
     default void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {}
 
+    /** The request begins to wait until an endpoint of its upstream can be reached. */
+    default void onConnectWait(ExchangeRecord exchange) {}
+
+    /** It tries to connect again, or has ended; it may wait once more. */
+    default void onConnectWaitEnded(ExchangeRecord exchange, long nanos) {}
+
+    /** It waits no more; called once for a request that has waited, or for which too many wait already. */
+    default void onConnectWaited(ExchangeRecord exchange, ConnectWaitResult result) {}
+
     /** The hedge budget of the upstream did not allow a second attempt. */
     default void onHedgeOverBudget(ExchangeRecord exchange) {}
 

@@ -166,8 +166,14 @@ public record Route(
          * @param backoffMillis the longest wait before the first further attempt
          * @param retryAfter whether an endpoint can say when it wants another attempt
          * @param silentMillis how long an endpoint may answer nobody before another is tried, 0 for ever
+         * @param connectMillis how long a request is tried again for which no connection can be made, 0 for not at all
          */
-        public record Waiting(long backoffMillis, boolean retryAfter, long silentMillis) {}
+        public record Waiting(long backoffMillis, boolean retryAfter, long silentMillis, long connectMillis) {
+            /** Does not wait until an endpoint can be reached. */
+            public Waiting(long backoffMillis, boolean retryAfter, long silentMillis) {
+                this(backoffMillis, retryAfter, silentMillis, 0);
+            }
+        }
 
         /** How many retries an upstream takes, as a share of requests and in any case. */
         public record Budget(int percent, int minPerSecond) {

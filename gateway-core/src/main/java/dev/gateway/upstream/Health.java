@@ -324,7 +324,7 @@ public final class Health {
         synchronized (this) {
             changed = (host.failedCheck == null) != (failure == null);
             host.checked = true;
-            host.failedCheck = failure;
+            host.setFailedCheck(failure, clock.getAsLong());
             if (changed) {
                 host.failures.set(0); // they are from the time before
                 choose(false);

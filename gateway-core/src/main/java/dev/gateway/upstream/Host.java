@@ -44,6 +44,12 @@ public final class Host {
     /** Whether it gets no requests only because it was ejected. */
     private volatile boolean spare;
 
+    /** Whether its checks fail. */
+    private volatile boolean unhealthy;
+
+    /** Since when; valid while they do. */
+    private volatile long unhealthyNanos;
+
     /** Whether its upstream no longer has this endpoint. */
     private volatile boolean gone;
 
@@ -259,6 +265,26 @@ public final class Host {
      */
     public boolean isSpare() {
         return spare;
+    }
+
+    /** Whether its checks have failed for longer than this. */
+    public boolean isUnhealthyForLonger(long millis, long nanos) {
+        return unhealthy && nanos - unhealthyNanos > TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    void setFailedCheck(@Nullable String failure, long nanos) {
+        failedCheck = failure;
+        if (failure == null) {
+            unhealthy = false;
+        } else if (!unhealthy) {
+            unhealthyNanos = nanos;
+            unhealthy = true;
+        }
+    }
+
+    /** Takes over since when checks fail. */
+    void inheritFailedCheck(@Nullable String failure, Host before) {
+        setFailedCheck(failure, before.unhealthyNanos);
     }
 
     void setSpare(boolean now) {

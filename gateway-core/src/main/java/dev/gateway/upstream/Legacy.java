@@ -31,6 +31,6 @@ record Legacy(
             host.ejection.inherit(ejection);
         }
         host.checked = settings.check() != null && checked;
-        host.failedCheck = settings.check() == null ? null : failedCheck;
+        host.inheritFailedCheck(settings.check() == null ? null : failedCheck, reached);
     }
 }

@@ -2,6 +2,8 @@ package dev.gateway.upstream;
 
 import dev.gateway.overload.PendingRequestMemory;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +11,12 @@ import org.jspecify.annotations.Nullable;
  * balancer and limits change. All event loops share it.
  */
 public final class Upstream {
+    /** Time between two turns of {@link #takeConnectTurn}. */
+    public static final long CONNECT_TURN_MILLIS = 100;
+
+    /** Timers may be early by their resolution. */
+    private static final long CONNECT_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(CONNECT_TURN_MILLIS * 9 / 10);
+
     private final String name;
     private final Health health;
     private final UpstreamSettings settings;
@@ -20,6 +28,8 @@ public final class Upstream {
     private final RetryBudget hedgeBudget = new RetryBudget();
     private final Host named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
     private final Host departed = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
+    private final AtomicLong connectTurnNanos = new AtomicLong(); // when an event loop took the last turn
+    private volatile boolean connectTurnTaken; // whether any has
     private @Nullable SessionPersistence sessions; // set before this is shared
 
     /** Makes an upstream that never takes an endpoint out of service. */
@@ -144,6 +154,18 @@ public final class Upstream {
     /** Returns the memory that requests hold while they wait for answers of this upstream. */
     public PendingRequestMemory waiting() {
         return waiting;
+    }
+
+    /**
+     * Whether the caller may try to connect for requests that wait until an endpoint can be reached. All event loops share
+     * the turns.
+     */
+    public boolean takeConnectTurn(long nanos) {
+        long before = connectTurnNanos.get();
+        boolean due = !connectTurnTaken || nanos - before >= CONNECT_TURN_NANOS;
+        boolean taken = due && connectTurnNanos.compareAndSet(before, nanos); // else another event loop was faster
+        connectTurnTaken |= taken;
+        return taken;
     }
 
     /** Returns the budget of retries. */

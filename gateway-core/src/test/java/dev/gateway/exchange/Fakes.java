@@ -8,6 +8,7 @@ import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.PathForm;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.ConnectWaitResult;
 import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
@@ -436,6 +437,8 @@ final class Fakes {
         long tunnelReceived;
         long tunnelSent;
         final List<EndpointMeters> meters = new ArrayList<>(); // of each attempt, at each of its endpoints
+        final List<ConnectWaitResult> connectWaits = new ArrayList<>();
+        int connectWaiting;
         int begun;
         int attemptsBegun;
         int hedgesOverBudget;
@@ -467,6 +470,21 @@ final class Fakes {
         @Override
         public void onSession(ExchangeRecord exchange, SessionResult result) {
             sessions.add(result);
+        }
+
+        @Override
+        public void onConnectWait(ExchangeRecord exchange) {
+            connectWaiting++;
+        }
+
+        @Override
+        public void onConnectWaitEnded(ExchangeRecord exchange, long nanos) {
+            connectWaiting--;
+        }
+
+        @Override
+        public void onConnectWaited(ExchangeRecord exchange, ConnectWaitResult result) {
+            connectWaits.add(result);
         }
 
         @Override

@@ -1,5 +1,6 @@
 package dev.gateway.observe.metrics;
 
+import dev.gateway.observe.ConnectWaitResult;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.SessionResult;
@@ -78,6 +79,21 @@ public final class LoopMetrics implements ExchangeObserver {
                 ? exchange.openedNanos // what a tunnel is used for is nothing of its upstream's speed
                 : exchange.endNanos != 0 ? exchange.endNanos : clock.nanoTime();
         upstreamOf(exchange).attemptEnded(exchange, status, failure, again, now);
+    }
+
+    @Override
+    public void onConnectWait(ExchangeRecord exchange) {
+        upstreamOf(exchange).onPending();
+    }
+
+    @Override
+    public void onConnectWaitEnded(ExchangeRecord exchange, long nanos) {
+        upstreamOf(exchange).onPendingEnded(nanos);
+    }
+
+    @Override
+    public void onConnectWaited(ExchangeRecord exchange, ConnectWaitResult result) {
+        upstreamOf(exchange).connectWaited(result);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.gateway.observe.metrics;
 
+import dev.gateway.observe.ConnectWaitResult;
 import dev.gateway.observe.Counts;
 import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeRecord;
@@ -46,6 +47,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     private final Counts counts = new Counts(UpstreamCount.values().length);
     private final Counts closed = new Counts(CloseCause.values().length);
     private final Counts connectFailures = new Counts(Cause.values().length);
+    private final Counts connectWaits = new Counts(ConnectWaitResult.values().length);
     private final Counts sessions = new Counts(SessionResult.values().length);
     private final Counts idle = new Counts(HttpVersion.values().length);
     private final Counts idleEnded = new Counts(HttpVersion.values().length);
@@ -184,6 +186,14 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
             count(again ? UpstreamCount.STALE_RETRIED : UpstreamCount.STALE_FAILED);
         }
         count(UpstreamCount.ATTEMPTS_ENDED);
+    }
+
+    void connectWaited(ConnectWaitResult result) {
+        connectWaits.add(result.ordinal(), 1);
+    }
+
+    long connectWaits(ConnectWaitResult result) {
+        return connectWaits.get(result.ordinal());
     }
 
     void session(SessionResult result) {

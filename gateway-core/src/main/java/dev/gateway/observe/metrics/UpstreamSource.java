@@ -1,5 +1,6 @@
 package dev.gateway.observe.metrics;
 
+import dev.gateway.observe.ConnectWaitResult;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.observe.Histogram;
@@ -180,6 +181,16 @@ final class UpstreamSource implements Exposition.Source {
         out.counter(retries, help, meters.get(UpstreamCount.RETRIES_FAILED), "upstream", name, "result", "failure");
         long forbidden = meters.get(UpstreamCount.RETRIES_OVER_BUDGET);
         out.counter(retries, help, forbidden, "upstream", name, "result", "over_budget");
+        for (ConnectWaitResult result : ConnectWaitResult.values()) {
+            out.counter(
+                    "gateway_upstream_connect_waits",
+                    "Requests that waited because no connection could be made.",
+                    meters.connectWaits(result),
+                    "upstream",
+                    name,
+                    "result",
+                    result.label());
+        }
         hedge(out, name, HedgeResult.WON.label(), meters.get(UpstreamCount.HEDGES_WON));
         hedge(out, name, HedgeResult.LOST.label(), meters.get(UpstreamCount.HEDGES_LOST));
         hedge(out, name, HedgeResult.FAILED.label(), meters.get(UpstreamCount.HEDGES_FAILED));

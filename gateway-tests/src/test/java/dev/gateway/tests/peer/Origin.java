@@ -167,6 +167,10 @@ public final class Origin implements AutoCloseable {
                 Socket socket = server.accept();
                 sockets.add(socket);
                 connections.incrementAndGet();
+                if (server.isClosed()) {
+                    socket.close(); // too late to be served, and maybe to be found by close
+                    return;
+                }
                 threads.execute(() -> serve(socket));
             } catch (SocketException e) {
                 return; // closed

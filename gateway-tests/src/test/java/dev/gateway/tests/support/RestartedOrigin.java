@@ -2,10 +2,14 @@ package dev.gateway.tests.support;
 
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Origin.Behavior;
+import dev.gateway.tests.peer.Peer;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,12 +37,27 @@ public final class RestartedOrigin implements AutoCloseable {
         return this;
     }
 
-    /** Closes its port and all its connections. */
+    /** Closes its port and all its connections; returns when connections are refused. */
     public void stop() throws IOException {
         if (origin != null) {
             origin.close();
             origin = null;
+            awaitRefusal();
         }
+    }
+
+    private void awaitRefusal() throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        while (System.nanoTime() < deadline) {
+            try (Socket socket = new Socket()) {
+                socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port()), Peer.PATIENCE_MILLIS);
+            } catch (ConnectException e) {
+                return;
+            } catch (SocketException e) {
+                continue; // the kernel has accepted it a moment before the port was closed
+            }
+        }
+        throw new IOException("port " + port() + " still takes connections");
     }
 
     @Override

@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A gateway in this JVM, of a YAML file that a test writes, or of the usual one: in front of one upstream a cleartext
  * listener, one with TLS, an admin listener, an access log in a file. Closing it asserts that nothing is left behind: no
- * exchange, no upstream connection in use, no request that waits for one.
+ * exchange, no upstream connection in use, no request that waits for one. Requests that find no endpoint fail at once,
+ * unless the configuration has {@code connectWait}.
  */
 public final class Rig implements AutoCloseable {
     /** What moves bytes in tests that do not say, instead of the default. */
@@ -79,7 +80,7 @@ public final class Rig implements AutoCloseable {
     private static Rig start(String yaml, GatewayOptions options, Function<Path, ConfigFile> sources)
             throws IOException {
         Path directory = Files.createTempDirectory("rig");
-        Path file = Files.writeString(directory.resolve("gateway.yaml"), withTransport(yaml));
+        Path file = Files.writeString(directory.resolve("gateway.yaml"), withDefaults(yaml));
         ConfigFile source = sources.apply(file);
         LoadResult result = source.load();
         if (result instanceof LoadResult.Valid valid) {
@@ -92,9 +93,10 @@ public final class Rig implements AutoCloseable {
         throw new IOException(result.problems() + "\n" + yaml);
     }
 
-    private static String withTransport(String yaml) {
+    private static String withDefaults(String yaml) {
         boolean asksForOne = yaml.lines().anyMatch(line -> line.startsWith("transport:"));
-        return TRANSPORT == null || asksForOne ? yaml : "transport: " + TRANSPORT + "\n" + yaml;
+        String quick = NoConnectWait.in(yaml);
+        return TRANSPORT == null || asksForOne ? quick : "transport: " + TRANSPORT + "\n" + quick;
     }
 
     /** Returns the configuration's file. */
@@ -104,7 +106,7 @@ public final class Rig implements AutoCloseable {
 
     /** Writes another configuration and has it read; fails unless it takes over. */
     public void reload(String yaml) throws IOException, InterruptedException {
-        Files.writeString(file(), withTransport(yaml));
+        Files.writeString(file(), withDefaults(yaml));
         HttpResponse<String> answer = post("/reload");
         if (answer.statusCode() != 200) {
             throw new IOException(answer.body());

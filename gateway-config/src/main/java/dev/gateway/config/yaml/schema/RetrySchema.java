@@ -123,9 +123,10 @@ final class RetrySchema {
     private record WaitingKeys(
             Key<RetryConfig, Duration> backoff,
             Key<RetryConfig, Boolean> retryAfter,
-            Key<RetryConfig, Duration> silentAfter) {
+            Key<RetryConfig, Duration> silentAfter,
+            Key<RetryConfig, Duration> connectWait) {
         Waiting of(Values v) {
-            return new Waiting(v.get(backoff), v.get(retryAfter), v.get(silentAfter));
+            return new Waiting(v.get(backoff), v.get(retryAfter), v.get(silentAfter), v.get(connectWait));
         }
     }
 
@@ -151,7 +152,15 @@ final class RetrySchema {
                         Duration.ofSeconds(15),
                         retry -> retry.waiting().silentAfter(),
                         "How long an endpoint may answer none of its requests before the gateway tries another "
-                                + "endpoint. 0s means no limit."));
+                                + "endpoint. 0s means no limit."),
+                o.defaulted(
+                        "connectWait",
+                        Types.DURATION,
+                        Duration.ofSeconds(3),
+                        retry -> retry.waiting().connectWait(),
+                        "How long a request waits and is tried again if no endpoint can be reached, such as during a "
+                                + "restart. Nothing was sent, so the method does not matter. 0s means that it fails at "
+                                + "once."));
     }
 
     private static Set<On> events(List<Integer> codes) {

@@ -1,0 +1,135 @@
+package dev.gateway.exchange;
+
+import dev.gateway.observe.ConnectWaitResult;
+import dev.gateway.upstream.Upstream;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How one request waits until an endpoint can be reached: it leaves the queue of {@link ConnectWaits} for each try, and
+ * returns until its time is over. It counts as a pending request of its upstream. Made only for requests that wait.
+ */
+final class ConnectWait implements ConnectWaits.Waiting {
+    private final ExchangeContext exchange;
+    private final Upstream upstream;
+    private final Owner owner;
+    private final long beginNanos; // of its first attempt without a connection
+    private final long mostMillis;
+    private long untilNanos;
+    private long sinceNanos; // when it has joined the queue
+    private boolean tried; // it has tried to connect again
+    private State state = State.NEW;
+
+    private enum State {
+        /** It has not waited yet. */
+        NEW,
+        WAITING,
+        /** It tries to connect again. */
+        TRYING,
+        /** It has told how it has ended. */
+        OVER
+    }
+
+    /** The attempts of the request. */
+    interface Owner {
+        /** It may try to connect. */
+        void onConnectTurn();
+
+        /** No endpoint could be reached in time. */
+        void onConnectWaitOver();
+    }
+
+    /**
+     * Makes a wait that has not begun.
+     *
+     * @param beginNanos when its first attempt began for which no connection could be made
+     * @param mostMillis how long it tries from then on
+     */
+    ConnectWait(ExchangeContext exchange, Upstream upstream, Owner owner, long beginNanos, long mostMillis) {
+        this.exchange = exchange;
+        this.upstream = upstream;
+        this.owner = owner;
+        this.beginNanos = beginNanos;
+        this.mostMillis = mostMillis;
+    }
+
+    /** Whether it has waited already, in vain so far. */
+    boolean isInVain() {
+        return tried && state != State.OVER;
+    }
+
+    /**
+     * Takes the right to wait. Then {@link #join} or {@link #end} must follow.
+     *
+     * @param leftMillis how much time the request has left
+     * @return false if its time is over, no endpoint may come back in time, or too many wait
+     */
+    boolean tryBegin(long leftMillis) {
+        long now = exchange.loop.wheel.nanoTime();
+        long spent = TimeUnit.NANOSECONDS.toMillis(now - beginNanos);
+        long left = Math.min(mostMillis - spent, leftMillis - Upstream.CONNECT_TURN_MILLIS); // to answer before the end
+        if (state == State.OVER || left <= 0 || !EndpointChoice.isAnyHopeful(upstream, now, mostMillis)) {
+            return false;
+        }
+        if (!upstream.pendingRequests().tryAcquire()) {
+            tell(ConnectWaitResult.OVERFLOW);
+            return false;
+        }
+        untilNanos = now + TimeUnit.MILLISECONDS.toNanos(left);
+        sinceNanos = now;
+        state = State.WAITING;
+        exchange.loop.observer.onConnectWait(exchange.record);
+        return true;
+    }
+
+    void join() {
+        exchange.loop.connectWaits.add(upstream, this);
+    }
+
+    private void leave() {
+        state = State.TRYING;
+        tried = true;
+        upstream.pendingRequests().release();
+        exchange.loop.observer.onConnectWaitEnded(exchange.record, exchange.loop.wheel.nanoTime() - sinceNanos);
+    }
+
+    @Override
+    public long untilNanos() {
+        return untilNanos;
+    }
+
+    @Override
+    public void onTurn() {
+        leave();
+        owner.onConnectTurn();
+    }
+
+    @Override
+    public void onTimeOver() {
+        leave();
+        owner.onConnectWaitOver();
+    }
+
+    /** The request has a connection: others that wait try, too. */
+    void onConnected() {
+        if (state == State.TRYING) {
+            tell(ConnectWaitResult.SUCCESS);
+            exchange.loop.connectWaits.onConnected(upstream);
+        }
+    }
+
+    /** The request has ended; a second call has no effect. */
+    void end() {
+        if (state == State.WAITING) {
+            exchange.loop.connectWaits.remove(upstream, this);
+            leave();
+        }
+        if (state == State.TRYING) {
+            tell(ConnectWaitResult.FAILURE);
+        }
+    }
+
+    private void tell(ConnectWaitResult result) {
+        state = State.OVER;
+        exchange.loop.observer.onConnectWaited(exchange.record, result);
+    }
+}
