@@ -109,7 +109,7 @@ final class PendingRequests implements Waiter.Owner {
     }
 
     private boolean moveToUntried(Waiter waiter) {
-        return endpoint.flexible && waiter.queued && owner.moveToUntried(waiter);
+        return endpoint.flexible && waiter.isQueued() && owner.moveToUntried(waiter);
     }
 
     /**
