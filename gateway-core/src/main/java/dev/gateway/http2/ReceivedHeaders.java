@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One header list as the HPACK decoder finds it: pseudo-header fields apart, all others straight into {@link Fields}.
  * Each is checked as it comes (RFC 9113, section 8.2); the first thing wrong is kept as {@link #problem}, because the
- * decoder has to go through the whole block all the same to keep its table. Of upstreams, white space around a value is
- * taken off, and one length may be given several times, as other proxies do.
+ * decoder has to go through the whole block all the same to keep its table. White space around a value is cut
+ * off. Of upstreams, one length may be given several times, as other proxies do.
  */
 final class ReceivedHeaders extends HeadersAdapter {
     private static final AsciiString METHOD = PseudoHeaderName.METHOD.value();
@@ -62,7 +62,7 @@ final class ReceivedHeaders extends HeadersAdapter {
             if (ascii.length() > 0 && ascii.byteAt(0) == ':') {
                 addPseudo(ascii, AsciiString.of(value));
             } else {
-                addField(ascii, strict ? AsciiString.of(value) : trim(AsciiString.of(value)));
+                addField(ascii, AsciiString.of(value));
             }
         }
         return this;
@@ -72,8 +72,8 @@ final class ReceivedHeaders extends HeadersAdapter {
         pseudo = true;
         if (fields.size() > 0 || host != null || cookie != null) {
             problem = "a pseudo-header field after a regular one";
-        } else if (!isValue(value)) {
-            problem = "a control character in a pseudo-header field";
+        } else if (!isValue(value) || isPadded(value)) {
+            problem = "a control character in a pseudo-header field, or white space around it";
         } else if (name.equals(METHOD)) {
             method = once(method, value);
         } else if (name.equals(PATH)) {
@@ -114,9 +114,10 @@ final class ReceivedHeaders extends HeadersAdapter {
         if (!valid) {
             problem = "a field name that is not a lower-case token";
         } else if (!isValue(value)) {
-            problem = "a field value with a control character or white space around it";
+            problem = "a field value with a control character";
         } else {
-            addChecked(name, FieldName.idOf(bytes, start, length), value);
+            // HTTP/1.1 cuts white space off, and so some peers forget to (RFC 9113, section 8.2.1).
+            addChecked(name, FieldName.idOf(bytes, start, length), isPadded(value) ? value.trim() : value);
         }
     }
 
@@ -186,32 +187,22 @@ final class ReceivedHeaders extends HeadersAdapter {
         }
     }
 
-    /** RFC 9113, section 8.2.1, and none of the control characters that RFC 9110, section 5.5, rules out. */
+    /** None of the control characters that RFC 9113, section 8.2.1, and RFC 9110, section 5.5, rule out. */
     private static boolean isValue(AsciiString value) {
-        int length = value.length();
-        if (length == 0) {
-            return true;
-        }
         byte[] bytes = value.array();
         int start = value.arrayOffset();
-        for (int i = start; i < start + length; i++) {
+        for (int i = start; i < start + value.length(); i++) {
             if (!Ascii.isFieldValue(bytes[i])) {
                 return false;
             }
         }
-        return !isSpace(bytes[start]) && !isSpace(bytes[start + length - 1]);
+        return true;
     }
 
-    private static AsciiString trim(AsciiString value) {
-        int start = 0;
-        int end = value.length();
-        while (start < end && isSpace(value.byteAt(start))) {
-            start++;
-        }
-        while (end > start && isSpace(value.byteAt(end - 1))) {
-            end--;
-        }
-        return value.subSequence(start, end, false); // the value itself if there is nothing to take off
+    /** Whether white space is around the value. */
+    private static boolean isPadded(AsciiString value) {
+        int length = value.length();
+        return length > 0 && (isSpace(value.byteAt(0)) || isSpace(value.byteAt(length - 1)));
     }
 
     private static boolean isSpace(byte b) {

@@ -228,6 +228,7 @@ class Http2ClientMessagesTest {
                 ":status~200|Server~x",
                 ":status~200|connection~close",
                 ":status~200|transfer-encoding~chunked",
+                ":status~200 ",
                 ":status~200|x~a\nb",
                 ":status~200|content-length~1|content-length~2",
                 ":status~200|content-length~5"
@@ -332,6 +333,18 @@ class Http2ClientMessagesTest {
         send(frame(Frames.HEADERS, END, 3, block("checksum", "1")));
         assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
         assertFalse(exchange.ended);
+    }
+
+    @Test
+    void whiteSpaceAroundAValueIsCutOff() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        send(frame(
+                Frames.HEADERS, END, 3, block(":status", "200", "x", " a b\t", "y", " \t ", "content-length", " 0 ")));
+        assertEquals(
+                "x: a b\ny: \ncontent-length: 0\n",
+                exchange.heads.get(0).fields().toString());
+        assertEquals(0, exchange.heads.get(0).contentLength());
+        assertTrue(exchange.ended);
     }
 
     @Test

@@ -69,8 +69,9 @@ class Http2ServerMessagesTest {
                 ":method~GET|:scheme~http|:path~/|:authority~a|x~a\rb",
                 ":method~GET|:scheme~http|:path~/|:authority~a|x~a\nb",
                 ":method~GET|:scheme~http|:path~/|:authority~a|x~a\u0000b",
-                ":method~GET|:scheme~http|:path~/|:authority~a|x~ a",
-                ":method~GET|:scheme~http|:path~/|:authority~a|x~a ",
+                ":method~GET|:scheme~http|:path~/ |:authority~a",
+                ":method~GET|:scheme~http|:path~/|:authority~\ta",
+                ":method~GET|:scheme~http|:path~/|:authority~a|x~ \u0000",
                 ":method~GET|:scheme~http|:path~/|:authority~a|connection~close",
                 ":method~GET|:scheme~http|:path~/|:authority~a|transfer-encoding~chunked",
                 ":method~GET|:scheme~http|:path~/|:authority~a|upgrade~h2c",
@@ -121,6 +122,14 @@ class Http2ServerMessagesTest {
         assertEquals("example.org", client.request(0).request().authority().toString());
         client.send(Frames.HEADERS, END, 3, get("host", "EXAMPLE.org", "te", "trailers"));
         assertEquals("te: trailers\n", client.request(1).request().fields().toString());
+    }
+
+    @Test
+    void whiteSpaceAroundAValueIsCutOff() {
+        request(get("x", " a b\t", "y", " \t ", "cookie", "c=d ", "te", "trailers "));
+        assertEquals(
+                "x: a b\ny: \nte: trailers\ncookie: c=d\n",
+                client.request(0).request().fields().toString());
     }
 
     @Test
