@@ -19,10 +19,10 @@ final class IdleChecks {
             Stream.of("35.191.0.0/16", "130.211.0.0/22").map(IdleChecks::block).toList();
 
     /** How long they keep an idle connection, which nobody can change. */
-    private static final Duration OF_GOOGLE = Duration.ofSeconds(600);
+    private static final Duration OF_GOOGLE = Duration.ofMinutes(10);
 
     /** How long AWS Application Load Balancers keep one by default. */
-    private static final Duration OF_AWS = Duration.ofSeconds(60);
+    private static final Duration OF_AWS = Duration.ofMinutes(1);
 
     private IdleChecks() {}
 
