@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.ConnectConfig.Parent;
 import dev.gateway.config.ConnectConfig.Proxy;
+import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.type.DestinationTypes;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
@@ -69,10 +70,10 @@ final class ParentSchema {
                                 v.atKey("tls"),
                                 "tls has no meaning with " + v.resolved("proxy") + ": remove it, or write https://");
                     }
-                    if (v.find(tls) != null
-                            && Types.HOST_OF_REQUEST.equals(v.find(tls).serverName())) {
+                    UpstreamConfig.Tls verified = v.find(tls);
+                    if (verified != null && Types.HOST_OF_REQUEST.equals(verified.serverName())) {
                         v.error(
-                                v.at(v.find(tls), "serverName"),
+                                v.at(verified, "serverName"),
                                 "the server name of a proxy cannot be {host}: write its name");
                     }
                     return new Parent(
