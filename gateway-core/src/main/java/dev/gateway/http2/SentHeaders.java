@@ -46,6 +46,7 @@ final class SentHeaders extends HeadersAdapter {
     private int pseudoNext;
     private Fields fields = NONE;
     private int fieldNext;
+    private boolean lengthless;
     private @Nullable AsciiString addedLength;
 
     /**
@@ -67,7 +68,7 @@ final class SentHeaders extends HeadersAdapter {
         if (protocol != null) {
             putPseudo(PseudoHeaderName.PROTOCOL, protocol);
         }
-        return fields(head.fields(), head.contentLength());
+        return fields(head.fields(), head.contentLength(), false);
     }
 
     /** Points at a response's head. */
@@ -77,19 +78,21 @@ final class SentHeaders extends HeadersAdapter {
         putPseudo(
                 PseudoHeaderName.STATUS,
                 status >= 100 && status < 600 ? STATUSES[status] : new AsciiString(Integer.toString(status)));
-        return fields(head.fields(), head.contentLength());
+        boolean lengthless = status < 200 || status == 204; // whatever its fields say (RFC 9110, section 8.6)
+        return fields(head.fields(), head.contentLength(), lengthless);
     }
 
     /** Points at trailers. */
     SentHeaders trailers(Fields trailers) {
         pseudoEnd = 0;
-        return fields(trailers, RequestHead.UNKNOWN_LENGTH);
+        return fields(trailers, RequestHead.UNKNOWN_LENGTH, false);
     }
 
-    private SentHeaders fields(Fields fields, long contentLength) {
+    private SentHeaders fields(Fields fields, long contentLength, boolean lengthless) {
         this.fields = fields;
+        this.lengthless = lengthless;
         // A length that only the head knows, such as that of a local reply; zero says no more than END_STREAM does.
-        addedLength = contentLength > 0 && !fields.contains(FieldName.CONTENT_LENGTH)
+        addedLength = contentLength > 0 && !lengthless && !fields.contains(FieldName.CONTENT_LENGTH)
                 ? new AsciiString(Long.toString(contentLength))
                 : null;
         return this;
@@ -156,6 +159,7 @@ final class SentHeaders extends HeadersAdapter {
         int id = fields.id(i);
         return id != 0
                 && (ConnectionFields.isLeftOut(id)
+                        || (lengthless && id == FieldName.CONTENT_LENGTH.id())
                         || (id == FieldName.TE.id() && !fields.value(i).contentEqualsIgnoreCase(TRAILERS)));
     }
 
