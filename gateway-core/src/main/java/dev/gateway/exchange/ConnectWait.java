@@ -1,8 +1,10 @@
 package dev.gateway.exchange;
 
 import dev.gateway.observe.ConnectWaitResult;
+import dev.gateway.upstream.PendingLimit;
 import dev.gateway.upstream.Upstream;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How one request waits until an endpoint can be reached: it leaves the queue of {@link ConnectWaits} for each try, and
@@ -16,6 +18,8 @@ final class ConnectWait implements ConnectWaits.Waiting {
     private final long mostMillis;
     private long untilNanos;
     private long sinceNanos; // when it has joined the queue
+    private PendingLimit.@Nullable Place place; // while it waits
+    private volatile boolean displaced; // a client with fewer requests has got its place; set by any thread
     private boolean tried; // it has tried to connect again
     private State state = State.NEW;
 
@@ -70,7 +74,8 @@ final class ConnectWait implements ConnectWaits.Waiting {
         if (state == State.OVER || left <= 0 || !EndpointChoice.isAnyHopeful(upstream, now, mostMillis)) {
             return false;
         }
-        if (!upstream.pendingRequests().tryAcquire()) {
+        place = upstream.pendingRequests().tryTake(exchange.record.connection.culprit(), lost -> displaced = true);
+        if (place == null) {
             tell(ConnectWaitResult.OVERFLOW);
             return false;
         }
@@ -88,13 +93,17 @@ final class ConnectWait implements ConnectWaits.Waiting {
     private void leave() {
         state = State.TRYING;
         tried = true;
-        upstream.pendingRequests().release();
+        PendingLimit.Place had = place;
+        if (had != null) {
+            place = null;
+            upstream.pendingRequests().release(had);
+        }
         exchange.loop.observer.onConnectWaitEnded(exchange.record, exchange.loop.wheel.nanoTime() - sinceNanos);
     }
 
     @Override
     public long untilNanos() {
-        return untilNanos;
+        return displaced ? exchange.loop.wheel.nanoTime() : untilNanos;
     }
 
     @Override
@@ -106,6 +115,9 @@ final class ConnectWait implements ConnectWaits.Waiting {
     @Override
     public void onTimeOver() {
         leave();
+        if (displaced) {
+            tell(ConnectWaitResult.OVERFLOW);
+        }
         owner.onConnectWaitOver();
     }
 

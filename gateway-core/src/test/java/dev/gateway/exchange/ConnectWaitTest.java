@@ -189,6 +189,25 @@ class ConnectWaitTest extends ExchangeRig {
     }
 
     @Test
+    void aClientWithFewerRequestsGetsTheNewestPlace() {
+        maxPending = 2;
+        to(FIRST);
+        ask("GET");
+        refuse();
+        ask("GET");
+        refuse();
+        askMore(1);
+        assertThat(records.connectWaiting).as("that of the other client, too").isEqualTo(3);
+        pass(TURN + 10);
+        assertThat(records.connectWaits).containsExactly(ConnectWaitResult.OVERFLOW);
+        assertThat(records.completed).extracting(each -> each.cause).containsExactly(Cause.CONNECT_FAILED);
+        assertThat(records.connectWaiting).isEqualTo(1);
+        connect();
+        answer(3);
+        assertThat(records.connectWaits).contains(ConnectWaitResult.SUCCESS);
+    }
+
+    @Test
     void noMoreRequestsWaitThanMayForAConnection() {
         maxPending = 1;
         to(FIRST);
