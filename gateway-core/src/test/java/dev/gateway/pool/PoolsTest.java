@@ -537,6 +537,20 @@ class PoolsTest extends PoolFixture {
     }
 
     @Test
+    void aNameOfTheSettingsIsInDoubtWithItsAddress() throws Exception {
+        FakeUpstream origin = http1();
+        dns.answers("origin.test", "127.0.0.1");
+        to("origin.test", origin.port());
+        assertThat(get("/").connection()).isEqualTo(1);
+        EventLoop loop = transport.loops().get(0);
+        CompletableFuture<Void> renewed = new CompletableFuture<>();
+        Runnable end = resolver.follow(loop, "origin.test", false, () -> renewed.complete(null));
+        resolver.doubt(loop, InetAddress.getByName("127.0.0.1"));
+        renewed.get(20, TimeUnit.SECONDS);
+        end.run();
+    }
+
+    @Test
     void dnsIsAskedAgainWhenTheEndpointHasClosedItsKeptConnections() throws Exception {
         FakeUpstream origin = http1();
         dns.answers("origin.test", "127.0.0.1");
