@@ -3,7 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Upstream;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +16,7 @@ import java.util.Set;
  */
 final class ConnectWaits {
     private final TimerWheel wheel;
-    private final Map<Upstream, Queue> queues = new IdentityHashMap<>(); // of upstreams that somebody waits for
+    private final Map<Upstream, Queue> queues = new HashMap<>(); // of upstreams that somebody waits for
 
     /** A request that waits. It has left the queue when it is called. */
     interface Waiting {

@@ -164,7 +164,9 @@ public final class Upstream {
         long before = connectTurnNanos.get();
         boolean due = !connectTurnTaken || nanos - before >= CONNECT_TURN_NANOS;
         boolean taken = due && connectTurnNanos.compareAndSet(before, nanos); // else another event loop was faster
-        connectTurnTaken |= taken;
+        if (taken) {
+            connectTurnTaken = true;
+        }
         return taken;
     }
 

@@ -54,7 +54,7 @@ public final class RestartedOrigin implements AutoCloseable {
             } catch (ConnectException e) {
                 return;
             } catch (SocketException e) {
-                continue; // the kernel has accepted it a moment before the port was closed
+                // the kernel has accepted it a moment before the port was closed
             }
         }
         throw new IOException("port " + port() + " still takes connections");
