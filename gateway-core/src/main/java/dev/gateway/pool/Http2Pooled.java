@@ -71,6 +71,11 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     @Override
+    boolean isOutdated() {
+        return endpoint.takesHttp1Only(); // another connection, maybe of another event loop, has heard of it
+    }
+
+    @Override
     void tellUnresponsive(String why) {
         connection.tellUnresponsive(why);
     }

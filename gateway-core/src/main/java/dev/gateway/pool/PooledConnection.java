@@ -107,6 +107,11 @@ abstract class PooledConnection {
      */
     void onOpenedFor(@Nullable LoginPins logins) {}
 
+    /** Whether the endpoint wants another protocol for new streams. */
+    boolean isOutdated() {
+        return false;
+    }
+
     /** It is idle, and the pool keeps it for later requests. */
     void onKept() {}
 
@@ -170,7 +175,7 @@ abstract class PooledConnection {
 
     /** Returns why no stream may be opened on it now. */
     final CloseCause whyUnusable(long now) {
-        if (!channel.isActive()) {
+        if (!channel.isActive() || isOutdated()) {
             return CloseCause.ENDPOINT;
         }
         if (!permitted) {
@@ -181,6 +186,10 @@ abstract class PooledConnection {
 
     /** Whether a stream may be opened on it now. */
     final boolean isUsable(long now) {
-        return isServing() && expiresAtNanos - now > 0 && channel.isActive() && (!isIdle() || idleUntilNanos - now > 0);
+        return isServing()
+                && !isOutdated()
+                && expiresAtNanos - now > 0
+                && channel.isActive()
+                && (!isIdle() || idleUntilNanos - now > 0);
     }
 }

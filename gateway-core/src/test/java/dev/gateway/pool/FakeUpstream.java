@@ -14,6 +14,8 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
+import io.netty.handler.codec.http2.DefaultHttp2ResetFrame;
+import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
 import io.netty.handler.codec.http2.Http2HeadersFrame;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
@@ -30,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An upstream to be talked to: tells in each response which connection the request came on. The path {@code /hold} is
- * answered when the test says so, {@code /keep-N} with a keep-alive hint of N seconds.
+ * answered when the test says so, {@code /keep-N} with a keep-alive hint of N seconds, and {@code /http1} over HTTP/2 by
+ * HTTP_1_1_REQUIRED.
  */
 final class FakeUpstream implements AutoCloseable {
     final List<Channel> connections = new CopyOnWriteArrayList<>();
@@ -163,7 +166,10 @@ final class FakeUpstream implements AutoCloseable {
                                 .status("200")
                                 .addInt("x-connection", number(ctx.channel().parent())),
                         true));
-                if (headers.headers().path().toString().equals("/hold")) {
+                String path = headers.headers().path().toString();
+                if (path.equals("/http1")) {
+                    ctx.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.HTTP_1_1_REQUIRED));
+                } else if (path.equals("/hold")) {
                     held.add(answer);
                 } else {
                     answer.run();

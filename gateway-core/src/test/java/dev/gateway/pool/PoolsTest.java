@@ -679,6 +679,19 @@ class PoolsTest extends PoolFixture {
         assertThat(failure.retry()).isEqualTo(RetrySafety.ALWAYS);
     }
 
+    /** One connection has heard of it; a request that finds another one, also of another loop, is not refused likewise. */
+    @Test
+    void anEndpointThatRequiresHttp1GetsNoHttp2FromAnyLoop() throws Exception {
+        settings.tls = tls(true, "localhost", null);
+        settings.protocol = Protocol.AUTO;
+        to(https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1")));
+        assertThat(get(0, "/").connection()).isEqualTo(1);
+        assertThat(get(1, "/").connection()).isEqualTo(2);
+        assertThat(get(0, "/http1").failure().retry()).isEqualTo(RetrySafety.ALWAYS);
+        assertThat(get(0, "/http1").connection()).isEqualTo(3);
+        assertThat(get(1, "/http1").connection()).isEqualTo(4);
+    }
+
     // Old servers
 
     @Test
