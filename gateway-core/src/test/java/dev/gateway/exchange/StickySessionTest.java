@@ -134,7 +134,7 @@ class StickySessionTest extends ExchangeRig {
     void theTimeOfSessionsAtAnEndpointThatDrainsEnds() {
         Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1);
         String cookie = cookieOf(FIRST);
-        health.endSessions(FIRST.toString(), 1);
+        Objects.requireNonNull(health).endSessions(FIRST.toString(), 1);
         ask(cookie);
         assertThat(opener.last().endpoint).isEqualTo(SECOND);
         answer(200);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** The order of those who wait, of whom any may leave: clients take turns. */
@@ -37,8 +38,7 @@ class WaitQueueTest {
     }
 
     private String serve() {
-        Named first = queue.first();
-        assertThat(first).isNotNull();
+        Named first = Objects.requireNonNull(queue.first());
         queue.endTurn(first, ++now);
         queue.remove(first);
         return first.name;

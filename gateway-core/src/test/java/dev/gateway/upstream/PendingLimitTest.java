@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -55,7 +56,7 @@ class PendingLimitTest {
     @Test
     void aPlaceThatWasLostIsNotGivenBackOnceMore() {
         takeAll("a1", "a2", "a3");
-        PendingLimit.Place newest = take("a4");
+        PendingLimit.Place newest = Objects.requireNonNull(take("a4"));
         takeAll("b1");
         assertThat(lost).containsExactly("a4");
         limit.release(newest);
@@ -64,8 +65,8 @@ class PendingLimitTest {
 
     @Test
     void anyPlaceMayBeGivenBack() {
-        PendingLimit.Place first = take("a1");
-        PendingLimit.Place middle = take("a2");
+        PendingLimit.Place first = Objects.requireNonNull(take("a1"));
+        PendingLimit.Place middle = Objects.requireNonNull(take("a2"));
         takeAll("a3");
         limit.release(middle);
         limit.release(first);
@@ -111,13 +112,13 @@ class PendingLimitTest {
                 }
             } else {
                 Holding given = held.remove(random.nextInt(held.size()));
-                few.release(given.place);
+                few.release(Objects.requireNonNull(given.place));
                 counts[given.client]--;
             }
             assertThat(few.taken()).isEqualTo(held.size()).isLessThanOrEqualTo(20);
         }
         for (Holding each : held) {
-            few.release(each.place);
+            few.release(Objects.requireNonNull(each.place));
         }
         assertThat(few.taken()).isZero();
     }
