@@ -46,13 +46,20 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
     private byte[] unread = new byte[0];
     private boolean consuming = true;
     private boolean sendsHead = true;
+    private Object owner = "a client";
 
     private TunnelClient(EventLoop loop) {
         this.loop = loop;
     }
 
     static TunnelClient open(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint) {
+        return open(opener, loop, upstream, endpoint, "a client");
+    }
+
+    /** Opens a tunnel for one of several clients. */
+    static TunnelClient open(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, Object owner) {
         TunnelClient client = new TunnelClient(loop);
+        client.owner = owner;
         loop.execute(() ->
                 client.opening = opener.open(upstream, endpoint, StreamKind.TUNNEL, INTRODUCTION, client, client));
         return client;
@@ -65,6 +72,11 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
         loop.execute(() ->
                 client.opening = opener.open(upstream, endpoint, StreamKind.TUNNEL, INTRODUCTION, client, client));
         return client;
+    }
+
+    @Override
+    public Object client() {
+        return owner;
     }
 
     TunnelClient established() throws InterruptedException {

@@ -25,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -392,6 +393,26 @@ class TunnelsTest extends PoolFixture {
             }
         }
         awaitEvents("closed", "closed");
+    }
+
+    @Test
+    void clientsTakeTurnsWhileTunnelsWait() throws Exception {
+        settings.maxConnections = 1;
+        Endpoint only = new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1);
+        upstreamOf(List.of(only), RoundRobin::new, DialSettings.DIRECT);
+        List<TunnelClient> inTurn = new ArrayList<>();
+        for (String client : List.of("many", "many", "many", "few")) {
+            inTurn.add(TunnelClient.open(pools.opener(0), transport.loops().get(0), upstream, only, client));
+            counted(); // by now it waits, or is being made
+        }
+        inTurn.add(2, inTurn.remove(3)); // the second of the first client has waited for longest
+        for (TunnelClient next : inTurn) {
+            next.established();
+            try (Socket peer = accept()) {
+                end(next, peer);
+            }
+            awaitEvents("closed");
+        }
     }
 
     private TunnelClient tunnelTo(Endpoint endpoint) {
