@@ -319,6 +319,39 @@ public final class Http2Peer implements Peer {
         }
     }
 
+    /** Opens a stream by a header block of these fields, right or wrong, in this order and without compression. */
+    public synchronized Http2Stream openRaw(List<Map.Entry<String, String>> fields, boolean last) throws IOException {
+        Http2Stream stream = open();
+        stream.id = nextStreamId;
+        stream.sendWindow = peerStreamWindow;
+        nextStreamId += 2;
+        streams.put(stream.id, stream);
+        frame(HEADERS, (last ? END_STREAM : 0) | END_HEADERS, stream.id, literals(fields));
+        return stream;
+    }
+
+    private static byte[] literals(List<Map.Entry<String, String>> fields) {
+        ByteArrayOutputStream block = new ByteArrayOutputStream();
+        fields.forEach(field -> {
+            block.write(0);
+            literal(block, field.getKey());
+            literal(block, field.getValue());
+        });
+        return block.toByteArray();
+    }
+
+    private static void literal(ByteArrayOutputStream block, String text) {
+        int rest = text.length() - 127;
+        block.write(Math.min(text.length(), 127));
+        for (; rest >= 128; rest >>= 7) {
+            block.write((rest & 127) | 128);
+        }
+        if (text.length() >= 127) {
+            block.write(rest);
+        }
+        block.writeBytes(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
     /** Sends data as the windows allow. */
     synchronized void data(Http2Stream stream, byte[] data, int offset, int length, boolean last) throws IOException {
         int at = offset;
