@@ -19,7 +19,6 @@ final class ConnectWait implements ConnectWaits.Waiting {
     private long untilNanos;
     private long sinceNanos; // when it has joined the queue
     private PendingLimit.@Nullable Place place; // while it waits
-    private volatile boolean displaced; // a client with fewer requests has got its place; set by any thread
     private boolean tried; // it has tried to connect again
     private State state = State.NEW;
 
@@ -74,7 +73,7 @@ final class ConnectWait implements ConnectWaits.Waiting {
         if (state == State.OVER || left <= 0 || !EndpointChoice.isAnyHopeful(upstream, now, mostMillis)) {
             return false;
         }
-        place = upstream.pendingRequests().tryTake(exchange.record.connection.culprit(), lost -> displaced = true);
+        place = upstream.pendingRequests().tryTake(exchange.record.connection.culprit(), lost -> {});
         if (place == null) {
             tell(ConnectWaitResult.OVERFLOW);
             return false;
@@ -101,9 +100,14 @@ final class ConnectWait implements ConnectWaits.Waiting {
         exchange.loop.observer.onConnectWaitEnded(exchange.record, exchange.loop.wheel.nanoTime() - sinceNanos);
     }
 
+    /** Whether a client with fewer requests has got its place. */
+    private boolean isDisplaced() {
+        return place != null && upstream.pendingRequests().isLost(place);
+    }
+
     @Override
     public long untilNanos() {
-        return displaced ? exchange.loop.wheel.nanoTime() : untilNanos;
+        return isDisplaced() ? exchange.loop.wheel.nanoTime() : untilNanos;
     }
 
     @Override
@@ -114,6 +118,7 @@ final class ConnectWait implements ConnectWaits.Waiting {
 
     @Override
     public void onTimeOver() {
+        boolean displaced = isDisplaced();
         leave();
         if (displaced) {
             tell(ConnectWaitResult.OVERFLOW);

@@ -23,7 +23,10 @@ public final class PendingLimit {
 
     /** A request that has a place. */
     public interface Holder {
-        /** Another client has got its place. Called on any thread; the request must fail soon. */
+        /**
+         * Another client has got its place. Called on any thread; the request must fail soon. A holder that asks {@link #isLost}
+         * every now and then need not do anything.
+         */
         void onPlaceLost(Place place);
     }
 
@@ -92,6 +95,11 @@ public final class PendingLimit {
         if (!place.free) {
             free(place);
         }
+    }
+
+    /** Whether another client has got the place. */
+    public synchronized boolean isLost(Place place) {
+        return place.free;
     }
 
     /** Returns how many places are taken. */

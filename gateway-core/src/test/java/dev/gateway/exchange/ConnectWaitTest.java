@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.observe.ConnectWaitResult;
+import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.LoopGate;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
 import dev.gateway.route.Route;
 import dev.gateway.route.Route.Retry.Budget;
 import dev.gateway.stream.Cause;
@@ -192,19 +196,26 @@ class ConnectWaitTest extends ExchangeRig {
     void aClientWithFewerRequestsGetsTheNewestPlace() {
         maxPending = 2;
         to(FIRST);
-        ask("GET");
-        refuse();
-        ask("GET");
-        refuse();
+        settings.route(filters, Objects.requireNonNull(app), timeouts, retry);
+        LoopBudget budget = new LoopBudget(new MemoryBudget(1L << 40, 1));
+        LoopGate gate = new LoopGate(new Overload(), budget, budget);
+        for (int i = 0; i < 2; i++) {
+            FakeServerStream stream = new FakeServerStream();
+            stream.account = Objects.requireNonNull(gate.accountOf("a client with two"));
+            others.add(stream);
+            handler().onRequest(stream, head("GET", "/"), true);
+            refuse();
+        }
         askMore(1);
         assertThat(records.connectWaiting).as("that of the other client, too").isEqualTo(3);
         pass(TURN + 10);
         assertThat(records.connectWaits).containsExactly(ConnectWaitResult.OVERFLOW);
         assertThat(records.completed).extracting(each -> each.cause).containsExactly(Cause.CONNECT_FAILED);
-        assertThat(records.connectWaiting).isEqualTo(1);
         connect();
+        opener.last().succeed(); // that of the other client
         answer(3);
-        assertThat(records.connectWaits).contains(ConnectWaitResult.SUCCESS);
+        assertThat(records.connectWaits)
+                .containsExactly(ConnectWaitResult.OVERFLOW, ConnectWaitResult.SUCCESS, ConnectWaitResult.SUCCESS);
     }
 
     @Test
