@@ -53,7 +53,6 @@ enum Violation {
 
     private final String kind = name().toLowerCase(Locale.ROOT);
     private final Failure downstream;
-    private final Failure upstream;
 
     Violation(int status, String detail) {
         this(status, detail, "");
@@ -62,17 +61,6 @@ enum Violation {
     /** Makes a violation with advice for clients that use the gateway as their proxy. */
     Violation(int status, String detail, String advice) {
         downstream = Failure.of(Cause.CLIENT_PROTOCOL_ERROR, status, detail).advising(advice);
-        upstream = Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, ofUpstream(detail));
-    }
-
-    /** Returns what is said of an upstream, where that is more than of a client. */
-    private String ofUpstream(String detail) {
-        return switch (this) {
-            case BAD_VERSION -> detail + ": the answer does not begin as HTTP/1 does";
-            case UNSUPPORTED_VERSION -> detail + ": the upstream does not answer in HTTP/1";
-            case DUPLICATE_CONTENT_LENGTH -> "lengths that differ";
-            default -> detail;
-        };
     }
 
     /** Returns the word that counters have for it. */
@@ -100,6 +88,14 @@ enum Violation {
 
     /** Returns the failure if an upstream did it. */
     Failure upstream() {
-        return upstream;
+        String detail = downstream.detail();
+        String more =
+                switch (this) {
+                    case BAD_VERSION -> detail + ": the answer does not begin as HTTP/1 does";
+                    case UNSUPPORTED_VERSION -> detail + ": the upstream does not answer in HTTP/1";
+                    case DUPLICATE_CONTENT_LENGTH -> "lengths that differ";
+                    default -> detail;
+                };
+        return Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, more);
     }
 }
