@@ -1,0 +1,1 @@
+"""What the comparison with other proxies is made of."""

@@ -1,0 +1,56 @@
+"""Reads the corpora of raw requests and responses, which gateway-core's unit tests have."""
+
+import dataclasses
+import os
+import re
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CORPORA = os.path.join(HERE, "..", "..", "..", "gateway-core", "src", "test", "resources", "http1")
+
+ESCAPE = re.compile(r"\\(?:([rnt0\\])|x([0-9A-Fa-f]{2})|\{(\d+)\*([^}]*)\})")
+SINGLE = {"r": "\r", "n": "\n", "t": "\t", "0": "\0", "\\": "\\"}
+
+
+@dataclasses.dataclass
+class Case:
+    kind: str  # requests or responses
+    title: str
+    method: str = "GET"  # of the request that a response answers
+    sent: bytes = b""
+    closes: bool = False  # whether the upstream closes behind its response
+    comparable: bool = True  # whether a client and an upstream at the two ends can play it
+
+
+def unescape(text):
+    def one(match):
+        single, code, times, repeated = match.groups()
+        if single:
+            return SINGLE[single]
+        return chr(int(code, 16)) if code else unescape(repeated) * int(times)
+
+    return ESCAPE.sub(one, text)
+
+
+def read(kind):
+    found = []
+    with open(os.path.join(CORPORA, kind + ".txt"), encoding="utf-8") as lines:
+        for line in (each.rstrip("\n") for each in lines):
+            word, _, rest = line.partition(" ")
+            if word == "=":
+                found.append(Case(kind, rest))
+            elif not found:
+                continue
+            elif word == ">":
+                # Bytes are written as \xHH; a letter outside ASCII stands for its UTF-8.
+                found[-1].sent += b"".join(
+                    bytes([ord(c)]) if ord(c) < 256 else c.encode() for c in unescape(rest))
+            elif word == "@":
+                found[-1].method, _, unfinished = rest.partition(" ")
+                found[-1].comparable = not unfinished
+            elif word == "eof":
+                found[-1].closes = True
+    return found
+
+
+def both():
+    return [case for kind in ("requests", "responses") for case in read(kind) if case.comparable and case.sent]

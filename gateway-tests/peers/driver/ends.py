@@ -1,0 +1,290 @@
+"""The client and the upstream at the two ends of a proxy. They write bytes as they are told, and say what they saw."""
+
+import hashlib
+import socket
+import threading
+
+QUIET = 2.0  # seconds without a byte after which nothing more is expected
+FIRST = 10.0  # seconds until the first byte: a loaded machine takes its time
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+NO_BODY = (204, 304)
+
+
+class Broken(Exception):
+    """Bytes that are no message."""
+
+
+class Ended(Exception):
+    """The peer has closed the connection, or reset it."""
+
+
+class Quiet(Exception):
+    """Nothing more came in time."""
+
+
+class Reader:
+    def __init__(self, connection):
+        self.connection = connection
+        self.buffer = b""
+        self.ended = False
+
+    def more(self, seconds=QUIET):
+        if self.ended:
+            raise Ended
+        self.connection.settimeout(seconds)
+        try:
+            piece = self.connection.recv(65536)
+        except socket.timeout:
+            raise Quiet from None
+        except OSError:
+            piece = b""
+        if not piece:
+            self.ended = True
+            raise Ended
+        self.buffer += piece
+
+    def until(self, end, seconds=QUIET):
+        while end not in self.buffer:
+            self.more(seconds)
+        found, self.buffer = self.buffer.split(end, 1)
+        return found
+
+    def exactly(self, count):
+        while len(self.buffer) < count:
+            self.more()
+        found, self.buffer = self.buffer[:count], self.buffer[count:]
+        return found
+
+    def head(self, seconds):
+        lines = self.until(b"\r\n\r\n", seconds).split(b"\r\n")
+        fields = []
+        for line in lines[1:]:
+            name, colon, value = line.partition(b":")
+            if not colon:
+                raise Broken
+            fields.append((name.lower().decode("latin-1"), value.strip().decode("latin-1")))
+        return lines[0].decode("latin-1"), fields
+
+    def chunks(self, body):
+        """Appends to the list what comes, so that it is there if the rest is not."""
+        while True:
+            try:
+                size = int(self.until(b"\r\n").split(b";")[0].strip(), 16)
+            except ValueError:
+                raise Broken from None
+            if size == 0:
+                while self.until(b"\r\n"):
+                    pass
+                return
+            body.append(self.exactly(size))
+            if self.exactly(2) != b"\r\n":
+                raise Broken
+
+    def counted(self, body, length):
+        while length:
+            if not self.buffer:
+                self.more()
+            piece, self.buffer = self.buffer[:length], self.buffer[length:]
+            body.append(piece)
+            length -= len(piece)
+
+    def rest(self, body):
+        while True:
+            body.append(self.buffer)
+            self.buffer = b""
+            try:
+                self.more()
+            except Ended:
+                return
+
+
+def value(fields, name):
+    return next((v for n, v in fields if n == name), None)
+
+
+def shown(body):
+    body = b"".join(body)
+    if len(body) > 40:
+        return f"{len(body)} bytes {hashlib.sha256(body).hexdigest()[:8]}"
+    return "".join(chr(b) if 32 < b < 127 else f"\\x{b:02x}" for b in body)
+
+
+class Upstream(threading.Thread):
+    """Answers each request of a proxy with bytes, and remembers the requests. It listens on a port of its own."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.listening = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self.listening.getsockname()[1]
+        self.changed = threading.Condition()
+        self.play(None)
+        self.start()
+
+    def play(self, case):
+        """The next requests belong to this case."""
+        self.case = case
+        self.seen = []  # what the requests were
+        self.connections = []  # the connection of each
+        self.reading = 0
+
+    def settled(self):
+        """Waits until no request is being read."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.reading == 0, timeout=2 * FIRST)
+
+    def run(self):
+        number = 0
+        while True:
+            connection, _ = self.listening.accept()
+            number += 1
+            threading.Thread(target=self.serve, args=(connection, number), daemon=True).start()
+
+    def serve(self, connection, number):
+        reader = Reader(connection)
+        with connection:
+            while True:
+                try:
+                    line, fields = reader.head(60)
+                except (Ended, Quiet):
+                    return
+                except Broken:
+                    self.seen.append("something that is no request")
+                    return
+                case = self.case
+                whole = self.read(reader, line, fields, number)
+                if not whole:
+                    return
+                method, _, rest = line.partition(" ")
+                answer = ANSWER.replace(b"ok", b"") if method == "HEAD" else ANSWER
+                scripted = case.kind == "responses" and "/next" not in rest
+                try:
+                    connection.sendall(case.sent if scripted else answer)
+                except OSError:
+                    return
+                if scripted and case.closes:
+                    return
+
+    def read(self, reader, line, fields, number):
+        """Reads a request's body, and remembers the request. Returns whether it was whole."""
+        seen = self.seen
+        at = len(seen)
+        seen.append("")  # in the order in which requests began
+        self.connections.append(number)
+        with self.changed:
+            self.reading += 1
+        body, end = [], ""
+        try:
+            if "chunked" in (value(fields, "transfer-encoding") or ""):
+                reader.chunks(body)
+            elif value(fields, "content-length"):
+                reader.counted(body, int(value(fields, "content-length")))
+        except (Ended, Quiet, Broken):
+            end = " cut"
+        method, _, target = line.rpartition(" ")[0].partition(" ")
+        seen[at] = f"{method} {value(fields, 'host') or 'no-host'} {target}" + (f" body {shown(body)}" if body else "") + end
+        with self.changed:
+            self.reading -= 1
+            self.changed.notify_all()
+        return not end
+
+
+class Client:
+    def __init__(self, port):
+        self.connection = socket.create_connection(("127.0.0.1", port))
+        self.reader = Reader(self.connection)
+
+    def close(self):
+        self.connection.close()
+
+    def send(self, data):
+        try:
+            self.connection.sendall(data)
+        except OSError:
+            pass  # what was answered before is read all the same
+
+    def response(self, method):
+        """Returns what came as text, and whether another response may follow."""
+        seconds = FIRST
+        while True:
+            try:
+                line, fields = self.reader.head(seconds)
+                status = int(line.split(" ")[1])
+            except Quiet:
+                return "no answer", False
+            except Ended:
+                return "closed", False
+            except (Broken, ValueError, IndexError):
+                return "something that is no response", False
+            if status >= 200:
+                break
+            if status == 101:
+                return "101", False
+            seconds = QUIET
+        text, body, open_after = str(status), [], value(fields, "connection") != "close"
+        try:
+            if method == "HEAD" or status in NO_BODY:
+                pass
+            elif "chunked" in (value(fields, "transfer-encoding") or ""):
+                self.reader.chunks(body)
+            elif value(fields, "content-length") is not None:
+                self.reader.counted(body, int(value(fields, "content-length")))
+            else:
+                open_after = False
+                self.reader.rest(body)
+        except Quiet:
+            return f"{text} body {shown(body)} and no end", False
+        except Ended:
+            return f"{text} body {shown(body)} cut", False
+        except (Broken, ValueError):
+            return f"{text} body {shown(body)} broken", False
+        return text + (f" body {shown(body)}" if body and status < 400 else ""), open_after
+
+
+def play(case, port, upstream):
+    """Has both ends play a case through the lane of a proxy. Returns what came of it."""
+    upstream.play(case)
+    answer = request(case, port, upstream) if case.kind == "requests" else response(case, port, upstream)
+    return answer.replace(f"127.0.0.1:{upstream.port}", "ENDPOINT")
+
+
+def request(case, port, upstream):
+    """Sends the bytes of a request. Returns what the upstream saw, and what the client was told besides."""
+    client = Client(port)
+    try:
+        client.send(case.sent)
+        told = []
+        while True:
+            text, more = client.response("HEAD" if case.sent.startswith(b"HEAD ") else "GET")
+            if text not in ("200", "200 body ok") and not (told and text in ("no answer", "closed")):
+                told.append(text)
+            elif text.startswith("200"):
+                told.append("")  # the upstream's answer
+            if not more:
+                break
+    finally:
+        client.close()
+    upstream.settled()
+    return ", ".join([*upstream.seen, *(each for each in told if each)]) or "nothing"
+
+
+def response(case, port, upstream):
+    """Asks once, and the bytes of a response come back. Returns what the client got, and whether the upstream's connection lives."""
+    client = Client(port)
+    try:
+        length = "Content-Length: 0\r\n" if case.method == "POST" else ""
+        client.send(f"{case.method} /case HTTP/1.1\r\nHost: a.test\r\n{length}\r\n".encode())
+        text, more = client.response(case.method)
+        if text.endswith("no end") or text in ("101", "no answer"):
+            return text
+        if not more:
+            client.close()
+            client = Client(port)
+        before = upstream.connections[-1] if upstream.connections else 0
+        client.send(b"GET /next HTTP/1.1\r\nHost: a.test\r\n\r\n")
+        after, _ = client.response("GET")
+        if after != "200 body ok":
+            return f"{text}; the next request: {after}"
+        kept = upstream.connections and upstream.connections[-1] == before
+        return text + ("; kept" if kept else "; closed")
+    finally:
+        client.close()

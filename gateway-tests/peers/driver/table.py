@@ -1,0 +1,127 @@
+"""The table of answers, the reasons for differences, and the page that shows both."""
+
+import collections
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ANSWERS = os.path.join(HERE, "..", "answers.tsv")
+REASONS = os.path.join(HERE, "..", "reasons.txt")
+PAGE = os.path.join(HERE, "..", "..", "..", "docs", "compatibility.md")
+
+GATEWAY = "gateway"
+ORDER = (GATEWAY, "nginx", "haproxy", "envoy")
+NAMES = {"nginx": "nginx", "haproxy": "HAProxy", "envoy": "Envoy"}
+
+
+def key(case):
+    return case.kind, case.title
+
+
+class Answers:
+    """What each proxy answered to each case, and the peers' versions."""
+
+    def __init__(self):
+        self.versions = {}
+        self.rows = {}
+
+    @classmethod
+    def read(cls):
+        self = cls()
+        if not os.path.exists(ANSWERS):
+            return self
+        with open(ANSWERS, encoding="utf-8") as file:
+            _, _, *heads = file.readline().rstrip("\n").split("\t")
+            for head in heads:
+                name, _, version = head.partition(" ")
+                self.versions[name] = version
+            for line in file:
+                kind, title, *answers = line.rstrip("\n").split("\t")
+                self.rows[kind, title] = dict(zip(self.versions, answers))
+        return self
+
+    def write(self, cases):
+        names = [name for name in ORDER if name in self.versions]
+        with open(ANSWERS, "w", encoding="utf-8") as file:
+            file.write("\t".join(["kind", "case", *(f"{n} {self.versions[n]}".strip() for n in names)]) + "\n")
+            for case in cases:
+                row = self.rows[key(case)]
+                file.write("\t".join([*key(case), *(row.get(n, "") for n in names)]) + "\n")
+
+    def shared(self, case_key):
+        """Returns the answer that two peers or more share, or None."""
+        counts = collections.Counter(answer for name, answer in self.rows[case_key].items() if name != GATEWAY and answer)
+        answer, count = counts.most_common(1)[0] if counts else (None, 0)
+        return answer if count > 1 else None
+
+    def differences(self):
+        return [each for each in self.rows if self.shared(each) not in (None, self.rows[each].get(GATEWAY))]
+
+
+class Reason:
+    def __init__(self, title):
+        self.title = title
+        self.text = []
+        self.cases = []
+
+
+def reasons():
+    found = []
+    with open(REASONS, encoding="utf-8") as file:
+        for line in (each.rstrip("\n") for each in file):
+            word, _, rest = line.partition(" ")
+            if word == "=":
+                found.append(Reason(rest))
+            elif word in ("requests", "responses"):
+                found[-1].cases.append((word, rest))
+            elif line and word != "#":
+                found[-1].text.append(line)
+    return found
+
+
+def faults(cases, answers):
+    """Returns what is wrong with the table and the reasons, a line each."""
+    found = []
+    known = {key(case) for case in cases}
+    found += [f"no answers to {kind} case '{title}': run with --update" for kind, title in known - answers.rows.keys()]
+    found += [f"answers to {kind} case '{title}', which is gone: run with --update" for kind, title in answers.rows.keys() - known]
+    differences = set(answers.differences())
+    explained = collections.Counter(each for reason in reasons() for each in reason.cases)
+    found += [f"no reason for the difference of {kind} case '{title}'" for kind, title in differences - explained.keys()]
+    found += [f"a reason for {kind} case '{title}', which is no difference" for kind, title in explained.keys() - differences]
+    found += [f"{count} reasons for {kind} case '{title}'" for (kind, title), count in explained.items() if count > 1]
+    with open(PAGE, encoding="utf-8") as file:
+        if not found and file.read() != page(cases, answers):
+            found.append("docs/compatibility.md is not the page of these answers and reasons: run with --page")
+    return sorted(found)
+
+
+def cell(text):
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def page(cases, answers):
+    count = collections.Counter(case.kind for case in cases)
+    peers = [name for name in ORDER if name in answers.versions and name != GATEWAY]
+    versions = [f"{NAMES[name]} {answers.versions[name]}" for name in peers]
+    lines = [
+        "# Compatibility",
+        "",
+        f"A test sends the same {count['requests']} requests, and as answers the same {count['responses']} responses, through the gateway,",
+        f"{', '.join(versions[:-1])} and {versions[-1]}. Each has a minimal configuration. Most of these messages are odd.",
+        f"In {len(answers.differences())} cases two of the others or more share an answer that the gateway does not give. This page has these",
+        "cases, and for each the reason. `gateway-tests/peers/answers.tsv` has all cases.",
+        "",
+        "<!-- gateway-tests/peers/run writes this page -->",
+        "",
+        "How to read an answer:",
+        "",
+        "- of a request: what the upstream got, as method, host, target and body. A status alone is what the client got instead.",
+        "- of a response: what the client got. Then whether the upstream connection was kept or closed.",
+    ]
+    for reason in reasons():
+        lines += ["", f"## {reason.title}", "", *reason.text, "", "| case | gateway | " + " | ".join(NAMES[p] for p in peers) + " |"]
+        lines.append("|---" * (2 + len(peers)) + "|")
+        for each in reason.cases:
+            row = answers.rows[each]
+            lines.append("| " + " | ".join([f"{each[0][:-1]}: {each[1]}", *(cell(row[n]) for n in (GATEWAY, *peers))]) + " |")
+    return "\n".join(lines) + "\n"

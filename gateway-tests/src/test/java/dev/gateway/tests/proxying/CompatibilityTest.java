@@ -1,0 +1,25 @@
+package dev.gateway.tests.proxying;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.support.Tools;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The page that compares the gateway with other proxies is that of the recorded answers. Each raw message of the unit tests
+ * has answers, and each difference has its reason.
+ */
+@Timeout(60)
+class CompatibilityTest {
+    @Test
+    void thePageIsThatOfTheRecordedAnswers() throws Exception {
+        Process check = new ProcessBuilder(Tools.find("python3"), "peers/run", "--check")
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(check.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(check.waitFor()).as(said).isZero();
+        assertThat(said).contains("each with a reason");
+    }
+}
