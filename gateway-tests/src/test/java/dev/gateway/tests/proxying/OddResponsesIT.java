@@ -88,10 +88,12 @@ class OddResponsesIT {
                             endpoints: [{host: 127.0.0.1, port: %1$d}]
                             protocol: http1
                             healthChecks: {outlierDetection: {consecutive5xx: 100}}
+                            timeouts: {connect: 60s} # a dial that takes a sixth of it counts as a failure
                           - name: h2c
                             endpoints: [{host: 127.0.0.1, port: %1$d}]
                             protocol: h2c
                             healthChecks: {outlierDetection: {consecutive5xx: 100}}
+                            timeouts: {connect: 60s} # a dial that takes a sixth of it counts as a failure
                         admin: {address: 127.0.0.1, port: 0}
                         accessLog: {format: off}
                         """
