@@ -56,6 +56,7 @@ final class ConnectWaits {
 
     private final class Queue extends Timer {
         private final Upstream upstream;
+        private boolean releasing;
         private final Set<Waiting> waiting = new LinkedHashSet<>(); // who has tried last is the last one
 
         Queue(Upstream upstream) {
@@ -112,11 +113,18 @@ final class ConnectWaits {
         }
 
         private void releaseAll() {
-            List<Waiting> all = List.copyOf(waiting);
-            for (Waiting each : all) {
-                if (waiting.remove(each)) { // it may have ended meanwhile, because of another one
-                    each.onTurn();
+            if (releasing) {
+                return; // one that tries has a connection at once, and a caller lets the others try
+            }
+            releasing = true;
+            try {
+                for (Waiting each : List.copyOf(waiting)) {
+                    if (waiting.remove(each)) { // it may have ended meanwhile, because of another one
+                        each.onTurn();
+                    }
                 }
+            } finally {
+                releasing = false;
             }
             endIfEmpty();
         }

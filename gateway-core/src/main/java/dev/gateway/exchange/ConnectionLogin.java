@@ -12,6 +12,21 @@ final class ConnectionLogin {
 
     private ConnectionLogin() {}
 
+    /** Whether a request takes part in such a login. */
+    static boolean isTried(Fields fields) {
+        AsciiString shown = fields.first(FieldName.AUTHORIZATION);
+        return shown != null && isOne(shown);
+    }
+
+    private static boolean isOne(AsciiString value) {
+        for (AsciiString scheme : SCHEMES) {
+            if (value.length() > scheme.length() && value.regionMatches(true, 0, scheme, 0, scheme.length())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether a response asks for the next step of such a login. The first challenge names the scheme only. */
     static boolean isUnderWay(ResponseHead head) {
         if (head.status() != UNAUTHORIZED) {
@@ -21,12 +36,8 @@ final class ConnectionLogin {
         for (int i = fields.find(FieldName.WWW_AUTHENTICATE, 0);
                 i >= 0;
                 i = fields.find(FieldName.WWW_AUTHENTICATE, i + 1)) {
-            AsciiString challenge = fields.value(i);
-            for (AsciiString scheme : SCHEMES) {
-                if (challenge.length() > scheme.length()
-                        && challenge.regionMatches(true, 0, scheme, 0, scheme.length())) {
-                    return true;
-                }
+            if (isOne(fields.value(i))) {
+                return true;
             }
         }
         return false;

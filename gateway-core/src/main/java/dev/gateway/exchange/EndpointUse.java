@@ -256,6 +256,7 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     /** The final head of the response has arrived. */
     final void onAnswered(ResponseHead head, boolean last) {
         stale = 0;
+        refused = connecting = false;
         timeAnswer();
         boolean call = upstream.health().detectsOutliers() && GrpcStatus.isCall(head);
         awaitsGrpcStatus = call && !last && !GrpcStatus.isTold(head.fields());

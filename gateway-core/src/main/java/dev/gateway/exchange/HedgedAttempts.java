@@ -10,6 +10,7 @@ import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.route.Route;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +43,10 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
 
     /** Whether two endpoints may process the request, and it has no body. */
     private static boolean isHedged(ExchangeContext exchange, RequestBody request, Route.Hedging hedging) {
+        LoginPins logins = exchange.server.logins();
         return hedging.methods().contains(exchange.head.routedMethod())
+                && (logins == null || logins.isEmpty()) // a hedge would be on a connection without the login
+                && !ConnectionLogin.isTried(exchange.head.fields())
                 && exchange.record.kind == ExchangeRecord.Kind.HTTP
                 && exchange.head.wish() == null
                 && request.isNone();

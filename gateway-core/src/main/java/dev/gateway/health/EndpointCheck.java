@@ -101,7 +101,9 @@ final class EndpointCheck extends Timer implements Probe.Owner {
             ask();
             return;
         }
-        if (failure.cause() == Cause.DRAIN || failure.cause() == Cause.OVERLOAD) {
+        if (failure.cause() == Cause.DRAIN
+                || failure.cause() == Cause.OVERLOAD
+                || failure.cause() == Cause.PENDING_OVERFLOW) { // no room for its server name
             next(); // these causes are about the gateway, not the endpoint
         } else {
             onResult(failure.detail(), isSilence(failure.cause()));

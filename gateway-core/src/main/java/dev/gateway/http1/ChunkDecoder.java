@@ -163,6 +163,9 @@ final class ChunkDecoder {
     private void startSize() {
         state = State.SIZE;
         digits = 0;
+        if (!strict) {
+            extensionBytes = 0; // of this line only: some upstreams pad each size
+        }
     }
 
     private void endSizeLine() {

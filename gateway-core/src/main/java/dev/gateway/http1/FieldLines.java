@@ -47,9 +47,9 @@ final class FieldLines {
                 if (at < 0) {
                     return Violation.BAD_FIELD_VALUE;
                 }
-                while (valueStart < at && isSpace(bytes[valueStart])) {
-                    valueStart++;
-                }
+            }
+            while (valueStart < at && isSpace(bytes[valueStart])) { // what was mended may begin so
+                valueStart++;
             }
             int valueEnd = at;
             while (valueEnd > valueStart && isSpace(bytes[valueEnd - 1])) {

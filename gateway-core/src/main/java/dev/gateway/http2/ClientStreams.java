@@ -244,9 +244,10 @@ final class ClientStreams implements Http2ClientStream.Owner {
      * The upstream requires HTTP/1.1.
      *
      * @param follows whether another connection will speak that
+     * @param ofAll whether it says so of all streams, not of one
      */
-    void onHttp1Required(boolean follows) {
-        http1Required = true;
+    void onHttp1Required(boolean follows, boolean ofAll) {
+        http1Required |= ofAll;
         http1Follows = follows;
     }
 

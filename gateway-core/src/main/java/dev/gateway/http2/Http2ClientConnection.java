@@ -183,7 +183,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     @Override
     public void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
         requests.onReset(errorCode);
-        checkHttp1Required(errorCode);
+        checkHttp1Required(errorCode, false);
         super.onResetByPeer(stream, errorCode);
     }
 
@@ -211,14 +211,14 @@ public final class Http2ClientConnection extends MultiplexedConnection
 
     @Override
     public void onGoAway(long errorCode) {
-        checkHttp1Required(errorCode);
+        checkHttp1Required(errorCode, true);
         goAwayOnce();
     }
 
-    private void checkHttp1Required(long errorCode) {
+    private void checkHttp1Required(long errorCode, boolean ofAll) {
         if (errorCode == Http2Error.HTTP_1_1_REQUIRED.code()) {
             boolean other = listener.onHttp1Required();
-            requests.onHttp1Required(other);
+            requests.onHttp1Required(other, ofAll);
             if (other) {
                 goAwayOnce();
             }

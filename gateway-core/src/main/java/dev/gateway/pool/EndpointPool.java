@@ -162,12 +162,17 @@ final class EndpointPool
 
     private StreamOpener.Opening adopt(Waiter waiter) {
         waiter.owner = pending;
+        opening++;
+        StreamOpener.Opening begun = StreamOpener.Opening.DONE;
         PooledConnection connection = kept.takeUsable();
         if (connection == null) {
-            return pending.enqueue(waiter);
+            begun = pending.enqueue(waiter);
+        } else {
+            openOn(connection, waiter.events, waiter.callback);
         }
-        openOn(connection, waiter.events, waiter.callback);
-        return StreamOpener.Opening.DONE;
+        opening--;
+        checkEmpty();
+        return begun;
     }
 
     private void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {

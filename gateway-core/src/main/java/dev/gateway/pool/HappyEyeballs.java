@@ -240,13 +240,13 @@ final class HappyEyeballs {
     /** Takes the addresses that DNS gives now, except those that were tried. */
     private void readAgain() {
         Resolver.Answers answers = resolve();
-        ipv6.clear();
-        ipv4.clear();
         most = attempts + MAX_ATTEMPTS;
         if (answers.ipv6().isSuccess()) {
+            ipv6.clear();
             add(ipv6, answers.ipv6().getNow());
         }
         if (answers.ipv4().isSuccess()) {
+            ipv4.clear();
             add(ipv4, answers.ipv4().getNow());
         }
     }

@@ -174,16 +174,28 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         owner.retire(this, CloseCause.REQUEST);
     }
 
+    /** Returns the name that TLS has asked for because a request said so, or null. */
+    @Nullable
+    String serverName() {
+        return endpoint.target.name();
+    }
+
     /**
      * Opens a stream for the next request of the client that it is pinned to.
      *
      * @return false if the connection has ended; the request goes the way of others then
      */
     boolean reopen(Endpoint chosen, ResponseEvents events, StreamOpener.Callback callback) {
+        if (!endpoint.host.isUsed()) { // it drains, is ejected or fails its checks: the client logs in elsewhere
+            end();
+            return false;
+        }
         if (!connection.isIdle() || endpoint.host.isGone() || endpoint.resources.peerClose.hasCome(channel)) {
             return false;
         }
-        endpoint.host.requests().acquireBeyond(); // the client waits for nobody: its connection is there
+        if (!leased) { // else the response has just ended in this stack, and this request takes over its lease
+            endpoint.host.requests().acquireBeyond(); // the client waits for nobody: its connection is there
+        }
         Endpoint own = endpoint.target.endpoint();
         if (!own.equals(chosen)) {
             callback.onMoved(own);

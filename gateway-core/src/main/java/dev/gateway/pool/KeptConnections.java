@@ -8,6 +8,7 @@ import dev.gateway.stream.ResponseEvents;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -182,7 +183,9 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
 
     @Override
     public void onPinned(PooledConnection connection) {
-        if (mustGiveUp()) {
+        if (retired != null) {
+            retire(connection, retired);
+        } else if (mustGiveUp()) {
             retire(connection, CloseCause.LIMIT); // the client has to log in again
         } else if (pinned.add(connection)) {
             connections.withdraw(connection);
@@ -271,6 +274,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
             idle = pinned.stream().filter(PooledConnection::isIdle).findFirst().orElse(null);
         }
         if (idle != null) {
+            pinned.remove(idle); // it may take a moment to close
             retire(idle, CloseCause.LIMIT);
         }
         return idle != null;
@@ -287,6 +291,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     void retireAll(CloseCause cause) {
         retired = cause;
         connections.forEachAvailable(connection -> retire(connection, cause));
+        List.copyOf(pinned).forEach(connection -> retire(connection, cause));
     }
 
     /** Keeps connections again, after {@link #retireAll}. */

@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     private List<Host> followed = List.of(); // the endpoints that it has pools for
     private int checks; // number of connection checks so far
     private boolean retired;
+    private boolean closed;
 
     LoopUpstream(UpstreamContext context) {
         this.context = context;
@@ -94,8 +96,10 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         }
         if (endpoint.index() != NamedByRequest.INDEX) {
             LoginPins logins = kind == StreamKind.CHECK || kind == StreamKind.TUNNEL ? null : callback.logins();
+            String name = shared.settings.followsHost() ? callback.serverName() : null;
             if (logins != null
                     && logins.find(shared) instanceof Http1Pooled pinned
+                    && Objects.equals(pinned.serverName(), name)
                     && pinned.reopen(endpoint, events, callback)) {
                 return StreamOpener.Opening.DONE;
             }
@@ -170,6 +174,10 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     /** Does so, if there is room for the name; else returns null. */
     private StreamOpener.@Nullable Opening tryOpenFor(
             String name, Host host, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback) {
+        if (closed || host.isGone()) { // while it waited for the name
+            callback.onOpenFailed(Failure.of(Cause.DRAIN, RetrySafety.ALWAYS, host.endpoint() + " has been removed"));
+            return StreamOpener.Opening.DONE;
+        }
         EndpointPool pool = byName.find(host, name);
         if (pool == null) {
             if (!byName.tryTake(name)) {
@@ -281,10 +289,12 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         } else if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
             named.remove(pool.endpoint.target, pool);
             pools.remove(pool);
+            pool.onRemoved();
         } else if (pool.endpoint.host.isGone()) {
             own.remove(pool.endpoint.host, pool);
             siblings.remove(pool);
             pools.remove(pool);
+            pool.onRemoved();
         }
     }
 
@@ -367,6 +377,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     }
 
     void close() {
+        closed = true;
         List.copyOf(pools).forEach(EndpointPool::close);
         tunnels.values().forEach(Tunnels::close);
     }

@@ -175,7 +175,10 @@ abstract class PooledConnection {
 
     /** Returns why no stream may be opened on it now. */
     final CloseCause whyUnusable(long now) {
-        if (!channel.isActive() || isOutdated()) {
+        if (isOutdated()) {
+            return CloseCause.LIMIT; // the gateway's choice: no doubt about the address
+        }
+        if (!channel.isActive()) {
             return CloseCause.ENDPOINT;
         }
         if (!permitted) {

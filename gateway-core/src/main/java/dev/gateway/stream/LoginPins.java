@@ -55,6 +55,11 @@ public final class LoginPins {
         return null;
     }
 
+    /** Whether the client has logged in nowhere. */
+    public boolean isEmpty() {
+        return pins.isEmpty();
+    }
+
     /** The downstream connection has ended. */
     public void end() {
         ended = true;

@@ -5,7 +5,6 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -139,14 +138,13 @@ final class Renewals {
     Runnable follow(Key key, EventLoop on, Runnable task) {
         Follower follower = new Follower(on, task);
         followers.compute(key, (any, before) -> {
-            Set<Follower> all = before == null ? new HashSet<>() : new HashSet<>(before);
+            Set<Follower> all = before == null ? ConcurrentHashMap.newKeySet() : before;
             all.add(follower);
             return all;
         });
         return () -> followers.computeIfPresent(key, (any, before) -> {
-            Set<Follower> all = new HashSet<>(before);
-            all.remove(follower);
-            return all.isEmpty() ? null : all;
+            before.remove(follower);
+            return before.isEmpty() ? null : before;
         });
     }
 

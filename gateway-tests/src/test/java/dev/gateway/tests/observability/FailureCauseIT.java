@@ -175,9 +175,9 @@ class FailureCauseIT {
     void aMalformedResponseIs502(Pairing pairing) throws Exception {
         String[] malformed = {
             "HTTP/1.1 abc\r\n\r\n",
-            "HTTP/9.9 200 OK\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
-            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nBad Name: x\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n",
             "SSH-2.0-OpenSSH_9.2\r\n\r\n",
