@@ -87,7 +87,9 @@ def faults(cases, answers):
     differences = set(answers.differences())
     explained = collections.Counter(each for reason in reasons() for each in reason.cases)
     found += [f"no reason for the difference of {kind} case '{title}'" for kind, title in differences - explained.keys()]
-    found += [f"a reason for {kind} case '{title}', which is no difference" for kind, title in explained.keys() - differences]
+    same = {each for each, row in answers.rows.items() if len(set(row.values())) == 1}
+    unknown = explained.keys() - answers.rows.keys()
+    found += [f"a reason for {kind} case '{title}', which is no difference" for kind, title in explained.keys() & same | unknown]
     found += [f"{count} reasons for {kind} case '{title}'" for (kind, title), count in explained.items() if count > 1]
     with open(PAGE, encoding="utf-8") as file:
         if not found and file.read() != page(cases, answers):
