@@ -66,8 +66,8 @@ class TiersTest {
             assertThat(part.getValue().commands())
                     .as(part.getKey())
                     .isNotEmpty()
-                    .allSatisfy(
-                            command -> assertThat(command).first().isIn("tests", "tagged", "random-order", "suites"));
+                    .allSatisfy(command ->
+                            assertThat(command).first().isIn("tests", "tagged", "random-order", "suites", "peers"));
             assertThat(names).as(part.getKey()).containsAll(part.getValue().classes());
         }
     }
