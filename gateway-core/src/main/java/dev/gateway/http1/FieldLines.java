@@ -26,13 +26,13 @@ final class FieldLines {
                 b = bytes[++at];
             }
             if (b != ':' || at == nameStart) {
-                return isSpace(b)
+                return Ascii.isSpace(b)
                         ? at == nameStart ? Violation.OBS_FOLD : Violation.SPACE_BEFORE_COLON
                         : Violation.BAD_FIELD_NAME;
             }
             int nameLength = at - nameStart;
             b = bytes[++at];
-            while (isSpace(b)) {
+            while (Ascii.isSpace(b)) {
                 b = bytes[++at];
             }
             int valueStart = at;
@@ -42,17 +42,17 @@ final class FieldLines {
             if (bytes[at] != '\r' || bytes[at + 1] != '\n') {
                 return Violation.BAD_FIELD_VALUE;
             }
-            if (!strict && isSpace(bytes[at + 2])) {
+            if (!strict && Ascii.isSpace(bytes[at + 2])) {
                 at = unfold(bytes, at);
                 if (at < 0) {
                     return Violation.BAD_FIELD_VALUE;
                 }
             }
-            while (valueStart < at && isSpace(bytes[valueStart])) { // what was mended may begin so
+            while (valueStart < at && Ascii.isSpace(bytes[valueStart])) { // what was mended may begin so
                 valueStart++;
             }
             int valueEnd = at;
-            while (valueEnd > valueStart && isSpace(bytes[valueEnd - 1])) {
+            while (valueEnd > valueStart && Ascii.isSpace(bytes[valueEnd - 1])) {
                 valueEnd--;
             }
             at += 2;
@@ -92,7 +92,7 @@ final class FieldLines {
      */
     private static int unfold(byte[] bytes, int lineEnd) {
         int at = lineEnd;
-        while (isSpace(bytes[at + 2])) {
+        while (Ascii.isSpace(bytes[at + 2])) {
             bytes[at] = ' ';
             bytes[at + 1] = ' ';
             at = Ascii.fieldValueEnd(bytes, at + 2);
@@ -101,9 +101,5 @@ final class FieldLines {
             }
         }
         return at;
-    }
-
-    private static boolean isSpace(byte b) {
-        return b == ' ' || b == '\t';
     }
 }

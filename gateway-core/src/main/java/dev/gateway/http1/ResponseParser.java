@@ -52,29 +52,29 @@ final class ResponseParser extends HeadParser {
     Violation parse(byte[] bytes, int end, int lines) {
         head = null;
         int at = 0;
-        while (!isSpace(bytes[at]) && bytes[at] != '\r') {
+        while (!Ascii.isSpace(bytes[at]) && bytes[at] != '\r') {
             at++;
         }
         Violation found = parseVersion(bytes, 0, at);
         if (found != null) {
             return found;
         }
-        while (isSpace(bytes[at]) && isSpace(bytes[at + 1])) {
+        while (Ascii.isSpace(bytes[at]) && Ascii.isSpace(bytes[at + 1])) {
             at++;
         }
         // A status line without the space before an absent reason phrase is common enough.
-        if (!isSpace(bytes[at])
+        if (!Ascii.isSpace(bytes[at])
                 || bytes[at + 1] < '1'
                 || bytes[at + 1] > '9'
                 || !isDigit(bytes[at + 2])
                 || !isDigit(bytes[at + 3])
-                || (!isSpace(bytes[at + 4]) && bytes[at + 4] != '\r')) {
+                || (!Ascii.isSpace(bytes[at + 4]) && bytes[at + 4] != '\r')) {
             return Violation.BAD_STATUS_LINE;
         }
         int status = (bytes[at + 1] - '0') * 100 + (bytes[at + 2] - '0') * 10 + bytes[at + 3] - '0';
         at += 4;
         AsciiString reason = null;
-        if (isSpace(bytes[at])) {
+        if (Ascii.isSpace(bytes[at])) {
             int start = ++at;
             while (bytes[at] != '\r' && bytes[at] != 0) {
                 if (!Ascii.isFieldValue(bytes[at])) {
@@ -93,10 +93,6 @@ final class ResponseParser extends HeadParser {
             head = new ResponseHead(status, reason, fields, contentLength());
         }
         return found;
-    }
-
-    private static boolean isSpace(byte b) {
-        return b == ' ' || b == '\t';
     }
 
     /** Returns how long the peer says it keeps the connection (RFC 2068, section 19.7.1), -1 if it does not. */

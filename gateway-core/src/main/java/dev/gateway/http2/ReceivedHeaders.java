@@ -202,11 +202,7 @@ final class ReceivedHeaders extends HeadersAdapter {
     /** Whether white space is around the value. */
     private static boolean isPadded(AsciiString value) {
         int length = value.length();
-        return length > 0 && (isSpace(value.byteAt(0)) || isSpace(value.byteAt(length - 1)));
-    }
-
-    private static boolean isSpace(byte b) {
-        return b == ' ' || b == '\t';
+        return length > 0 && (Ascii.isSpace(value.byteAt(0)) || Ascii.isSpace(value.byteAt(length - 1)));
     }
 
     /** Returns the fields; the first call puts the joined cookie among them. */

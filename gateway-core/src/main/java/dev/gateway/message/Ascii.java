@@ -28,6 +28,11 @@ public final class Ascii {
 
     private Ascii() {}
 
+    /** Whether the byte is white space within a line: a space or a tab (RFC 9110, section 5.6.3). */
+    public static boolean isSpace(byte b) {
+        return b == ' ' || b == '\t';
+    }
+
     /** Whether the byte may stand in a token (RFC 9110, section 5.6.2). */
     public static boolean isToken(byte b) {
         return b >= 0 && TOKEN[b];

@@ -365,10 +365,10 @@ public final class Fields {
                 }
                 int from = start;
                 int to = comma;
-                while (from < to && isSpace(bytes[from])) {
+                while (from < to && Ascii.isSpace(bytes[from])) {
                     from++;
                 }
-                while (to > from && isSpace(bytes[to - 1])) {
+                while (to > from && Ascii.isSpace(bytes[to - 1])) {
                     to--;
                 }
                 if (Ascii.equalsLower(bytes, from, to - from, lower)) {
@@ -407,10 +407,6 @@ public final class Fields {
             }
         }
         return count;
-    }
-
-    private static boolean isSpace(byte b) {
-        return b == ' ' || b == '\t';
     }
 
     /** Returns how many bytes {@link #writeTo} writes. */

@@ -67,10 +67,10 @@ public final class ForwardedHops {
             int from = beginning(to);
             more = from > start;
             end = from - 1;
-            while (from < to && isSpace(bytes[from])) {
+            while (from < to && Ascii.isSpace(bytes[from])) {
                 from++;
             }
-            while (to > from && isSpace(bytes[to - 1])) {
+            while (to > from && Ascii.isSpace(bytes[to - 1])) {
                 to--;
             }
             if (from < to) { // lists may have empty elements
@@ -144,7 +144,7 @@ public final class ForwardedHops {
         int length = wanted.length();
         int at = from;
         while (at < to) {
-            while (at < to && (isSpace(bytes[at]) || bytes[at] == ';')) {
+            while (at < to && (Ascii.isSpace(bytes[at]) || bytes[at] == ';')) {
                 at++;
             }
             boolean isWanted =
@@ -169,7 +169,7 @@ public final class ForwardedHops {
     }
 
     private String value(int from, int to) {
-        while (to > from && isSpace(bytes[to - 1])) {
+        while (to > from && Ascii.isSpace(bytes[to - 1])) {
             to--;
         }
         boolean quoted = to - from >= 2 && bytes[from] == '"' && bytes[to - 1] == '"';
@@ -178,9 +178,5 @@ public final class ForwardedHops {
 
     private String text(int from, int to) {
         return new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
-    }
-
-    private static boolean isSpace(byte b) {
-        return b == ' ' || b == '\t';
     }
 }
