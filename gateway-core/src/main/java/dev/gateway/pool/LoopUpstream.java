@@ -284,18 +284,16 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         String name = pool.endpoint.target.name();
         if (name != null) {
             byName.remove(name, pool);
-            pools.remove(pool);
-            pool.onRemoved();
         } else if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
             named.remove(pool.endpoint.target, pool);
-            pools.remove(pool);
-            pool.onRemoved();
         } else if (pool.endpoint.host.isGone()) {
             own.remove(pool.endpoint.host, pool);
             siblings.remove(pool);
-            pools.remove(pool);
-            pool.onRemoved();
+        } else {
+            return;
         }
+        pools.remove(pool);
+        pool.onRemoved();
     }
 
     @Override
