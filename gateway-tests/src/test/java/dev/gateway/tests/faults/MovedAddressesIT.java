@@ -21,8 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A container is created anew: it has another address, and the name server had said of the former one that it holds for
- * long.
+ * A container is recreated and has another address. The name server has given its former address a long time to live (TTL).
  */
 @Timeout(60) // less than any time to live here
 class MovedAddressesIT {
@@ -114,11 +113,7 @@ class MovedAddressesIT {
             UpstreamPage.awaitSource(rig, "fresh");
             assertThat(ask(client)).isEqualTo("another application");
             names.has("app.test", List.of(PRESENT));
-            String answer = ask(client);
-            while (!answer.equals("present")) { // the test's timeout ends this
-                assertThat(answer).isEqualTo("another application");
-                answer = ask(client);
-            }
+            awaitPresent(client, "another application");
         }
     }
 
@@ -134,11 +129,16 @@ class MovedAddressesIT {
             assertThat(ask(client)).isEqualTo("former");
             names.has("app.test", List.of(PRESENT));
             assertThat(rig.post("/reload").statusCode()).isEqualTo(200);
-            String answer = ask(client);
-            while (!answer.equals("present")) { // the test's timeout ends this
-                assertThat(answer).isEqualTo("former");
-                answer = ask(client);
-            }
+            awaitPresent(client, "former");
+        }
+    }
+
+    /** Asks until the present endpoint answers, and wants the other one's answer until then. The test's timeout ends this. */
+    private static void awaitPresent(Peer client, String before) throws Exception {
+        String answer = ask(client);
+        while (!answer.equals("present")) {
+            assertThat(answer).isEqualTo(before);
+            answer = ask(client);
         }
     }
 
