@@ -41,7 +41,10 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     final Route route;
     final Route.Retry policy;
     final Retries retries;
-    private final long headMillis; // how long each attempt waits for a response head, 0 for no limit
+
+    /** How long each attempt waits for a response head, 0 for no limit: as the client of a gRPC call says, else as the upstream. */
+    final long headMillis;
+
     private final boolean tellsEndpoint; // the Host of the request is the endpoint's, not the client's
 
     @Nullable
@@ -175,11 +178,6 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     @Override
     public long leftMillis() {
         return owner.deadlines().leftMillis(exchange.state.isRequestEnded());
-    }
-
-    /** Returns how long each attempt waits for a response head: as the client of a gRPC call says, else as the upstream does. */
-    final long headMillis() {
-        return headMillis;
     }
 
     /** Whether endpoints are told their own host instead of the client's. */
@@ -372,8 +370,10 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     }
 
     /**
-     * Waits until an endpoint can be reached, if there is none now and the policy says so; returns whether it does. Not for
-     * an endpoint that the request names: others than its client do not need it.
+     * Lets the request wait until an endpoint can be reached, if none can be reached now and the retry policy has a
+     * {@code connectWait}. A request does not wait for an endpoint that it names itself.
+     *
+     * @return whether it waits
      */
     private boolean waitsToConnect(Failure failure) {
         long most = policy.waiting().connectMillis();

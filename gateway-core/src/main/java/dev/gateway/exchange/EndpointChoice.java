@@ -44,8 +44,8 @@ final class EndpointChoice {
     }
 
     /**
-     * Returns an ejected endpoint that was not tried, null if there is none. One that could not be reached comes first: if it
-     * still cannot be, nothing is lost, and the others have answered badly.
+     * Returns an ejected endpoint that the request has not tried, null if there is none. Endpoints ejected for failed
+     * connections come before those ejected for bad answers: another failed connection costs the request nothing.
      */
     static @Nullable Endpoint spare(Upstream upstream, BalancerContext request) {
         List<Host> hosts = upstream.hosts();
@@ -63,7 +63,7 @@ final class EndpointChoice {
         return reached;
     }
 
-    /** Whether an endpoint may be reached, as far as is known, or there is none to wait for. */
+    /** Whether an attempt makes sense now: the last connection to a usable endpoint succeeded, or no endpoint is usable. */
     static boolean isWorthTrying(Upstream upstream) {
         boolean any = false;
         for (Host host : upstream.hosts()) {

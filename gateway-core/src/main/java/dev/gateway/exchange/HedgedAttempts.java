@@ -182,7 +182,7 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
                 .replaceAttempt(
                         route.timeouts().backendRequestMillis(),
                         exchange.record.attemptNanos,
-                        awaitsHead ? headMillis() : 0,
+                        awaitsHead ? headMillis : 0,
                         awaitsHead ? policy.waiting().silentMillis() : 0,
                         exchange.record.requestedNanos);
     }
