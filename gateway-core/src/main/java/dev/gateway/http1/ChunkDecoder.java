@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * buffer. One per connection, used for one body after another.
  */
 final class ChunkDecoder {
-    private static final int MAX_EXTENSION_BYTES = 8 * 1024; // of one body in total
+    private static final int MAX_EXTENSION_BYTES = 8 * 1024; // of one body of a client, of one line of an upstream
     private static final FieldName[] NOT_IN_TRAILERS = {
         FieldName.TRANSFER_ENCODING,
         FieldName.CONTENT_LENGTH,

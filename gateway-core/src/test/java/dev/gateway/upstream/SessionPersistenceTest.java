@@ -248,7 +248,7 @@ class SessionPersistenceTest {
         assertThat(health.drainButSessions("10.0.0.1:80", 7)).isTrue();
         assertThat(endpoint(sessions, token)).isEqualTo(first);
         assertThat(host.isChosen()).isFalse();
-        assertThat(host.isUsed()).as("whoever waits may wait there").isTrue();
+        assertThat(host.isUsed()).as("requests may wait for it").isTrue();
         health.onChecked(first, "down");
         assertThat(endpoint(sessions, token)).as("unhealthy").isNull();
         health.onChecked(first, null);

@@ -187,7 +187,7 @@ class AttacksIT {
         odd = null;
     }
 
-    /** Whoever uses the same upstream gets what belongs to them. */
+    /** After each attack, another client of the same upstream gets the responses to its own requests. */
     @AfterEach
     void aBystanderIsServed() throws IOException {
         for (int i = 0; i < 2; i++) {
