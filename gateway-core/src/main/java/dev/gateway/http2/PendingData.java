@@ -50,6 +50,18 @@ final class PendingData implements FlowControlled {
         return room;
     }
 
+    /** Returns how many bytes of memory its buffer takes beyond {@link #room}, because nobody else has a part of it now. */
+    long unsettled() {
+        return room == 0 ? 0 : Math.max(0, directBytes() - room);
+    }
+
+    /** Counts these bytes from now on, as the next piece has come, and who read this one has let go of its buffer. */
+    long settle() {
+        long more = unsettled();
+        room += (int) more;
+        return more;
+    }
+
     /** Returns how many bytes of heap its buffer takes. */
     long heapBytes() {
         return BufferCost.heap(data);

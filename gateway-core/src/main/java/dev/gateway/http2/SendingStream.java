@@ -35,7 +35,7 @@ abstract class SendingStream
     private boolean dead; // reset by either side, or the connection is gone
     private boolean paused; // was seen not writable, so is to be told when that changes
     private int unsent; // bytes handed over and not written to the channel
-    private int held; // bytes of memory of those pieces, as far as can be seen without looking into their buffers
+    private long held; // bytes of memory of those pieces
     private @Nullable PendingData newest; // the last piece that was handed over
     private @Nullable Failure early; // why it failed before anybody was to be told
     private @Nullable StallTimer stallTimer;
@@ -141,7 +141,7 @@ abstract class SendingStream
         long before = last ? heldMemory() : 0;
         unsent += data.readableBytes();
         PendingData piece = new PendingData(this, data, last);
-        held += piece.room();
+        held += piece.room() + (newest == null ? 0 : newest.settle());
         newest = piece;
         context.sender().enqueue(stream, piece);
         if (last && isStuck(stream)) {
@@ -348,13 +348,9 @@ abstract class SendingStream
         }
     }
 
-    /** Returns about how many bytes of memory what waits takes. Only the newest piece shows what others keep of its buffer. */
+    /** Returns about how many bytes of memory what waits takes. The newest piece may still share its buffer with others. */
     private long heldMemory() {
-        PendingData piece = newest;
-        if (held == 0 || piece == null || piece.room() == 0) {
-            return held;
-        }
-        return Math.max(held, held * piece.directBytes() / piece.room());
+        return held + (newest == null ? 0 : newest.unsettled());
     }
 
     /** Whether what was handed over waits for the peer. */

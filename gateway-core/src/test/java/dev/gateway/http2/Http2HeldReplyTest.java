@@ -88,6 +88,38 @@ class Http2HeldReplyTest {
         assertThat(stream().unsent()).isZero();
     }
 
+    /** A few bytes at the end of a large buffer say nothing about the pieces before them. */
+    @Test
+    void aShortPieceKeepsItsOwnBufferAndNoMore() {
+        ask();
+        stream().head(new ResponseHead(200, null, new Fields(), BODY + 5), false);
+        stream().data(client.channel.alloc().directBuffer(BODY, BODY).writeZero(BODY), false);
+        ByteBuf read = client.channel.alloc().directBuffer(16_384, 16_384).writeZero(16_384);
+        stream().data(read.readerIndex(16_379).readRetainedSlice(5), false);
+        assertThat(stream().unsent()).isBetween(BODY + 5L, BODY + 8L); // the reader still has the buffer
+        read.release();
+        assertThat(stream().unsent()).isEqualTo(BODY + 16_384);
+        client.send(Frames.WINDOW_UPDATE, 0, 1, Frames.number(BODY));
+        assertThat(stream().unsent()).isEqualTo(16_384);
+        client.send(Frames.WINDOW_UPDATE, 0, 1, Frames.number(5));
+        assertThat(stream().unsent()).isZero();
+    }
+
+    @Test
+    void aPieceCountsWithWhatOthersHaveLetGoOfSinceItCame() {
+        ask();
+        stream().head(new ResponseHead(200, null, new Fields(), 20_000), false);
+        ByteBuf read = client.channel.alloc().directBuffer(16_384, 16_384).writeZero(16_384);
+        stream().data(read.readRetainedSlice(10_000), false);
+        read.release();
+        stream().data(client.channel.alloc().directBuffer(10_000, 10_000).writeZero(10_000), false);
+        assertThat(stream().unsent()).isEqualTo(26_384);
+        client.send(Frames.WINDOW_UPDATE, 0, 1, Frames.number(10_000));
+        assertThat(stream().unsent()).isEqualTo(10_000);
+        client.send(Frames.WINDOW_UPDATE, 0, 1, Frames.number(10_000));
+        assertThat(stream().unsent()).isZero();
+    }
+
     @Test
     void aReplyIsChargedUntilItsConnectionCloses() {
         answer(Unpooled.wrappedBuffer(new byte[BODY]));
