@@ -35,6 +35,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -276,8 +278,33 @@ public final class Gateway implements Operations, AutoCloseable {
      * heard; else they stop it.
      */
     public void listenToSignals() {
-        Signals.on("HUP", "reloads", () -> reload("SIGHUP"));
-        Signals.on("USR1", "reopens the access log", loops::reopenLog);
+        listenToSignals(CompletableFuture.completedFuture(this));
+    }
+
+    /**
+     * Does the same before the gateway has started: a signal that comes earlier takes effect then, and does not stop the
+     * process.
+     *
+     * @param starting completes with the gateway, or with null if there is none after all
+     */
+    public static void listenToSignals(CompletionStage<? extends @Nullable Gateway> starting) {
+        on("HUP", "reloads", starting, gateway -> gateway.reload("SIGHUP"));
+        on("USR1", "reopens the access log", starting, gateway -> gateway.loops.reopenLog());
+    }
+
+    private static void on(
+            String signal,
+            String what,
+            CompletionStage<? extends @Nullable Gateway> starting,
+            Consumer<Gateway> action) {
+        Signals.on(
+                signal,
+                what,
+                () -> starting.thenAccept(gateway -> {
+                    if (gateway != null) {
+                        action.accept(gateway);
+                    }
+                }));
     }
 
     private final class Health implements AdminPages.Health {

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 import picocli.CommandLine.Command;
@@ -93,6 +94,7 @@ final class DemoCommand implements Callable<Integer> {
         }
         try (upstream) {
             return RunCommand.serve(
+                    new CompletableFuture<>(),
                     () -> Gateway.start(
                             config,
                             GatewayOptions.defaults()

@@ -117,12 +117,12 @@ final class RunCommand implements Callable<Integer> {
         ConfigFile source = ConfigFile.ofProcess(file, plugins.get());
         try {
             GatewayConfig config = CommandSupport.report(source.load(), err);
-            return config == null
-                    ? CommandSupport.INVALID_CONFIG
-                    : serve(() -> Gateway.start(config, options(source)), err, gateway -> {
-                        gateway.listenToSignals();
-                        gateway.tellReady(); // now that signals are heard
-                    });
+            if (config == null) {
+                return CommandSupport.INVALID_CONFIG;
+            }
+            CompletableFuture<@Nullable Gateway> starting = new CompletableFuture<>();
+            Gateway.listenToSignals(starting); // before anybody can know that it serves
+            return serve(starting, () -> Gateway.start(config, options(source)), err, Gateway::tellReady);
         } finally {
             source.close(); // also if there has been no gateway that did it
         }
@@ -148,12 +148,15 @@ final class RunCommand implements Callable<Integer> {
         void on(Gateway gateway);
     }
 
-    /** Serves until it is told to stop; by a signal, it does not return. */
-    static int serve(Start start, PrintWriter err, Started started) {
+    /**
+     * Serves until it is told to stop; by a signal, it does not return.
+     *
+     * @param starting completes with the gateway that has started, with null if it cannot
+     */
+    static int serve(CompletableFuture<@Nullable Gateway> starting, Start start, PrintWriter err, Started started) {
         // The JVM would print to System.err, which may block.
         Thread.setDefaultUncaughtExceptionHandler(
                 (thread, failure) -> log.error("Thread {} failed", thread.getName(), failure));
-        CompletableFuture<@Nullable Gateway> starting = new CompletableFuture<>();
         AtomicBoolean failed = new AtomicBoolean();
         Termination.drainOnSignal(starting, failed::get); // before anybody can know that it serves
         Gateway gateway;

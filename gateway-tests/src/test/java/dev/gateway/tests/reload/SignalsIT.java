@@ -12,6 +12,7 @@ import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.support.GatewayJar;
 import dev.gateway.tests.support.Tools;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -81,6 +82,32 @@ class SignalsIT {
             gateway.await("the opening of the access log", () -> isOpening(gateway));
             gateway.signal("TERM");
             assertThat(gateway.awaitExit(Duration.ofSeconds(20))).isEqualTo(143);
+        } finally {
+            Files.delete(pipe);
+            Files.delete(directory);
+        }
+    }
+
+    /** Whoever changes the file of a gateway may tell it so at once, and not only when it serves. */
+    @Test
+    void aReloadThatIsAskedForWhileItStartsFollowsTheStart() throws Exception {
+        Path directory = Files.createTempDirectory("signals");
+        Path pipe = directory.resolve("access.log");
+        assertThat(Tools.run("mkfifo", pipe.toString()).exit()).isZero();
+        String config = yaml(1).replace("{format: off}", "{path: " + pipe + "}");
+        try (GatewayJar gateway = GatewayJar.of(config)
+                .under("env", "--default-signal=HUP")
+                .startedWith("")
+                .start()) {
+            gateway.await("the opening of the access log", () -> isOpening(gateway));
+            gateway.signal("HUP");
+            try (InputStream reader = Files.newInputStream(pipe)) {
+                gateway.awaitLog("Reloading: SIGHUP");
+                gateway.awaitLog("Reloaded: ");
+                gateway.signal("TERM");
+                assertThat(gateway.awaitExit(Duration.ofSeconds(20))).isZero();
+                assertThat(reader.read()).isNegative();
+            }
         } finally {
             Files.delete(pipe);
             Files.delete(directory);
