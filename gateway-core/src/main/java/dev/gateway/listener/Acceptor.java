@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +34,9 @@ final class Acceptor {
     private static final Logger log = LoggerFactory.getLogger(Acceptor.class);
     private static final int BACKLOG = 4096; // the kernel cuts it to net.core.somaxconn
 
+    /** How long to accept those who have connected, if new clients may come all the time. */
+    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final Transport transport;
     private final ListenerSettings settings;
     private final List<EventLoop> loops;
@@ -42,6 +46,7 @@ final class Acceptor {
     private final AcceptGate.Shared gating;
     private boolean accepting;
     private boolean inherited; // another process, such as systemd, has the sockets, too
+    private boolean turnedAway; // no new clients come
     private boolean closed;
     private @Nullable SocketFile file;
     private @Nullable ReusePortSockets shared;
@@ -205,6 +210,7 @@ final class Acceptor {
             for (Channel socket : sockets) {
                 able &= SynFilter.attach(socket);
             }
+            turnedAway = able;
             if (!able && file == null) {
                 log.info(
                         "listener {}: connections that arrive while it closes may be reset, as the system permits no socket filter",
@@ -216,7 +222,7 @@ final class Acceptor {
     /**
      * Accepts the connections that wait. Call {@link #close} next.
      *
-     * @param nanos the maximum time, in case new clients come all the time
+     * @param nanos the maximum time: a busy machine needs seconds for some thousand. It is less where new clients still come
      * @return completes on an event loop, or at once
      */
     synchronized CompletableFuture<Void> acceptRest(long nanos) {
@@ -226,8 +232,9 @@ final class Acceptor {
         if (file != null) {
             file.remove();
         }
+        long most = turnedAway || file != null ? nanos : Math.min(REST_NANOS, nanos);
         return CompletableFuture.allOf(
-                        gates.stream().map(gate -> gate.emptied(nanos)).toArray(CompletableFuture<?>[]::new))
+                        gates.stream().map(gate -> gate.emptied(most)).toArray(CompletableFuture<?>[]::new))
                 .thenCompose(done -> CompletableFuture.allOf(loops.stream() // these have got the connections
                         .map(loop -> CompletableFuture.runAsync(() -> {}, loop))
                         .toArray(CompletableFuture<?>[]::new)));

@@ -85,11 +85,9 @@ public final class Lifecycle {
         long timeout = limits.timeout().toNanos();
         long acceptFor = Math.min(limits.acceptFor().toNanos(), timeout);
         long acceptMillis = TimeUnit.NANOSECONDS.toMillis(acceptFor);
+        listeners.announceClose(); // first: who reads of a drain may rely on it
         log.info(acceptMillis == 0 ? "Draining" : "Draining: accepting for {} ms more", acceptMillis);
         try {
-            if (acceptFor > 0) {
-                listeners.announceClose();
-            }
             TimeUnit.NANOSECONDS.sleep(acceptFor);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // the interrupting thread wants an end: stop waiting

@@ -26,9 +26,6 @@ final class ListenerShutdown {
     /** How long a client whose first packet has come here may take for the next one. */
     private static final long HANDSHAKE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** How long accepting those who have connected may take: a busy machine needs seconds for some thousand. */
-    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(5);
-
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final List<Listener> listeners;
@@ -41,13 +38,13 @@ final class ListenerShutdown {
 
     /**
      * Accepts no more connections but those that wait, lets what runs on them finish for some time, then ends what is left.
+     * The caller has told clients before that their connections end.
      *
      * @param nanos how long all of it may take
      * @param toldNanos how long ago clients were told that their connections end
      */
     void drain(long nanos, long toldNanos) {
         long start = System.nanoTime();
-        listeners.forEach(Listener::announceClose);
         if (listeners.stream().filter(Listener::giveWay).count() > 0) {
             pause(Math.min(HANDSHAKE_NANOS, nanos / 4));
         }
@@ -71,11 +68,10 @@ final class ListenerShutdown {
     /**
      * Accepts those who have connected: all listeners at the same time, so that many of them take no longer than one.
      *
-     * @param nanos how long it may take, if that is not too long anyway
+     * @param nanos how long it may take
      */
     static void acceptRest(List<Listener> all, long nanos) {
-        long most = Math.min(REST_NANOS, nanos);
-        CompletableFuture.allOf(all.stream().map(each -> each.acceptRest(most)).toArray(CompletableFuture<?>[]::new))
+        CompletableFuture.allOf(all.stream().map(each -> each.acceptRest(nanos)).toArray(CompletableFuture<?>[]::new))
                 .join();
     }
 
