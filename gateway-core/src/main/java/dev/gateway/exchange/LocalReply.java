@@ -117,16 +117,17 @@ final class LocalReply {
             fields.add(FieldName.RETRY_AFTER, failure.cause() == Cause.RATE_LIMITED ? MINUTE : SECOND);
         }
         addOthers(fields, about.fields);
-        return send(stream, request, new ResponseHead(status, reason(request, failure), fields, 0), body, settings);
+        return send(
+                stream, request, new ResponseHead(status, reason(request, failure, about), fields, 0), body, settings);
     }
 
     /**
      * Returns a reason phrase that tells more than the status, null for the usual one. Many programs show nothing else of a
-     * refused CONNECT, and of an answer to what they took for their destination.
+     * refused CONNECT or of a refused request to a destination of their choice.
      */
-    private static @Nullable AsciiString reason(@Nullable RequestHead request, Failure failure) {
+    private static @Nullable AsciiString reason(@Nullable RequestHead request, Failure failure, About about) {
         String usual = ReasonPhrase.ofError(failure.status());
-        if (request != null && RequestChecks.isTunnel(request)) {
+        if (about.destination != null || (request != null && RequestChecks.isTunnel(request))) {
             return new AsciiString(usual + " by gateway: " + failure.cause().label());
         }
         return failure.advice().isEmpty() ? null : new AsciiString(usual + ": " + failure.advice());

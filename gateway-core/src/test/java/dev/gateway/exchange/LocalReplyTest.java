@@ -63,6 +63,17 @@ class LocalReplyTest {
         assertThat((CharSequence) refuse(failure).heads.get(0).reason()).isNull();
     }
 
+    /** apt, for one, uses http:// URLs, and shows the status line alone. */
+    @Test
+    void aRefusedRequestToADestinationOfTheClientHasItsCauseInTheReason() {
+        FakeServerStream client = new FakeServerStream();
+        LocalReply.About about =
+                new LocalReply.About(null, new AsciiString("b.test:80"), new Fields(), ErrorBody.UNCHANGED);
+        replies.send(
+                client, ExchangeRig.head("GET", "/"), Failure.of(Cause.POLICY_PORT, "test"), new Settings(), about);
+        assertThat((CharSequence) client.heads.get(0).reason()).hasToString("Forbidden by gateway: policy_port");
+    }
+
     @Test
     void adviceIsInTheReasonAndInTheBody() {
         FakeServerStream client = new FakeServerStream();

@@ -169,6 +169,8 @@ class ForwardProxyIT {
         "GET ws://elsewhere.test/, '400 Bad Request: use CONNECT for ws:// and wss://'",
         "GET ftp://elsewhere.test/, '400 Bad Request: only http:// and CONNECT are offered'",
         "GET /, '404 Not Found: this is a proxy for http:// and CONNECT'",
+        "GET http://elsewhere.test/, '403 Forbidden by gateway: policy_port'",
+        "GET http://elsewhere.test:%d/, '403 Forbidden by gateway: policy_host'",
         "CONNECT elsewhere.test:443, '403 Forbidden by gateway: policy_port'",
         "CONNECT elsewhere.test:%d, '403 Forbidden by gateway: policy_host'",
     })
