@@ -104,11 +104,13 @@ final class LocalReply {
             return sendStatus(stream, failure, settings, about);
         }
         Fields fields = new Fields();
+        AsciiString reason = reason(request, failure, about);
         ByteBuf body = content(
                 fields,
                 new ErrorAnswer(status, failure.cause(), false, request, about.requestId),
                 about.body,
-                failure.advice());
+                failure.advice(),
+                reason);
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         if (status == 405) {
             fields.add(ALLOW_FIELD, allow(stream, settings));
@@ -117,8 +119,7 @@ final class LocalReply {
             fields.add(FieldName.RETRY_AFTER, failure.cause() == Cause.RATE_LIMITED ? MINUTE : SECOND);
         }
         addOthers(fields, about.fields);
-        return send(
-                stream, request, new ResponseHead(status, reason(request, failure, about), fields, 0), body, settings);
+        return send(stream, request, new ResponseHead(status, reason, fields, 0), body, settings);
     }
 
     /**
@@ -134,7 +135,8 @@ final class LocalReply {
     }
 
     /** Sets the fields that describe the body of an error, which no cache may store; returns the body. */
-    private static ByteBuf content(Fields fields, ErrorAnswer answer, ErrorBody chosen, String advice) {
+    private static ByteBuf content(
+            Fields fields, ErrorAnswer answer, ErrorBody chosen, String advice, @Nullable AsciiString reason) {
         fields.set(FieldName.CACHE_CONTROL, NO_STORE);
         if (chosen instanceof ErrorBody.Page page) {
             fields.set(FieldName.CONTENT_TYPE, page.contentType());
@@ -142,7 +144,9 @@ final class LocalReply {
         }
         boolean text = prefersText(answer.request());
         fields.set(FieldName.CONTENT_TYPE, text ? TEXT : PROBLEM);
-        String body = text ? text(answer, advice) : problem(answer, advice);
+        // Maven, for one, shows title and detail of a problem instead of the reason phrase, and no other member.
+        String detail = advice.isEmpty() && reason != null ? reason.toString() : advice;
+        String body = text ? text(answer, advice) : problem(answer, detail);
         return Unpooled.wrappedBuffer(body.getBytes(StandardCharsets.UTF_8));
     }
 
@@ -199,7 +203,7 @@ final class LocalReply {
         if (answer.cause() != null) {
             fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), answer.cause(), null));
         }
-        ByteBuf body = content(fields, answer, chosen, "");
+        ByteBuf body = content(fields, answer, chosen, "", null);
         return send(stream, answer.request(), new ResponseHead(head.status(), null, fields, 0), body, settings);
     }
 
@@ -290,14 +294,14 @@ final class LocalReply {
     /**
      * Returns the problem body. All its texts are the gateway's own, or a checked request ID: there is nothing to escape.
      */
-    private static String problem(ErrorAnswer answer, String advice) {
+    private static String problem(ErrorAnswer answer, String detail) {
         StringBuilder json = new StringBuilder(160)
                 .append("{\"type\":\"about:blank\",\"title\":\"")
                 .append(ReasonPhrase.ofError(answer.status()))
                 .append("\",\"status\":")
                 .append(answer.status());
-        if (!advice.isEmpty()) {
-            json.append(",\"detail\":\"").append(advice).append('"');
+        if (!detail.isEmpty()) {
+            json.append(",\"detail\":\"").append(detail).append('"');
         }
         if (answer.cause() != null) {
             json.append(",\"cause\":\"").append(answer.cause().label()).append('"');

@@ -60,6 +60,7 @@ class LocalReplyTest {
         Failure failure = Failure.of(Cause.POLICY_HOST, "test");
         replies.send(client, ExchangeRig.head("CONNECT", ""), failure, new Settings(), about);
         assertThat((CharSequence) client.heads.get(0).reason()).hasToString("Forbidden by gateway: policy_host");
+        assertThat(client.body.toString()).contains(",\"detail\":\"Forbidden by gateway: policy_host\",");
         assertThat((CharSequence) refuse(failure).heads.get(0).reason()).isNull();
     }
 
