@@ -66,8 +66,9 @@ class TiersTest {
             assertThat(part.getValue().commands())
                     .as(part.getKey())
                     .isNotEmpty()
-                    .allSatisfy(command ->
-                            assertThat(command).first().isIn("tests", "tagged", "random-order", "suites", "peers"));
+                    .allSatisfy(command -> assertThat(command)
+                            .first()
+                            .isIn("tests", "tagged", "random-order", "suites", "peers", "clients"));
             assertThat(names).as(part.getKey()).containsAll(part.getValue().classes());
         }
     }
