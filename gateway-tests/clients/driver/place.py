@@ -33,6 +33,7 @@ def enter():
 
 
 def furnish(tools):
+    """Gives the namespace its addresses, one of them for each tool."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for address in (MIRROR, NOBODY, *(proxy_address(number) for number in range(tools))):
         subprocess.run(["ip", "address", "add", address + "/32", "dev", "lo"], check=True)

@@ -1,11 +1,11 @@
-"""The gateway, with the recipe of docs/tunnels.md ("A sandbox") and users."""
+"""The gateway, and the recipe of docs/tunnels.md ("A sandbox") with users."""
 
 import json
 import os
 import subprocess
 import time
 
-from . import mirror, place
+from . import mirror
 
 PASSWORD = "open@sesame/1"
 QUOTED = "open%40sesame%2F1"  # as a URL has it
@@ -33,22 +33,23 @@ def recipe():
     return CONFIGURATION.rstrip()
 
 
-class Gateway:
-    def __init__(self, directory, java, jar, names_port, users):
-        self.log_path = os.path.join(directory, "gateway.log")
-        file = os.path.join(directory, "gateway.yaml")
-        secrets = os.path.join(directory, "secrets", "users")
-        digest = subprocess.run(
-            ["openssl", "passwd", "-6", PASSWORD], capture_output=True, text=True, check=True).stdout.strip()
-        mirror.write(secrets, "".join(f"{user}:{digest}\n" for user in users))
-        mirror.write(file, CONFIGURATION + REST.format(names_port))
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen([java, "-jar", jar, "run", file], stdout=log, stderr=log)
-        self.wait_until_it_listens()
+def write_users(directory, users):
+    digest = subprocess.run(["openssl", "passwd", "-6", PASSWORD], capture_output=True, text=True, check=True).stdout.strip()
+    mirror.write(os.path.join(directory, "secrets", "users"), "".join(f"{user}:{digest}\n" for user in users))
 
-    def wait_until_it_listens(self):
+
+class Gateway:
+    def __init__(self, directory, options, configuration, port):
+        self.log_path = os.path.join(directory, "gateway.log")
+        self.file = os.path.join(directory, "gateway.yaml")
+        mirror.write(self.file, configuration)
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen([options.java, "-jar", options.jar, "run", self.file], stdout=log, stderr=log)
+        self.wait_until_it_listens(port)
+
+    def wait_until_it_listens(self, port):
         deadline = time.monotonic() + 60
-        while not any("egress" in line and str(place.PORT) in line for line in self.lines()):
+        while not any("Listener " in line and f":{port}/" in line for line in self.lines()):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 raise SystemExit("the gateway does not start:\n" + "\n".join(self.lines()))

@@ -2,11 +2,12 @@
 
 import os
 
-from . import proxy, situations, tools
+from . import proxy, reverse, situations, tools
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "..", "results.tsv")
 PAGE = os.path.join(HERE, "..", "..", "..", "docs", "clients.md")
+ANSWERS = os.path.join(HERE, "..", "reverse.tsv")
 HEAD = ("tool", "version", "situation", "outcome", "cause", "shows", "line")
 
 
@@ -38,11 +39,39 @@ class Results:
                     file.write("\t".join((tool.name, self.versions[tool.name], situation.name, *row)) + "\n")
 
 
+class Answers:
+    """What each HTTP client was answered to each action, and the versions of the clients."""
+
+    def __init__(self):
+        self.versions = {}
+        self.rows = {}
+
+    @classmethod
+    def read(cls):
+        self = cls()
+        if os.path.exists(ANSWERS):
+            with open(ANSWERS, encoding="utf-8") as file:
+                next(file)
+                for text in file:
+                    client, version, action, answer = text.rstrip("\n").split("\t")
+                    self.versions[client] = version
+                    self.rows[client, action] = answer
+        return self
+
+    def write(self):
+        with open(ANSWERS, "w", encoding="utf-8") as file:
+            file.write("client\tversion\taction\tanswer\n")
+            for client in reverse.ALL:
+                for action in reverse.ACTIONS:
+                    if (client.name, action) in self.rows:
+                        file.write("\t".join((client.name, self.versions[client.name], action, self.rows[client.name, action])) + "\n")
+
+
 def pairs():
     return [(tool, situation) for tool in tools.ALL for situation in situations.ALL if situation.suits(tool)]
 
 
-def faults(results):
+def faults(results, answers):
     """Returns what is wrong with the results and the page, a line each."""
     known = {(tool.name, situation.name): situation for tool, situation in pairs()}
     found = [f"no result of {tool}, {situation}: run with --update" for tool, situation in known.keys() - results.rows.keys()]
@@ -53,9 +82,13 @@ def faults(results):
             found.append(f"{key[0]}, {key[1]}: it {row.outcome}")
         if row.cause != (situation.cause or ""):
             found.append(f"{key[0]}, {key[1]}: the gateway's cause is '{row.cause}'")
+    played = {(client.name, action): expected for client in reverse.ALL for action, (expected, _) in reverse.ACTIONS.items()}
+    found += [f"no result of {client}, {action}: run with --update" for client, action in played.keys() - answers.rows.keys()]
+    found += [f"a result of {client}, {action}, which is gone: run with --update" for client, action in answers.rows.keys() - played]
+    found += [f"{key[0]}, {key[1]}: {answer}" for key, answer in answers.rows.items() if key in played and answer != played[key]]
     if not found:
         with open(PAGE, encoding="utf-8") as file:
-            if file.read() != page(results):
+            if file.read() != page(results, answers):
                 found.append("docs/clients.md is not the page of these results: run with --page")
     return sorted(found)
 
@@ -75,7 +108,7 @@ def variable(results, tool):
     return "none"
 
 
-def page(results):
+def page(results, answers):
     lines = [INTRODUCTION.replace("CONFIGURATION", proxy.recipe())]
     lines += ["| tool | version | variable that suffices | or its own setting |", "|---|---|---|---|"]
     for tool in tools.ALL:
@@ -91,18 +124,26 @@ def page(results):
     for each in shown:
         lines += ["", f"### {each.title}", "", *each.text, "", "| tool | on the screen |", "|---|---|"]
         lines += [f"| {tool.name} | {cell(results.rows[tool.name, each.name].line)} |" for tool in tools.ALL if each.suits(tool)]
+    lines += ["", *REVERSE, ""]
+    titles = [title for _, title in reverse.ACTIONS.values()]
+    lines += ["| client | version | " + " | ".join(titles) + " |", "|---" * (2 + len(titles)) + "|"]
+    for client in reverse.ALL:
+        row = [answers.rows[client.name, action] for action in reverse.ACTIONS]
+        told = ["yes" if answer == expected else f"`{answer}`" for answer, (expected, _) in zip(row, reverse.ACTIONS.values())]
+        lines.append("| " + " | ".join([client.name, answers.versions[client.name], *told]) + " |")
     return "\n".join(lines) + "\n"
 
 
 INTRODUCTION = """\
-# Tools behind the forward proxy
+# Tools and HTTP clients
 
-A test runs each of these tools through the gateway. It records whether the tool works, and what its user reads if the gateway
-refuses. `gateway-tests/clients/results.tsv` has all results.
+A test runs tools such as git behind the forward proxy. It records whether the tool works, and what its user reads if the gateway
+refuses. It also runs [HTTP clients](#http-clients-of-a-reverse-proxy) behind a reverse proxy. `results.tsv` and `reverse.tsv` in
+`gateway-tests/clients` have all results.
 
 <!-- gateway-tests/clients/run writes this page -->
 
-The configuration is the recipe of a [sandbox](tunnels.md#a-sandbox) with [users](tunnels.md#users-and-policies):
+For the tools, the configuration is the recipe of a [sandbox](tunnels.md#a-sandbox) with [users](tunnels.md#users-and-policies):
 
 ```yaml
 CONFIGURATION
@@ -141,4 +182,17 @@ curl, git and cargo use libcurl, which shows only the status. These commands sho
 - `CARGO_HTTP_DEBUG=true CARGO_LOG=network=debug cargo …`
 
 The access log of the gateway has each refusal with its cause.
+""".splitlines()
+
+REVERSE = """\
+## HTTP clients of a reverse proxy
+
+These clients use an HTTPS listener in front of an application that speaks HTTP/1.1. "yes" means that the client got the answer that it
+should get. Uploads and downloads have 50 MB.
+
+- An application and the gateway (`BasicAuth`, `BodyLimit`) refuse uploads before they have ended. The client must get the status.
+- The gateway reloads between two requests on the same connection.
+- The application closes the connection in the middle of a download. The client must report an error.
+- httpx copies what is left of a body for each frame of HTTP/2. With one large piece of bytes, an upload of 50 MB takes minutes. Give it
+  a file or pieces.
 """.splitlines()

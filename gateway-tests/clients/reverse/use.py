@@ -1,0 +1,128 @@
+"""use.py LIBRARY BASE CA ACTION: uses a server with a library of Python, and prints what came of it."""
+import asyncio
+import io
+import sys
+
+library, base, ca, action = sys.argv[1:5]
+SIZE = 50 * 1024 * 1024
+BODY = b"x" * SIZE
+LOGIN = ("ci", "open@sesame/1")
+
+
+def with_requests():
+    import requests
+
+    session = requests.Session()
+    session.verify = ca
+    session.trust_env = False
+    if action == "login":
+        return answer(session.get(base + "/login", auth=LOGIN))
+    if action == "stream":
+        with session.get(base + "/stream", stream=True) as response:
+            return pieces(response.iter_lines())
+    if action == "again":
+        session.get(base + "/close")
+        return answer(session.get(base + "/hello"))
+    if action.startswith("up"):
+        return answer(session.post(base + "/" + action, data=BODY))
+    return answer(session.get(base + "/" + action))
+
+
+def with_httpx(http2):
+    import httpx
+
+    with httpx.Client(verify=ca, http2=http2, trust_env=False, timeout=60) as client:
+        if action == "login":
+            return answer(client.get(base + "/login", auth=LOGIN))
+        if action == "stream":
+            with client.stream("GET", base + "/stream") as response:
+                return pieces(line.encode() for line in response.iter_lines())
+        if action == "again":
+            client.get(base + "/close")
+            return answer(client.get(base + "/hello"))
+        if action.startswith("up"):
+            # In pieces, as from a file: httpx copies what is left of one large piece for each frame of HTTP/2.
+            parts = (BODY[at:at + 65536] for at in range(0, SIZE, 65536))
+            return answer(client.post(base + "/" + action, content=parts, headers={"Content-Length": str(SIZE)}))
+        return answer(client.get(base + "/" + action))
+
+
+async def with_aiohttp():
+    import ssl
+
+    import aiohttp
+
+    connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=ca))
+    async with aiohttp.ClientSession(connector=connector) as session:
+        if action == "login":
+            call = session.get(base + "/login", headers={"Authorization": aiohttp.encode_basic_auth(*LOGIN)})
+        elif action == "stream":
+            async with session.get(base + "/stream") as response:
+                return pieces([line async for line in response.content])
+        elif action == "again":
+            async with session.get(base + "/close") as response:
+                await response.read()
+            call = session.get(base + "/hello")
+        elif action.startswith("up"):
+            call = session.post(base + "/" + action, data=io.BytesIO(BODY))
+        else:
+            call = session.get(base + "/" + action)
+        async with call as response:
+            return told(response.status, await response.read())
+
+
+def with_libcurl(http2):
+    import pycurl
+
+    curl = pycurl.Curl()
+    curl.setopt(pycurl.CAINFO, ca)
+    curl.setopt(pycurl.PROXY, "")
+    curl.setopt(pycurl.TIMEOUT, 60)
+    curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if http2 else pycurl.CURL_HTTP_VERSION_1_1)
+
+    def get(path):
+        body = io.BytesIO()
+        curl.setopt(pycurl.URL, base + path)
+        curl.setopt(pycurl.WRITEDATA, body)
+        curl.perform()
+        return curl.getinfo(pycurl.RESPONSE_CODE), body.getvalue()
+
+    if action == "login":
+        curl.setopt(pycurl.USERPWD, "%s:%s" % LOGIN)
+        return told(*get("/login"))
+    if action == "stream":
+        return pieces(get("/stream")[1].splitlines())
+    if action == "again":
+        get("/close")
+        return told(*get("/hello"))
+    if action.startswith("up"):
+        curl.setopt(pycurl.POST, 1)
+        curl.setopt(pycurl.POSTFIELDSIZE_LARGE, SIZE)
+        curl.setopt(pycurl.READDATA, io.BytesIO(BODY))
+    return told(*get("/" + action))
+
+
+def told(status, body):
+    return f"{status} {len(body) if len(body) > 1000 else body.decode().strip()[:9] if status == 200 else ''}".strip()
+
+
+def answer(response):
+    return told(response.status_code, response.content)
+
+
+def pieces(lines):
+    return "%d pieces" % sum(1 for line in lines if line.strip())
+
+
+CALLS = {
+    "requests": with_requests,
+    "httpx": lambda: with_httpx(False),
+    "httpx-h2": lambda: with_httpx(True),
+    "aiohttp": lambda: asyncio.run(with_aiohttp()),
+    "libcurl": lambda: with_libcurl(False),
+    "libcurl-h2": lambda: with_libcurl(True),
+}
+try:
+    print(CALLS[library]())
+except Exception as problem:
+    print("error:", type(problem).__name__, str(problem)[:100])
