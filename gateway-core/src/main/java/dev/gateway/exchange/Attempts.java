@@ -269,7 +269,11 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     private boolean isRepeated(ResponseHead head) {
         int status = head.status();
         // An upstream that ignores an upgrade has processed a plain request, which the client did not send.
-        if (!retries.isFailure(status) || !isReplayable() || exchange.isUpgradeRefused()) {
+        if (!retries.isFailure(status) || exchange.isUpgradeRefused()) {
+            return false;
+        }
+        exchange.record.isRetriable = true; // even if it is forwarded: as a retry, it has not helped
+        if (!isReplayable()) {
             return false;
         }
         long delay = retries.afterStatus(retryAfterMillis(head));
@@ -535,7 +539,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     void giveUpOther() {}
 
     /** The end of the current attempt is about to be reported. */
-    void beforeEnd(@Nullable Failure failure, boolean again) {}
+    void beforeEnd(int status, @Nullable Failure failure, boolean again) {}
 
     // ---- the end
 
@@ -648,7 +652,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
         if (endUnreported) {
             endUnreported = false;
             onServed();
-            beforeEnd(failure, again);
+            beforeEnd(status, failure, again);
             exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
             if (again && !isRepeated(failure)) {
                 exchange.record.tryAgain(status, failure);

@@ -201,15 +201,16 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
     }
 
     @Override
-    void beforeEnd(@Nullable Failure failure, boolean again) {
+    void beforeEnd(int status, @Nullable Failure failure, boolean again) {
         if (exchange.record.attemptKind == AttemptKind.HEDGE) {
-            exchange.record.setHedge(result(failure, again));
+            exchange.record.setHedge(result(status, failure, again));
         }
     }
 
-    private HedgeResult result(@Nullable Failure failure, boolean again) {
+    /** An error is no gain, even if it is forwarded because no other attempt is left. */
+    private HedgeResult result(int status, @Nullable Failure failure, boolean again) {
         if (exchange.state.isResponded()) {
-            return HedgeResult.WON;
+            return exchange.record.isRetriable || status >= Hedge.SERVER_ERROR ? HedgeResult.FAILED : HedgeResult.WON;
         }
         return again || EndpointMeters.isFailed(0, failure) ? HedgeResult.FAILED : HedgeResult.LOST;
     }

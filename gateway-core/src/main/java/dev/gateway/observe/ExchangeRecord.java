@@ -52,7 +52,7 @@ public final class ExchangeRecord {
 
     /** How a hedge ended. */
     public enum HedgeResult {
-        /** Its response was forwarded. */
+        /** Its response was forwarded, and is no error. */
         WON(1, "won"),
         /** The other attempt was faster, or the exchange ended. */
         LOST(2, "lost"),
@@ -176,6 +176,9 @@ public final class ExchangeRecord {
     /** The code of a {@link HedgeResult}, 0 for none; a reference would make the records of all exchanges larger. */
     private byte hedge;
 
+    /** Whether the last attempt was answered with a status after which the retry policy would make another one. */
+    public boolean isRetriable;
+
     /** The attempts but the last one, as they ended; null if there were none. */
     public @Nullable List<Tried> tried;
 
@@ -235,6 +238,7 @@ public final class ExchangeRecord {
     /** An attempt begins after all others have ended: the first one, or a retry. */
     public void countAttempt() {
         attempts++;
+        isRetriable = false;
         attemptKind = attempts == 1 ? AttemptKind.FIRST : AttemptKind.RETRY;
     }
 

@@ -273,6 +273,35 @@ class AttemptsTest extends ExchangeRig {
         opener.last().events.onHead(response(503), true);
         assertThat(client.status()).isEqualTo(503);
         assertThat(record().cause).isEqualTo(Cause.RETRY_LIMIT);
+        assertThat(record().isRetriable).isTrue();
+    }
+
+    @Test
+    void aResponseAfterARetryIsJudgedByItsOwnStatus() {
+        retry = new Route.Retry(1, Set.of(503), 0);
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(503), true);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().isRetriable).isFalse();
+    }
+
+    @Test
+    void aResponseThatCannotBeRepeatedIsStillOneThatThePolicyCallsAFailure() {
+        Route.Retry usual = new Route.Retry(2, Set.of(429), 0);
+        retry = new Route.Retry(
+                2, usual.when(), new Route.Retry.Waiting(0, true, 0), 1024, Route.Retry.Budget.UNLIMITED);
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(429), true);
+        opener.last().succeed();
+        ResponseHead later = response(429);
+        later.fields().add(FieldName.RETRY_AFTER, new AsciiString("3600"));
+        opener.last().events.onHead(later, true);
+        assertThat(client.status()).isEqualTo(429);
+        assertThat(record().cause).isNull();
+        assertThat(record().isRetriable).isTrue();
     }
 
     private static Route.Retry withoutBudget() {

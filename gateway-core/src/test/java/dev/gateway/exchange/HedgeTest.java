@@ -325,6 +325,16 @@ class HedgeTest extends ExchangeRig {
     }
 
     @Test
+    void anErrorThatIsForwardedBecauseTheFirstFailedIsNoGain() {
+        hedged();
+        opening(1).succeed();
+        opening(0).events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.NEVER));
+        answer(1, 500);
+        assertThat(client.status()).isEqualTo(500);
+        assertThat(record().hedge()).isEqualTo(HedgeResult.FAILED);
+    }
+
+    @Test
     void ifBothFailAnotherAttemptIsOnlyMadeAsThePolicySays() {
         endpoints = List.of(FIRST, SECOND, THIRD);
         balancer = turns(endpoints);

@@ -170,7 +170,8 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         }
         HedgeResult hedge = exchange.hedge();
         if (exchange.attemptKind == AttemptKind.RETRY) {
-            count(failure == null && !again ? UpstreamCount.RETRIES_SUCCEEDED : UpstreamCount.RETRIES_FAILED);
+            boolean helped = failure == null && !again && !failed && !exchange.isRetriable;
+            count(helped ? UpstreamCount.RETRIES_SUCCEEDED : UpstreamCount.RETRIES_FAILED);
         } else if (exchange.attemptKind == AttemptKind.HEDGE && hedge != null) {
             count(
                     switch (hedge) {

@@ -172,9 +172,20 @@ class UpstreamMetersTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"false, success", "true, failure"})
-    void aRetrySucceedsIfNoOtherFollows(boolean again, String result) {
-        attempt(AttemptKind.RETRY, 503, null, again, null);
+    @CsvSource({
+        "200, false, false, success",
+        "404, false, false, success",
+        "404, true, false, failure", // a status of retry.codes
+        "404, true, true, failure",
+        "500, false, false, failure", // the retry policy may not repeat it, but it is no success
+        "503, true, false, failure"
+    })
+    void aRetrySucceedsIfItsAnswerIsGood(int status, boolean retriable, boolean again, String result) {
+        ExchangeRecord record = Records.record("/", status, null);
+        record.attemptKind = AttemptKind.RETRY;
+        record.isRetriable = retriable;
+        loop.onAttemptBegun(record);
+        loop.onAttemptEnded(record, status, null, again);
         for (String each : new String[] {"success", "failure"}) {
             assertThat(scrape())
                     .containsEntry(
