@@ -57,6 +57,11 @@ public final class AccessConfig {
         }
 
         @Override
+        public ShownCredentials credentials() {
+            return new ShownCredentials(KeyPlace.HEADER, "Authorization", !forwardAuthorization);
+        }
+
+        @Override
         public boolean isRepeatable() {
             return false;
         }
@@ -85,6 +90,11 @@ public final class AccessConfig {
         @Override
         public boolean identifies() {
             return true;
+        }
+
+        @Override
+        public ShownCredentials credentials() {
+            return new ShownCredentials(place, name, !forwardKey);
         }
 
         @Override

@@ -43,6 +43,11 @@ public interface FilterConfig {
         return false;
     }
 
+    /** Returns where requests show it their credentials, null if it asks for none. */
+    default @Nullable ShownCredentials credentials() {
+        return null;
+    }
+
     /** Returns the upstreams that it calls. */
     default List<UpstreamRef> upstreams() {
         return List.of();

@@ -66,6 +66,11 @@ public record JwtConfig(
     }
 
     @Override
+    public ShownCredentials credentials() {
+        return new ShownCredentials(place, name, !forwardToken);
+    }
+
+    @Override
     public boolean isRepeatable() {
         return false;
     }

@@ -2,6 +2,8 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.AccessLogTemplate;
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.GatewayConfig;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.AccessLogSettings;
@@ -22,15 +24,30 @@ public final class LogAssembly {
     private LogAssembly() {}
 
     /** Returns how lines of the access log are written. */
-    public static AccessLogSettings settings(AccessLogConfig config) {
-        return new AccessLogSettings(
-                format(config.lines()), policy(config.choice(), config.choice()), redacted(config.redact()));
+    public static AccessLogSettings settings(GatewayConfig config) {
+        AccessLogConfig log = config.accessLog();
+        return new AccessLogSettings(format(log.lines()), policy(log.choice(), log.choice()), redacted(config));
     }
 
-    /** Returns what neither logs nor traces show. */
-    public static AccessLogSettings.Redacted redacted(AccessLogConfig.Redact redact) {
-        Set<FieldName> headers = redact.headers().stream().map(FieldName::of).collect(Collectors.toUnmodifiableSet());
-        return new AccessLogSettings.Redacted(new HashSet<>(redact.queryKeys()), headers);
+    /** Returns what neither logs nor traces show: what the configuration lists, and where filters find credentials. */
+    public static AccessLogSettings.Redacted redacted(GatewayConfig config) {
+        AccessLogConfig.Redact listed = config.accessLog().redact();
+        Set<String> queryKeys = new HashSet<>(listed.queryKeys());
+        Set<FieldName> headers =
+                listed.headers().stream().map(FieldName::of).collect(Collectors.toCollection(HashSet::new));
+        config.routes().stream()
+                .flatMap(route -> route.rules().stream())
+                .flatMap(rule -> rule.filters().stream())
+                .map(FilterConfig::credentials)
+                .filter(Objects::nonNull)
+                .forEach(shown -> {
+                    switch (shown.place()) {
+                        case QUERY_PARAMETER -> queryKeys.add(shown.name());
+                        case HEADER -> headers.add(FieldName.of(shown.name()));
+                        case COOKIE -> {} // no log shows cookies
+                    }
+                });
+        return new AccessLogSettings.Redacted(Set.copyOf(queryKeys), Set.copyOf(headers));
     }
 
     private static AccessLogSettings.@Nullable Format format(AccessLogConfig.Lines lines) {

@@ -154,7 +154,7 @@ public final class Generations {
             certificates.watch(added);
             telemetry = loops.telemetry().prepare(config);
             undo.push(telemetry::cancel);
-            log = loops.prepareLog(config.accessLog());
+            log = loops.prepareLog(config);
             undo.push(log::cancel);
             loops.connectTo(added);
         } catch (StartException | RuntimeException | Error e) {

@@ -263,9 +263,10 @@ public final class Loops {
     }
 
     /** Opens what the access log needs by a configuration; the change is to be committed or cancelled. */
-    AccessLog.Change prepareLog(AccessLogConfig wanted) throws StartException {
+    AccessLog.Change prepareLog(GatewayConfig config) throws StartException {
+        AccessLogConfig wanted = config.accessLog();
         try {
-            return accessLog.prepare(LogAssembly.settings(wanted), LogAssembly.target(wanted, environment.out()));
+            return accessLog.prepare(LogAssembly.settings(config), LogAssembly.target(wanted, environment.out()));
         } catch (IOException e) {
             throw Conversions.failure(wanted.position(), e);
         }

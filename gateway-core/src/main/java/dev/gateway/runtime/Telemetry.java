@@ -2,7 +2,6 @@ package dev.gateway.runtime;
 
 import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.LogAssembly;
-import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.HeadersFile;
@@ -15,6 +14,7 @@ import dev.gateway.files.FileWatch;
 import dev.gateway.files.InputFile;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.RecordedExchanges;
+import dev.gateway.observe.accesslog.AccessLogSettings;
 import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.otlp.MetricExport;
@@ -65,13 +65,9 @@ public final class Telemetry {
 
     /** What a configuration says of it. */
     private record Wanted(
-            OtlpConfig otlp, TracingConfig tracing, MetricsConfig metrics, AccessLogConfig.Redact redact) {
+            OtlpConfig otlp, TracingConfig tracing, MetricsConfig metrics, AccessLogSettings.Redacted redacted) {
         static Wanted of(GatewayConfig config) {
-            return new Wanted(
-                    config.otlp(),
-                    config.tracing(),
-                    config.metrics(),
-                    config.accessLog().redact());
+            return new Wanted(config.otlp(), config.tracing(), config.metrics(), LogAssembly.redacted(config));
         }
 
         boolean isSame(@Nullable Wanted other) {
@@ -79,7 +75,7 @@ public final class Telemetry {
                     && ConfigEquality.isSame(otlp, other.otlp)
                     && ConfigEquality.isSame(tracing, other.tracing)
                     && ConfigEquality.isSame(metrics, other.metrics)
-                    && ConfigEquality.isSame(redact, other.redact);
+                    && redacted.equals(other.redacted);
         }
 
         List<Path> files() {
@@ -244,7 +240,7 @@ public final class Telemetry {
                         Conversions.millis(batches.scheduleDelay()),
                         batches.maxQueueSize(),
                         batches.maxExportBatchSize()),
-                new Redaction(LogAssembly.redacted(wanted.redact)),
+                new Redaction(wanted.redacted),
                 droppedSpans);
     }
 

@@ -1,10 +1,6 @@
 package dev.gateway.config.yaml.check;
 
-import dev.gateway.config.AccessConfig.ApiKey;
-import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
-import dev.gateway.config.AccessConfig.KeyPlace;
-import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.BodyConfig.BodyLimit;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
@@ -28,6 +24,7 @@ import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.ShownCredentials;
 import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
@@ -45,17 +42,14 @@ import org.jspecify.annotations.Nullable;
 final class RouteChecks {
     private final Scope scope;
     private final List<String> listeners;
-    private final AccessLogConfig.Redact redact;
     private final Set<String> single; // upstreams of one endpoint
     private final Map<String, Position> http1; // upstreams that speak HTTP/1.1 only
 
     /** Where each match was first written, by the listener, hostname and conditions that make it what it is. */
     private final Map<List<Object>, Position> seen = new HashMap<>();
 
-    private RouteChecks(
-            Scope scope, List<String> listeners, AccessLogConfig.Redact redact, List<UpstreamConfig> upstreams) {
+    private RouteChecks(Scope scope, List<String> listeners, List<UpstreamConfig> upstreams) {
         this.scope = scope;
-        this.redact = redact;
         this.listeners = listeners;
         this.single = upstreams.stream()
                 .filter(RouteChecks::isSingle)
@@ -83,7 +77,6 @@ final class RouteChecks {
                         .map(ListenerConfig::name)
                         .distinct()
                         .toList(),
-                config.accessLog().redact(),
                 config.upstreams());
         for (RouteConfig route : config.routes()) {
             checks.names(route);
@@ -158,9 +151,8 @@ final class RouteChecks {
             if (filter instanceof Cors) {
                 preflights(rule, filter);
             }
-            Shown shown = shown(filter);
+            ShownCredentials shown = filter.credentials();
             if (shown != null) {
-                logged(filter, shown);
                 apart(rule, filter, shown);
             }
             if (filter instanceof RateLimitConfig limits) {
@@ -202,54 +194,15 @@ final class RouteChecks {
         }
     }
 
-    /**
-     * Where a filter finds credentials.
-     *
-     * @param name of the header field, query parameter or cookie
-     * @param removed whether the request continues without them
-     */
-    private record Shown(KeyPlace place, String name, boolean removed) {
-        boolean isAt(KeyPlace otherPlace, @Nullable String otherName) {
-            return place == otherPlace
-                    && (place == KeyPlace.HEADER ? name.equalsIgnoreCase(otherName) : name.equals(otherName));
-        }
-
-        boolean isAt(RateLimitConfig.KeyPart part) {
-            return isAt(KeyPlace.HEADER, part.header())
-                    || isAt(KeyPlace.QUERY_PARAMETER, part.queryParameter())
-                    || isAt(KeyPlace.COOKIE, part.cookie());
-        }
-    }
-
-    private static @Nullable Shown shown(FilterConfig filter) {
-        if (filter instanceof ApiKey key) {
-            return new Shown(key.place(), key.name(), !key.forwardKey());
-        } else if (filter instanceof JwtConfig jwt) {
-            return new Shown(jwt.place(), jwt.name(), !jwt.forwardToken());
-        }
-        return filter instanceof BasicAuth users
-                ? new Shown(KeyPlace.HEADER, "Authorization", !users.forwardAuthorization())
-                : null;
-    }
-
-    /** The gateway hides keys and tokens in its own log, as far as it knows their names. */
-    private void logged(FilterConfig filter, Shown shown) {
-        if (shown.place == KeyPlace.QUERY_PARAMETER && !redact.queryKeys().contains(shown.name)) {
-            scope.problems.warning(
-                    filter.position(),
-                    "the access log shows the " + (filter instanceof JwtConfig ? "tokens" : "keys") + ": add '"
-                            + shown.name + "' to accessLog.redact.queryKeys");
-        }
-    }
-
     /** No request can show two kinds of credentials in one place. */
-    private void apart(RuleConfig rule, FilterConfig filter, Shown shown) {
+    private void apart(RuleConfig rule, FilterConfig filter, ShownCredentials shown) {
         for (FilterConfig other : rule.filters()) {
-            Shown taken = filter instanceof JwtConfig && !(other instanceof JwtConfig) ? shown(other) : null;
-            if (taken != null && taken.isAt(shown.place, shown.name)) {
+            ShownCredentials taken =
+                    filter instanceof JwtConfig && !(other instanceof JwtConfig) ? other.credentials() : null;
+            if (taken != null && taken.isAt(shown.place(), shown.name())) {
                 scope.problems.error(
                         filter.position(),
-                        other.type() + " expects other credentials in the same place, " + shown.name
+                        other.type() + " expects other credentials in the same place, " + shown.name()
                                 + ": write another header, queryParameter or cookie");
             }
         }
@@ -300,8 +253,8 @@ final class RouteChecks {
     /** A part of a key that an earlier filter takes out of the request is missing in every request. */
     private void taken(RuleConfig rule, RateLimitConfig.KeyPart part) {
         for (FilterConfig filter : rule.filters()) {
-            Shown shown = shown(filter);
-            if (shown != null && shown.removed && shown.isAt(part)) {
+            ShownCredentials shown = filter.credentials();
+            if (shown != null && shown.removed() && shown.isAt(part)) {
                 scope.problems.error(
                         part.position(),
                         filter.type() + " removes the " + part.summary() + " before: write 'identity: true'");
