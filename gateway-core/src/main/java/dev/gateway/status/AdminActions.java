@@ -84,7 +84,8 @@ public final class AdminActions {
     private static @Nullable Duration sessions(@Nullable String text) {
         Duration stay = text == null ? null : Durations.parse(text);
         if (text != null && stay == null) {
-            throw new IllegalArgumentException("sessions: expected a duration such as 2h, or 0s");
+            throw new IllegalArgumentException(
+                    "sessions: expected a duration such as 2h, or 0s" + Durations.hint(text));
         }
         return stay;
     }
@@ -111,7 +112,8 @@ public final class AdminActions {
         }
         Duration duration = Durations.parse(text);
         if (duration == null || duration.isZero()) {
-            throw new IllegalArgumentException("for: expected a duration such as 10m");
+            throw new IllegalArgumentException(
+                    "for: expected a duration such as 10m" + (duration == null ? Durations.hint(text) : ""));
         }
         return duration;
     }

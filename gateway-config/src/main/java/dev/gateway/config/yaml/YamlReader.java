@@ -176,6 +176,12 @@ final class YamlReader {
             problems.error(variable, "a variable inside {...} or [...] needs quotes: write \"${NAME}\"");
             return;
         }
+        if (begun != null && String.valueOf(e.getContext()).matches("while scanning an (alias|anchor)")) {
+            problems.error(
+                    position(begun),
+                    "'*' and '&' begin aliases and anchors, which are not supported: put the value in quotes");
+            return;
+        }
         problems.error(position(mark), "not valid YAML: " + explain(e));
     }
 
@@ -192,6 +198,9 @@ final class YamlReader {
             return "a ':' where no key can be: check the indentation, or put the value in quotes";
         }
         String context = e.getContext() == null ? "" : e.getContext() + ", ";
+        if (problem.contains("cannot start any token")) {
+            return problem + ": put the value in quotes";
+        }
         String hint = problem.contains("block end") || problem.contains("could not find expected ':'")
                 ? " (check the indentation of this line and the one before)"
                 : "";

@@ -110,7 +110,7 @@ public final class Checks {
             connect.parentRefs().forEach(ref -> resolve("listener", ref, ref.name(), listeners));
         }
         for (UpstreamConfig upstream : config.upstreams()) {
-            if (!upstream.name().isEmpty() && !unreadable("routes") && !used.contains(upstream.name())) {
+            if (!upstream.name().isEmpty() && areRoutesReadable() && !used.contains(upstream.name())) {
                 scope.problems.warning(
                         scope.at(upstream, "name"), "no route uses the upstream '" + upstream.name() + "'");
             }
@@ -130,6 +130,22 @@ public final class Checks {
         return entry == null ? misspelt.contains(section) : !(entry.value() instanceof Node.Sequence);
     }
 
+    /** Whether routes show all that they use. */
+    private boolean areRoutesReadable() {
+        Node.Entry routes = root.entries().get("routes");
+        if (unreadable("routes") || routes == null) {
+            return !unreadable("routes");
+        }
+        int first = routes.keyPosition().line();
+        int last = root.entries().values().stream()
+                .mapToInt(entry -> entry.keyPosition().line())
+                .filter(line -> line > first)
+                .map(line -> line - 1)
+                .min()
+                .orElse(Integer.MAX_VALUE);
+        return !scope.problems.isAnythingUnreadable(first, last);
+    }
+
     private void stores() {
         Set<String> stores = new HashSet<>();
         config.stores().forEach(store -> stores.add(store.name()));
@@ -147,7 +163,7 @@ public final class Checks {
                     }
                 });
         for (StoreConfig store : config.stores()) {
-            if (!store.name().isEmpty() && !unreadable("routes") && !used.contains(store.name())) {
+            if (!store.name().isEmpty() && areRoutesReadable() && !used.contains(store.name())) {
                 scope.problems.warning(scope.at(store, "name"), "no limit uses the store '" + store.name() + "'");
             }
         }

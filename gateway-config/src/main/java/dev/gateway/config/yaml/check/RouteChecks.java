@@ -217,7 +217,7 @@ final class RouteChecks {
                 && rule.forwarding().backendRefs().isEmpty()
                 && !UncheckedFilterConfig.isIn(rule)) {
             scope.problems.error(
-                    rule.position(),
+                    scope.at(rule, "backendRefs"),
                     "a rule needs 'backendRefs', or a filter that answers: RequestRedirect or DirectResponse");
         }
     }

@@ -99,7 +99,7 @@ final class HedgeSchema {
         if (fixed == null || fixed.isZero()) {
             throw new InvalidException(
                     "expected a percentile from p50 to p99.9 such as p95, or a duration above 0s such "
-                            + "as 200ms, not " + MessageText.quote(text));
+                            + "as 200ms, not " + MessageText.quote(text) + (fixed == null ? Durations.hint(text) : ""));
         }
         return new After(0, fixed);
     }

@@ -18,9 +18,8 @@ final class Amounts {
     static Duration duration(String text) throws InvalidException {
         Duration duration = Durations.parse(text);
         if (duration == null) {
-            String hint = text.matches("[0-9]{1,5}") ? ": did you mean '" + text + "s'?" : "";
-            throw new InvalidException(
-                    "expected a duration such as 30s, 1m30s or 500ms, not " + MessageText.quote(text) + hint);
+            throw new InvalidException("expected a duration such as 30s, 1m30s or 500ms, not " + MessageText.quote(text)
+                    + Durations.hint(text));
         }
         return duration;
     }

@@ -34,10 +34,8 @@ public final class ListType<T> extends Type<List<T>> {
     public List<T> read(Node node, String label, Scope scope) {
         List<T> values = new ArrayList<>();
         if (!(node instanceof Node.Sequence sequence)) {
-            String hint = node instanceof Node.Scalar scalar && !scalar.isNull() && !Secrets.isSecretName(label)
-                    ? ": write [" + MessageText.shorten(scalar.text()) + "]"
-                    : node instanceof Node.Mapping ? ": begin it with '- '" : "";
-            scope.problems.error(node.position(), label + ": expected a list, not " + describe(node, label) + hint);
+            scope.problems.unreadable(
+                    node.position(), label + ": expected a list, not " + describe(node, label) + hint(node, label));
             return values;
         }
         Set<String> texts = new HashSet<>();
@@ -53,6 +51,23 @@ public final class ListType<T> extends Type<List<T>> {
                     node.position(), label + " needs at least " + minimum + (minimum == 1 ? " element" : " elements"));
         }
         return values;
+    }
+
+    /** Returns what to write instead, as YAML that can be copied. */
+    private static String hint(Node node, String label) {
+        if (node instanceof Node.Scalar scalar && !scalar.isNull() && !Secrets.isSecretName(label)) {
+            String list = MessageText.list(scalar.text());
+            return list.isEmpty() ? ": put it in brackets" : ": write " + list;
+        } else if (node instanceof Node.Mapping mapping) {
+            return isInBraces(mapping) ? ": write [{...}]" : ": begin it with '- '";
+        }
+        return "";
+    }
+
+    /** Whether a mapping is written in flow style, in which it begins before its first key. */
+    private static boolean isInBraces(Node.Mapping mapping) {
+        return mapping.entries().values().stream()
+                .noneMatch(entry -> entry.keyPosition().equals(mapping.position()));
     }
 
     @Override

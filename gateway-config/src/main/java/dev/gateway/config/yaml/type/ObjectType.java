@@ -163,7 +163,7 @@ public final class ObjectType<T> extends Type<T> {
             String hint = node instanceof Node.Scalar scalar && scalar.isNull()
                     ? label + " has no value: write {} for its defaults, or remove the key"
                     : label + ": expected a mapping (" + described() + example() + "), not " + describe(node, label);
-            scope.problems.error(node.position(), hint);
+            scope.problems.unreadable(node.position(), hint);
             mapping = new Node.Mapping(node.position(), Map.of());
             quiet = scope.quiet();
         }
@@ -239,7 +239,7 @@ public final class ObjectType<T> extends Type<T> {
         Set<String> meant = new HashSet<>();
         for (String key : mapping.entries().keySet()) {
             String probable = keys.containsKey(key) || reserved.containsKey(key) ? null : probable(key);
-            if (probable != null) {
+            if (probable != null && !mapping.entries().containsKey(probable)) {
                 meant.add(probable);
             }
         }
@@ -257,7 +257,7 @@ public final class ObjectType<T> extends Type<T> {
         return colon > 0 && keys.containsKey(key.substring(0, colon)) ? key.substring(0, colon) : null;
     }
 
-    /** Returns the keys that were probably meant. */
+    /** Returns the keys that were probably meant, without those that were written as well. */
     private Set<String> reportUnknown(Node.Mapping mapping, Scope scope) {
         Set<String> meant = new HashSet<>();
         mapping.entries().forEach((key, entry) -> {
@@ -274,16 +274,25 @@ public final class ObjectType<T> extends Type<T> {
             if (joined != null) { // what follows may be a secret, and is not shown
                 scope.problems.error(
                         entry.keyPosition(), "a space is missing after '" + joined + ":': write '" + joined + ": ...'");
-                meant.add(joined);
+                if (!mapping.entries().containsKey(joined)) {
+                    meant.add(joined);
+                }
                 return;
             }
             String probable = Suggestions.key(key, keys.keySet());
+            boolean written = probable != null && mapping.entries().containsKey(probable);
             String hint = probable != null
-                    ? ": did you mean '" + probable + "'?"
+                    ? written
+                            ? ": did you mean '" + probable + "', which is already in line "
+                                    + mapping.entries()
+                                            .get(probable)
+                                            .keyPosition()
+                                            .line() + "?"
+                            : ": did you mean '" + probable + "'?"
                     : keys.isEmpty() ? ": it has no keys" : ": expected one of " + String.join(", ", keys.keySet());
             scope.problems.error(
                     entry.keyPosition(), "unknown key '" + MessageText.shorten(key) + "' in " + described() + hint);
-            if (probable != null) {
+            if (probable != null && !written) {
                 meant.add(probable);
             }
         });

@@ -4,6 +4,7 @@ import dev.gateway.config.Position;
 import dev.gateway.config.Problem;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -15,18 +16,39 @@ public final class Problems {
     private static final int LIMIT = 200;
 
     private final Set<Problem> found = new LinkedHashSet<>();
+    private final Set<Position> unreadable = new HashSet<>(); // where values stand that others were read for
     private int errors;
     private int omitted;
     private @Nullable Variables variables;
 
+    /**
+     * Adds that a value could not be read. Another one stands in for it, so nothing else is said of this place from now on:
+     * nobody wrote the other value.
+     */
+    void unreadable(Position position, String message) {
+        error(position, message);
+        unreadable.add(position);
+    }
+
+    /** Whether a value between these lines could not be read, so that something else may seem to be unused. */
+    public boolean isAnythingUnreadable(int firstLine, int lastLine) {
+        return unreadable.stream().anyMatch(at -> at.line() >= firstLine && at.line() <= lastLine);
+    }
+
     /** Adds what keeps the configuration from being used. */
     public void error(Position position, String message) {
+        if (unreadable.contains(position)) {
+            return;
+        }
         errors++;
         add(new Problem(position, Problem.Severity.ERROR, message));
     }
 
     /** Adds what the operator should know, and may leave as it is. */
     public void warning(Position position, String message) {
+        if (unreadable.contains(position)) {
+            return;
+        }
         add(new Problem(position, Problem.Severity.WARNING, message));
     }
 

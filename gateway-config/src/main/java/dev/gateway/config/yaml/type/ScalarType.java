@@ -104,20 +104,22 @@ public final class ScalarType<T> extends Type<T> {
     @Override
     T read(Node node, String label, Scope scope) {
         if (!(node instanceof Node.Scalar scalar)) {
-            scope.problems.error(node.position(), label + ": expected a single value, not " + describe(node, label));
+            scope.problems.unreadable(
+                    node.position(), label + ": expected a single value, not " + describe(node, label));
             return placeholder;
         }
         if (scalar.isNull()) {
-            scope.problems.error(scalar.position(), label + " has no value: write one, or remove the key");
+            scope.problems.unreadable(scalar.position(), label + " has no value: write one, or remove the key");
             return placeholder;
         }
         try {
+            T value = parse(scalar, scope.variables.replace(scalar.text()), label, scope);
             if (form == Form.BARE && !scalar.plain() && !Variables.in(scalar.text())) {
                 throw new InvalidException("write it without quotes: " + MessageText.shorten(scalar.text()));
             }
-            return parse(scalar, scope.variables.replace(scalar.text()), label, scope);
+            return value;
         } catch (InvalidException e) {
-            scope.problems.error(scalar.position(), label + ": " + e.getMessage());
+            scope.problems.unreadable(scalar.position(), label + ": " + e.getMessage());
             return placeholder;
         }
     }
