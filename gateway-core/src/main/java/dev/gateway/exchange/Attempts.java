@@ -119,7 +119,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
             owner.fail(
                     lastFailure != null
                             ? lastFailure
-                            : Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used"));
+                            : Failure.of(Cause.NO_HEALTHY_ENDPOINT, upstream.whyNoEndpoint()));
             return;
         }
         record.setEndpoint(chosen, chosen.index());

@@ -85,7 +85,7 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
 
     /** Returns the failure if there is no endpoint to choose. */
     Failure noEndpoint() {
-        return Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used");
+        return Failure.of(Cause.NO_HEALTHY_ENDPOINT, upstream.whyNoEndpoint());
     }
 
     private void openAt(Endpoint chosen) {

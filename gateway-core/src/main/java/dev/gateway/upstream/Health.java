@@ -1,6 +1,7 @@
 package dev.gateway.upstream;
 
 import dev.gateway.stream.Cause;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -12,6 +13,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -545,6 +547,17 @@ public final class Health {
         }
         return new Report(
                 state, host.failures.get(), ejection.count(), ejection.leftMillis(clock.getAsLong()), failedCheck);
+    }
+
+    /** Returns how many endpoints are in which state, such as {@code 2 of 3 draining, 1 of 3 unhealthy}. */
+    synchronized String summary() {
+        List<Endpoint> all = set.endpoints;
+        Map<State, Long> counts = new EnumMap<>(State.class);
+        all.forEach(endpoint -> counts.merge(report(endpoint).state(), 1L, Long::sum));
+        return counts.entrySet().stream()
+                .map(each -> each.getValue() + " of " + all.size() + " "
+                        + each.getKey().label())
+                .collect(Collectors.joining(", "));
     }
 
     /** Whether an endpoint gets no new requests because an operator has taken it out of service. */

@@ -4,6 +4,7 @@ import dev.gateway.overload.PendingRequestMemory;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,7 @@ public final class Upstream {
     private final AtomicLong connectTurnNanos = new AtomicLong(); // when an event loop took the last turn
     private volatile boolean connectTurnTaken; // whether any has
     private @Nullable SessionPersistence sessions; // set before this is shared
+    private volatile Supplier<String> emptiness = () -> ""; // says why it has no endpoints
 
     /** Makes an upstream that never takes an endpoint out of service. */
     public Upstream(String name, List<Endpoint> endpoints, Balancer.Policy balancing, UpstreamSettings settings) {
@@ -87,6 +89,20 @@ public final class Upstream {
     /** Returns its session persistence, null if it has none. */
     public @Nullable SessionPersistence sessions() {
         return sessions;
+    }
+
+    /** Sets what says why there are no endpoints, if there are none. It may be called on any thread, and does not block. */
+    public void explainEmptiness(Supplier<String> why) {
+        emptiness = why;
+    }
+
+    /** Says why no endpoint can be chosen at present, for logs. Takes a lock and makes texts, so only for failures. */
+    public String whyNoEndpoint() {
+        if (hosts().isEmpty()) {
+            String why = emptiness.get();
+            return name + " has no endpoints" + (why.isEmpty() ? "" : ": " + why);
+        }
+        return "no endpoint of " + name + " may be used: " + health.summary();
     }
 
     private void divide(List<Host> chosen) {

@@ -80,6 +80,7 @@ class AttemptsTest extends ExchangeRig {
         healthy = false;
         get();
         assertAnswered(503, Cause.NO_HEALTHY_ENDPOINT);
+        assertThat(record().detail).startsWith("no endpoint of app may be used: ");
     }
 
     @ParameterizedTest

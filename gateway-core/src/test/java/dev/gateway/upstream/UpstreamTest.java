@@ -48,6 +48,19 @@ class UpstreamTest {
     }
 
     @Test
+    void whyThereIsNoEndpointIsSaid() {
+        health.drain(ENDPOINTS.get(0).toString(), true);
+        health.onChecked(ENDPOINTS.get(1), "refused");
+        assertThat(upstream.whyNoEndpoint())
+                .isEqualTo("no endpoint of app may be used: 1 of 2 draining, 1 of 2 unhealthy");
+        health.drain(ENDPOINTS.get(1).toString(), true);
+        assertThat(upstream.whyNoEndpoint()).isEqualTo("no endpoint of app may be used: 2 of 2 draining");
+        upstream.explainEmptiness(() -> "file:eps.yaml has an empty list");
+        upstream.update(List.of());
+        assertThat(upstream.whyNoEndpoint()).isEqualTo("app has no endpoints: file:eps.yaml has an empty list");
+    }
+
+    @Test
     void whatIsLeftWhenAnEndpointIsEjectedIsForTheOthers() {
         health.onUnanswered(ENDPOINTS.get(0), 0, 0);
         Host other = upstream.host(ENDPOINTS.get(1));

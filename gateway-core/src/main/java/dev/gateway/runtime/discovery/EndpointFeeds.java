@@ -133,6 +133,14 @@ public final class EndpointFeeds {
         Map<String, List<Watched>> seen = new HashMap<>();
         next.forEach((upstream, of) -> seen.put(upstream.name(), watched(of)));
         watched = Map.copyOf(seen);
+        next.keySet().forEach(upstream -> upstream.explainEmptiness(() -> whyEmpty(upstream.name())));
+    }
+
+    private String whyEmpty(String upstream) {
+        return sources(upstream).stream()
+                .filter(state -> state.endpoints() == 0)
+                .map(SourceState::whyEmpty)
+                .collect(Collectors.joining("; "));
     }
 
     private List<Watched> watched(List<EndpointConfig> of) {

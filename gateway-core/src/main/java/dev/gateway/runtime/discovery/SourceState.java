@@ -10,4 +10,18 @@ import dev.gateway.upstream.SourceStatus;
  * @param at its place in the configuration
  * @param endpoints number of endpoints in its last answer
  */
-public record SourceState(String source, String kind, String at, int endpoints, SourceStatus status) {}
+public record SourceState(String source, String kind, String at, int endpoints, SourceStatus status) {
+    /** Says why it has no endpoints. */
+    String whyEmpty() {
+        return switch (status.state()) {
+            case STALE -> source + ": " + status.problem();
+            case WAITING -> source + " has not answered yet";
+            case FRESH ->
+                switch (kind) {
+                    case "file" -> source + " has an empty list";
+                    case "srv" -> source + " says that there is no such service";
+                    default -> source + " has no addresses";
+                };
+        };
+    }
+}

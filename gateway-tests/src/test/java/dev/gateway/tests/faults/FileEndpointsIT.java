@@ -156,6 +156,7 @@ class FileEndpointsIT {
                     Peer client = rig.connect(pairing.client)) {
                 assertThat(ask(client)).isEqualTo(503);
                 rig.awaitMetric(1, "gateway_downstream_requests_total", "cause=\"no_healthy_endpoint\"");
+                assertThat(rig.admin("/failures")).contains("app has no endpoints: file:", " has an empty list");
                 rename(entries(origin, 1, 1));
                 UpstreamPage.await(rig, addresses(origin, 1, 1));
                 assertThat(ask(client)).isEqualTo(200);
