@@ -57,6 +57,7 @@ public final class Checks {
         AdminChecks.run(config.admin(), scope);
         AdminEndpointChecks.run(config, scope);
         CertificateChecks.run(config, scope);
+        EffectChecks.run(config, scope);
         IdleChecks.run(config, scope);
         OtlpChecks.run(config, scope);
         RouteChecks.run(config, scope);

@@ -8,7 +8,6 @@ import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
@@ -34,15 +33,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Every rule does something, with filters that fit together, and no match stands in the way of another. */
 final class RouteChecks {
     private final Scope scope;
     private final List<String> listeners;
-    private final Set<String> single; // upstreams of one endpoint
     private final Map<String, Position> http1; // upstreams that speak HTTP/1.1 only
 
     /** Where each match was first written, by the listener, hostname and conditions that make it what it is. */
@@ -51,22 +47,12 @@ final class RouteChecks {
     private RouteChecks(Scope scope, List<String> listeners, List<UpstreamConfig> upstreams) {
         this.scope = scope;
         this.listeners = listeners;
-        this.single = upstreams.stream()
-                .filter(RouteChecks::isSingle)
-                .map(UpstreamConfig::name)
-                .collect(Collectors.toSet());
         this.http1 = new HashMap<>();
         for (UpstreamConfig upstream : upstreams) {
             if (!upstream.protocols().mayBeHttp2()) {
                 http1.put(upstream.name(), upstream.position());
             }
         }
-    }
-
-    /** Whether there is one endpoint and will be no other, as there may be of a name. */
-    private static boolean isSingle(UpstreamConfig upstream) {
-        return upstream.endpoints().size() == 1
-                && upstream.endpoints().get(0).place().isAddress();
     }
 
     static void run(GatewayConfig config, Scope scope) {
@@ -85,7 +71,6 @@ final class RouteChecks {
                 checks.destination(rule);
                 if (rule.timeouts().tunnel() == null) {
                     checks.filters(rule);
-                    checks.hedge(rule);
                     checks.bodyLimits(config, route, rule);
                     rule.matches().forEach(match -> checks.overlap(route, match));
                 }
@@ -365,15 +350,6 @@ final class RouteChecks {
     }
 
     /** A second attempt needs a second endpoint. */
-    private void hedge(RuleConfig rule) {
-        HedgeConfig hedge = rule.forwarding().hedge();
-        List<BackendRef> refs = rule.forwarding().backendRefs();
-        if (hedge != null && !refs.isEmpty() && refs.stream().allMatch(ref -> single.contains(ref.name()))) {
-            scope.problems.warning(
-                    hedge.position(), "hedge has no effect: no upstream of the rule has more than one endpoint");
-        }
-    }
-
     private void overlap(RouteConfig route, MatchConfig match) {
         List<Object> conditions = conditions(match);
         List<String> parents = route.parentRefs().isEmpty()

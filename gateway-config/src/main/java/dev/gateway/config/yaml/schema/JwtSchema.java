@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,9 @@ final class JwtSchema {
     private static final long MOST_SIZE = 64 << 10;
     private static final int MAX_PORT = 65_535;
     private static final String DEFAULT_HEADER = "Authorization";
+
+    /** Claims that say for which application a token is, or by which one it was got. */
+    private static final Set<String> OF_APPLICATIONS = Set.of("aud", "azp", "client_id");
 
     private static final ScalarType<String> WORD = Types.word("\\S+", "text without spaces");
     static final ScalarType<String> LINE = Types.word("[^\\x00-\\x1f\\x7f]+", "text without control characters");
@@ -46,8 +50,8 @@ final class JwtSchema {
                         new ListType<>(LINE, 0),
                         List.of(),
                         JwtConfig.Provider::audiences,
-                        "Audiences, one of which the claim aud of a token must have. Without this key, the gateway"
-                                + " does not check whom a token is for.");
+                        "Audiences, one of which the claim aud of a token must have. With [], the gateway does not check"
+                                + " whom a token is for.");
                 var file = o.optional(
                         "jwksFile",
                         Types.PATH,
@@ -202,6 +206,9 @@ final class JwtSchema {
                         "Realm in WWW-Authenticate.");
                 AuthFilterSchema.inOnePlace(o, "a token");
                 return v -> {
+                    if (v.isSound()) {
+                        audiences(v, v.get(providers), v.get(required));
+                    }
                     differ(v, v.get(providers), "issuer", JwtConfig.Provider::issuer);
                     differ(v, v.get(headers), "header", each -> each.header().toLowerCase(Locale.ROOT));
                     if (v.get(leeway).compareTo(MOST_LEEWAY) > 0) {
@@ -285,6 +292,23 @@ final class JwtSchema {
 
     private static boolean isLoopback(String host) {
         return host.equals("localhost") || host.equals("[::1]") || host.matches("127(\\.\\d{1,3}){3}");
+    }
+
+    /** A token that an issuer has made for another application would open this one. An empty list says that this is wanted. */
+    private static void audiences(Values v, List<JwtConfig.Provider> providers, List<RequiredClaim> required) {
+        if (required.stream()
+                .anyMatch(claim -> OF_APPLICATIONS.contains(claim.name())
+                        && !claim.values().isEmpty())) {
+            return;
+        }
+        for (JwtConfig.Provider provider : providers) {
+            if (!v.wrote(provider, "audiences")) {
+                v.warning(
+                        provider.position(),
+                        "tokens for other applications of this issuer are accepted, too: write audiences, or"
+                                + " audiences: [] if its tokens have no claim aud");
+            }
+        }
     }
 
     private static <T extends Record> void differ(Values v, List<T> elements, String key, Function<T, String> getter) {

@@ -149,7 +149,7 @@ final class RetrySchema {
                 o.defaulted(
                         "silentAfter",
                         Types.DURATION,
-                        Duration.ofSeconds(15),
+                        Waiting.SILENT_AFTER,
                         retry -> retry.waiting().silentAfter(),
                         "How long an endpoint may answer none of its requests before the gateway tries another "
                                 + "endpoint. 0s means no limit."),
