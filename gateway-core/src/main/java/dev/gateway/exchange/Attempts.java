@@ -330,6 +330,12 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     @Override
     public void onFailed(Failure reported) {
         Failure failure = Attempt.exact(reported, exchange.state.isResponded());
+        // An upstream of gRPC resets the call when the client's time is over, and may be sooner than our timer.
+        Failure timeUp = failure.isReset() ? owner.deadlines().clientsTimeUp() : null;
+        if (timeUp != null) {
+            owner.fail(timeUp);
+            return;
+        }
         judge(failure);
         if (!goOnWithOther(0, failure)) {
             retryOrFail(failure);

@@ -6,6 +6,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All time limits of one exchange on one timer. The timer is armed for the nearest limit, and looks at all again when it
@@ -266,6 +267,16 @@ final class Deadlines extends Timer {
         return limit == 0 ? Long.MAX_VALUE : limit - (now - since) / NANOS_PER_MILLI;
     }
 
+    /** Returns the failure if the time is over that the client gives the upstream for a response head, else null. */
+    @Nullable
+    Failure clientsTimeUp() {
+        return headByClient && left(headMillis, headSince, wheel.nanoTime()) <= 0 && owner.owesHead()
+                ? Failure.of(
+                        Cause.UPSTREAM_TIMEOUT,
+                        "no response head in the " + headMillis + " ms that the client gives (grpc-timeout)")
+                : null;
+    }
+
     @Override
     protected void onExpired() {
         long now = wheel.nanoTime();
@@ -274,10 +285,9 @@ final class Deadlines extends Timer {
         } else if (left(attemptMillis, attemptSince, now) <= 0) {
             owner.onAttemptTimeout(timeout("no whole response to the attempt in " + attemptMillis + " ms"));
         } else if (left(headMillis, headSince, now) <= 0) {
-            if (owner.owesHead() && headByClient) {
-                owner.onClientsTimeUp(Failure.of(
-                        Cause.UPSTREAM_TIMEOUT,
-                        "no response head in the " + headMillis + " ms that the client gives (grpc-timeout)"));
+            Failure timeUp = clientsTimeUp();
+            if (timeUp != null) {
+                owner.onClientsTimeUp(timeUp);
             } else if (owner.owesHead()) {
                 owner.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
             } else {

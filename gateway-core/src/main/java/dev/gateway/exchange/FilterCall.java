@@ -55,11 +55,14 @@ final class FilterCall extends SideRequest implements UpstreamCall {
     private final class TimeLimit extends Timer {
         @Override
         protected void onExpired() {
-            Failure failure =
-                    Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole answer in " + request.timeoutMillis() + " ms");
-            judge(failure, true);
-            fail(failure);
+            onTimeOver();
         }
+    }
+
+    private void onTimeOver() {
+        Failure failure = Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole answer in " + request.timeoutMillis() + " ms");
+        judge(failure, true);
+        fail(failure);
     }
 
     /**
@@ -184,6 +187,10 @@ final class FilterCall extends SideRequest implements UpstreamCall {
     @Override
     public void onFailed(Failure reported) {
         Failure failure = Attempt.exact(reported, exchange.state.isResponded());
+        if (failure.isReset() && leftMillis() <= 0) {
+            onTimeOver(); // a server of gRPC resets the call when the time is over, and may be sooner than our timer
+            return;
+        }
         judge(failure, failure.cause() == Cause.UPSTREAM_TIMEOUT);
         if (!isRepeatedAfter(failure)) {
             fail(failure);

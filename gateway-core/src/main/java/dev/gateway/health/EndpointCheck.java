@@ -13,6 +13,7 @@ import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,6 +96,11 @@ final class EndpointCheck extends Timer implements Probe.Owner {
 
     @Override
     public void onFailed(Failure failure) {
+        if (failure.isReset()
+                && wheel.nanoTime() - askedNanos >= TimeUnit.MILLISECONDS.toNanos(policy.timeoutMillis())) {
+            onTimeout(); // a server of gRPC resets the call when the time is over, and may be sooner than our timer
+            return;
+        }
         boolean unseen = failure.stale() || (isAsked() && failure.retry() == RetrySafety.ALWAYS);
         if (unseen && !again) {
             again = true;

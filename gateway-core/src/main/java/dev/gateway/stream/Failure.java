@@ -26,6 +26,11 @@ public record Failure(Cause cause, int status, RetrySafety retry, boolean stale,
         return new Failure(cause, cause.status(), retry, false, detail);
     }
 
+    /** Whether the upstream ended the stream, by a reset or with its connection. */
+    public boolean isReset() {
+        return cause == Cause.UPSTREAM_RESET_BEFORE_HEADERS || cause == Cause.UPSTREAM_RESET_IN_BODY;
+    }
+
     /** Returns the same failure with advice for the client, which must need no escape in JSON or in a field. */
     public Failure advising(String words) {
         return new Failure(cause, status, retry, stale, detail, words);

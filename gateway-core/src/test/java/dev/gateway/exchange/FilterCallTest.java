@@ -35,10 +35,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A filter asks a server of its own before it lets a request continue; the test plays that server, too. */
@@ -351,6 +353,21 @@ class FilterCallTest extends ExchangeRig {
         get();
         assertThat(told).containsExactly("unknown");
         assertAnswered(503, Cause.NO_HEALTHY_ENDPOINT);
+    }
+
+    /** A server of gRPC knows the time from the call, and may be sooner than the gateway's timer. */
+    @ParameterizedTest
+    @CsvSource({"-1, upstream_reset_before_headers", "0, upstream_timeout", "5, upstream_timeout"})
+    void aServerThatResetsTheCallWhenItsTimeIsOverHasTakenTooLong(long after, String cause) {
+        asking.method = "POST";
+        get();
+        opener.last().succeed();
+        now += TimeUnit.MILLISECONDS.toNanos(TIMEOUT + after);
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.NEVER));
+        assertThat(told).containsExactly(cause);
+        assertThat(record().detail.contains("no whole answer in 1000 ms")).isEqualTo(after >= 0);
+        pass(100);
+        assertThat(told).hasSize(1);
     }
 
     @ParameterizedTest

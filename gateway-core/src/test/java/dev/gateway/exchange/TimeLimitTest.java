@@ -8,9 +8,11 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
 import io.netty.util.AsciiString;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -89,6 +91,18 @@ class TimeLimitTest extends ExchangeRig {
         pass(200);
         assertThat(upstream().reset).isNotNull();
         assertThat(record().status).isEqualTo(504);
+    }
+
+    /** The upstream has the same time from the client, and may be sooner than the gateway's timer. */
+    @ParameterizedTest
+    @CsvSource({"999, UPSTREAM_RESET_BEFORE_HEADERS", "1000, UPSTREAM_TIMEOUT", "1005, UPSTREAM_TIMEOUT"})
+    void anUpstreamThatResetsACallWhenItsTimeIsOverHasNotFailed(long millis, Cause cause) {
+        grpc("1S");
+        now += TimeUnit.MILLISECONDS.toNanos(millis);
+        opener.last().events.onReset(Failure.of(Cause.UPSTREAM_RESET_BEFORE_HEADERS, "reset: CANCEL"));
+        assertThat(record().cause).isEqualTo(cause);
+        assertThat(record().detail.contains("the 1000 ms that the client gives"))
+                .isEqualTo(millis >= 1000);
     }
 
     @ParameterizedTest

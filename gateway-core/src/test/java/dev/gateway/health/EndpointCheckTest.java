@@ -102,6 +102,17 @@ class EndpointCheckTest {
         assertThat(next.health().wasChecked(ENDPOINT)).as("by other settings").isFalse();
     }
 
+    /** A server of gRPC knows the time from the call, and may be sooner than the gateway's timer. */
+    @Test
+    void aResetWhenTheTimeIsOverIsNoAnswerInTime() {
+        now += TimeUnit.MILLISECONDS.toNanos(TIMEOUT);
+        Asked each = last();
+        each.opened();
+        each.answered = true;
+        each.events.onReset(Failure.of(Cause.UPSTREAM_RESET_BEFORE_HEADERS, "reset: CANCEL"));
+        assertThat(failedCheck()).isEqualTo("no answer in 300 ms");
+    }
+
     @Test
     void theReasonIsThatOfTheLastBadAnswer() {
         answer(503);
