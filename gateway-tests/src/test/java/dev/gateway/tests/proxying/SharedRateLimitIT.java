@@ -20,10 +20,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Gateways with a store in Redis count together, and each by itself while Redis does not answer. */
 class SharedRateLimitIT {
@@ -93,6 +96,27 @@ class SharedRateLimitIT {
             assertThat(redis.command("KEYS", "*").lines().sorted())
                     .hasSize(2)
                     .allMatch(key -> key.matches("gateway:all:mine:[0-9a-f]{32}"));
+        }
+    }
+
+    /** Redis refuses a user each command that its list lacks, also inside a script. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aUserWithTheRightsOfThePageIsEnough(int database) throws Exception {
+        String page = Files.readString(Path.of("../docs/filters.md"));
+        Matcher shown = Pattern.compile("(?m)^ACL SETUSER .*>PASSWORD .*$").matcher(page);
+        assertThat(shown.find()).isTrue();
+        try (RedisServer redis = RedisServer.start();
+                Origin origin = origin()) {
+            redis.command(shown.group().replace("PASSWORD", "secret").split(" "));
+            String url = "redis: \"redis://gateway:secret@127.0.0.1:" + redis.port() + "/" + database + "\"";
+            try (Rig rig = rig(origin, Pairing.H1_TO_H1, url + ", timeout: 10s", "requests: 3, interval: 1h");
+                    Peer client = rig.connect(Pairing.H1_TO_H1)) {
+                awaitUp(rig);
+                assertThat(ask(client).status()).isEqualTo(200);
+                rig.awaitMetric(1, "gateway_ratelimit_store_decisions_total", "store=\"shared\"", "result=\"allowed\"");
+                assertThat(redis.command("-n", "" + database, "DBSIZE")).isEqualTo("1");
+            }
         }
     }
 
