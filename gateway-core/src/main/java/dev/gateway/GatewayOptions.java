@@ -3,6 +3,7 @@ package dev.gateway;
 import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.runtime.ConfigFile;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,16 @@ public record GatewayOptions(
     /** Returns options for some environment. */
     public GatewayOptions withEnvironment(ProcessEnvironment wanted) {
         return new GatewayOptions(file, wanted, registry, buckets);
+    }
+
+    /**
+     * Returns options to give lines of the access log to the application, if the configuration names no other place for
+     * them. Without this, they go to the SLF4J logger {@code dev.gateway.accesslog} at level info.
+     *
+     * @param lines gets each line without its end, on a thread of the log; it may block, and further lines are dropped then
+     */
+    public GatewayOptions withAccessLog(Consumer<String> lines) {
+        return withEnvironment(environment.withAccessLog(lines));
     }
 
     /** Returns options to show the gateway's meters in the application's registry, which may be a composite. */

@@ -16,6 +16,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -73,6 +76,21 @@ class EmbeddingTest {
 
         assertThat(answers).containsExactly("first", "second");
         assertThatThrownBy(() -> use(port)).isInstanceOf(ConnectException.class);
+    }
+
+    @Test
+    void anApplicationGetsTheLinesOfTheAccessLog() throws Exception {
+        String yaml = Files.readString(file("first")).replace("accessLog: {format: \"off\"}\n", "");
+        GatewayConfig config = ((LoadResult.Valid) ConfigLoader.parse(yaml)).config();
+        BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+        GatewayOptions options = GatewayOptions.defaults().withAccessLog(lines::add);
+        try (Gateway gateway = Gateway.start(config, options)) {
+            use(gateway.port("web"));
+            assertThat(lines.poll(30, TimeUnit.SECONDS))
+                    .startsWith("{")
+                    .contains("\"path\":\"/\"")
+                    .endsWith("}");
+        }
     }
 
     @Test
