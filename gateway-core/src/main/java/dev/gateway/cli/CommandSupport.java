@@ -6,11 +6,14 @@ import dev.gateway.config.Problem;
 import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.process.log.Logging;
 import dev.gateway.runtime.plugins.PluginSource;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** What commands have in common: exit codes, where they print, how they load a configuration. */
@@ -52,9 +55,30 @@ final class CommandSupport {
     }
 
     static @Nullable GatewayConfig report(LoadResult result, PrintWriter err) {
-        result.problems().forEach(problem -> err.println(paint(problem)));
+        for (Problem problem : result.problems()) {
+            if (Logging.isJson()) {
+                log(problem.severity() == Problem.Severity.ERROR ? Level.ERROR : Level.WARN, problem.toString());
+            } else {
+                err.println(paint(problem));
+            }
+        }
         err.flush();
         return result instanceof LoadResult.Valid valid ? valid.config() : null;
+    }
+
+    /** Says why a command ends, in the log if a program reads that, else to people. */
+    static void tell(String message, PrintWriter err) {
+        if (Logging.isJson()) {
+            log(Level.ERROR, message);
+        } else {
+            Logging.flush(); // what led to it comes first
+            err.println(message);
+            err.flush();
+        }
+    }
+
+    private static void log(Level level, String message) {
+        LoggerFactory.getLogger(CommandSupport.class).atLevel(level).log(message);
     }
 
     private static String paint(Problem problem) {

@@ -10,8 +10,7 @@ final class InternalErrors {
 
     /** Reports it; returns the exit code. */
     static int tell(Throwable failure, PrintWriter err) {
-        err.println("an error in the gateway itself ended it: " + describe(failure));
-        err.flush();
+        CommandSupport.tell("an error in the gateway itself ended it: " + describe(failure), err);
         LoggerFactory.getLogger(InternalErrors.class).debug("Ended", failure);
         return CommandSupport.INTERNAL_ERROR;
     }

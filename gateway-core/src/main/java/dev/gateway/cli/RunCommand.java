@@ -111,7 +111,7 @@ final class RunCommand implements Callable<Integer> {
         PrintWriter err = CommandSupport.err(spec);
         Path file = argument.get();
         if (file == null) {
-            err.println(FileArgument.MISSING);
+            CommandSupport.tell(FileArgument.MISSING, err);
             return CommandSupport.USAGE;
         }
         ConfigFile source = ConfigFile.ofProcess(file, plugins.get());
@@ -164,8 +164,7 @@ final class RunCommand implements Callable<Integer> {
             gateway = start.start();
             starting.complete(gateway);
         } catch (StartException e) {
-            Logging.flush(); // what led to it comes first
-            err.println("cannot start: " + e.getMessage());
+            CommandSupport.tell("cannot start: " + e.getMessage(), err);
             return CommandSupport.CANNOT_START;
         } finally {
             starting.complete(null); // unless it has started

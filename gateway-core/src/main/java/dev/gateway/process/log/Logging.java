@@ -13,6 +13,8 @@ import org.slf4j.LoggerFactory;
 public final class Logging {
     private static final long FLUSH_MILLIS = 1_000;
 
+    private static volatile boolean json;
+
     private Logging() {}
 
     /**
@@ -56,7 +58,13 @@ public final class Logging {
         ProcessLog processLog = processLog();
         if (processLog != null && format == Format.JSON) {
             processLog.encodeBy(new JsonLogEncoder());
+            json = true;
         }
+    }
+
+    /** Whether lines are JSON. Then a program reads them, and all else on standard error has to be JSON, too. */
+    public static boolean isJson() {
+        return json;
     }
 
     /** Returns how many lines of the log were dropped because nobody read it. */
