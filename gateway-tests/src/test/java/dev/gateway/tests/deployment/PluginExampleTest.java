@@ -40,6 +40,18 @@ class PluginExampleTest {
                 .contains(shown.group(1).indent(2));
     }
 
+    /** A quick build skips tests by a property alone, which the command sets back: so it compiles the test kit. */
+    @Test
+    void theCommandOfThePageMakesTheTestKit() throws IOException {
+        assertThat(page()).contains("$ mvn -q -DskipTests -Dmaven.test.skip=false install\n");
+        Matcher quick = Pattern.compile("<activation><property><name>skipTests<(.*?)</profile>", Pattern.DOTALL)
+                .matcher(Files.readString(Path.of("../pom.xml")));
+        assertThat(quick.find()).isTrue();
+        assertThat(quick.group(1))
+                .contains("<properties><maven.test.skip>true</maven.test.skip></properties>")
+                .doesNotContain("<build>", "<modules>");
+    }
+
     private static String page() throws IOException {
         return Files.readString(DOCS.resolve("plugins.md"));
     }
