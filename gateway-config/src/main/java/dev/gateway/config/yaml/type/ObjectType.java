@@ -280,19 +280,16 @@ public final class ObjectType<T> extends Type<T> {
                 return;
             }
             String probable = Suggestions.key(key, keys.keySet());
-            boolean written = probable != null && mapping.entries().containsKey(probable);
+            Node.Entry right = probable == null ? null : mapping.entries().get(probable);
+            String place = right == null
+                    ? ""
+                    : ", which is already in line " + right.keyPosition().line();
             String hint = probable != null
-                    ? written
-                            ? ": did you mean '" + probable + "', which is already in line "
-                                    + mapping.entries()
-                                            .get(probable)
-                                            .keyPosition()
-                                            .line() + "?"
-                            : ": did you mean '" + probable + "'?"
+                    ? ": did you mean '" + probable + "'" + place + "?"
                     : keys.isEmpty() ? ": it has no keys" : ": expected one of " + String.join(", ", keys.keySet());
             scope.problems.error(
                     entry.keyPosition(), "unknown key '" + MessageText.shorten(key) + "' in " + described() + hint);
-            if (probable != null && !written) {
+            if (probable != null && right == null) {
                 meant.add(probable);
             }
         });

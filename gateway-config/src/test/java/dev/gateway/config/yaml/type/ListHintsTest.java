@@ -3,6 +3,7 @@ package dev.gateway.config.yaml.type;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,7 +17,7 @@ class ListHintsTest {
     }
 
     private static Object holding(Object... elements) {
-        return java.util.Map.of("key", List.of(elements));
+        return Map.of("key", List.of(elements));
     }
 
     @ParameterizedTest
