@@ -185,6 +185,8 @@ public final class Checks {
             hint = ": did you mean '" + near + "'?";
         } else if (known.isEmpty()) {
             hint = ": there are none";
+        } else if (known.size() == 1) {
+            hint = ": the only one is '" + known.iterator().next() + "'";
         } else {
             hint = ": there are "
                     + MessageText.shorten(

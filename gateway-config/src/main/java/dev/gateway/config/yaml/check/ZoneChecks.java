@@ -24,7 +24,7 @@ final class ZoneChecks {
                 .collect(Collectors.toSet());
         boolean open =
                 endpoints.stream().anyMatch(each -> each.place() instanceof EndpointConfig.File); // it may say one
-        if (local == null || open || zones.contains(local)) {
+        if (local == null || local.isEmpty() || open || zones.contains(local)) {
             return;
         }
         String near = Suggestions.nearest(local, zones);

@@ -98,6 +98,7 @@ final class ActiveCheckSchema {
                         "Number of failures in a row that make an endpoint unhealthy. A failure of the very "
                                 + "first check is enough.");
                 o.constraint(ActiveCheckSchema::misplaced, misplacedSchema());
+                o.single("path");
                 return v -> {
                     for (String each : List.of("interval", "unhealthyInterval")) {
                         Duration time = each.equals("interval") ? v.get(interval) : v.find(unhealthyInterval);

@@ -14,12 +14,18 @@ import dev.gateway.config.yaml.type.Values;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What an endpoint is, key by key. */
 public final class EndpointSchema {
     /** The keys of addresses and sources; an entry has one of them. */
     private static final List<String> PLACES = List.of("host", "dns", "srv", "file", "unix");
+
+    /** An address as a URL has it, with a scheme, a port and a path if others write them. */
+    private static final Pattern ADDRESS =
+            Pattern.compile("(?:[a-z0-9]+://)?(?:\\[([0-9A-Fa-f:.]+)\\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?(?:/.*)?");
 
     private static final List<String> WITH_PORT = List.of("host", "dns");
     private static final Place NOWHERE = new Host("localhost", 0); // stands in after an error
@@ -83,6 +89,11 @@ public final class EndpointSchema {
                         EndpointConfig::zone,
                         "Zone where the endpoint is. The gateway prefers endpoints of localZone. In a file, each "
                                 + "endpoint may have its own.");
+                o.single(EndpointSchema::rewritten);
+                o.foreign("address addr server ip", "host");
+                o.foreign("url", "write host and port");
+                o.foreign("socket path", "unix");
+                o.foreign("backup", "all endpoints are used: remove it"); // nginx
                 o.constraint(EndpointSchema::place, PLACES_SCHEMA);
                 return v -> {
                     Integer written = v.find(port);
@@ -100,6 +111,18 @@ public final class EndpointSchema {
     public static final ListType<EndpointConfig> LIST = new ListType<>(ENDPOINT, 0);
 
     private EndpointSchema() {}
+
+    /** Returns how an address in one text is written, null if it is none. */
+    private static @Nullable String rewritten(String text) {
+        Matcher address = ADDRESS.matcher(text);
+        if (text.startsWith("unix:") || text.startsWith("/")) {
+            return "{unix: " + text.replaceFirst("^unix:(//)?", "") + "}";
+        }
+        return address.matches()
+                ? "{host: " + (address.group(1) != null ? '"' + address.group(1) + '"' : address.group(2)) + ", port: "
+                        + (address.group(3) == null ? "…" : address.group(3)) + "}"
+                : null;
+    }
 
     private static <V> Place made(Place otherwise, @Nullable V written, Function<V, Place> maker) {
         return written == null ? otherwise : maker.apply(written);

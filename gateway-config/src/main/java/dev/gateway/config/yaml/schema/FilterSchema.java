@@ -1,5 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
+import static java.util.Map.entry;
+
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.UrlRewrite;
 import dev.gateway.config.Position;
@@ -18,14 +20,53 @@ import org.jspecify.annotations.Nullable;
 
 /** What a filter is: one of {@link FilterTypes}. */
 final class FilterSchema {
-    private static final Map<String, String> FOREIGN = Map.of(
-            "forwardauth", "ExternalAuth", // Traefik
-            "authrequest", "ExternalAuth", // nginx
-            "extauth", "ExternalAuth",
-            "extauthz", "ExternalAuth", // Envoy
-            "mirror", "RequestMirror", // nginx
-            "mirroring", "RequestMirror", // Traefik
-            "requestmirrorpolicies", "RequestMirror"); // Envoy
+    /** What others call types, or do by other means: the type, or a hint of its own. */
+    private static final Map<String, String> FOREIGN = Map.ofEntries(
+            entry("addprefix", "URLRewrite"), // Traefik
+            entry("allow", "IPAccess"), // nginx
+            entry("authbasic", "BasicAuth"), // nginx
+            entry("authrequest", "ExternalAuth"), // nginx
+            entry("brotli", "Compression"), // nginx
+            entry("buffering", "BodyLimit"), // Traefik
+            entry("circuitbreaker", "write circuitBreaker into the upstream"), // Traefik
+            entry("clientmaxbodysize", "BodyLimit"), // nginx
+            entry("compress", "Compression"), // Traefik
+            entry("compressor", "Compression"), // Envoy
+            entry("decompressor", "Decompression"), // Envoy
+            entry("digestauth", "BasicAuth"), // Traefik
+            entry("errors", "ErrorPages"), // Traefik
+            entry("extauth", "ExternalAuth"),
+            entry("extauthz", "ExternalAuth"), // Envoy
+            entry("forwardauth", "ExternalAuth"), // Traefik
+            entry("grpcweb", "the gateway does not translate gRPC-Web"), // Traefik, Envoy
+            entry("gunzip", "Decompression"), // nginx
+            entry("gzip", "Compression"), // nginx
+            entry("headermodifier", "write RequestHeaderModifier or ResponseHeaderModifier"),
+            entry("headers", "write RequestHeaderModifier or ResponseHeaderModifier"), // Traefik
+            entry("inflightreq", "RateLimit"), // Traefik
+            entry("ipallowlist", "IPAccess"), // Traefik
+            entry("ipfilter", "IPAccess"),
+            entry("iprestriction", "IPAccess"), // Kong
+            entry("ipwhitelist", "IPAccess"), // Traefik
+            entry("jwtauthn", "JWT"), // Envoy
+            entry("keyauth", "APIKey"), // Kong
+            entry("limitconn", "RateLimit"), // nginx
+            entry("limitreq", "RateLimit"), // nginx
+            entry("localratelimit", "RateLimit"), // Envoy
+            entry("mirror", "RequestMirror"), // nginx
+            entry("mirroring", "RequestMirror"), // Traefik
+            entry("passtlsclientcert", "ClientCertificate"), // Traefik
+            entry("ratelimiting", "RateLimit"), // Kong
+            entry("rbac", "write IPAccess, or requiredClaims in a JWT filter"), // Envoy
+            entry("redirectregex", "RequestRedirect"), // Traefik
+            entry("redirectscheme", "RequestRedirect"), // Traefik
+            entry("replacepath", "URLRewrite"), // Traefik
+            entry("requestmirrorpolicies", "RequestMirror"), // Envoy
+            entry("requestsize", "BodyLimit"),
+            entry("retry", "write retry into the rule"), // Traefik
+            entry("return", "write DirectResponse or RequestRedirect"), // nginx
+            entry("rewrite", "URLRewrite"), // nginx
+            entry("stripprefix", "URLRewrite")); // Traefik
 
     private FilterSchema() {}
 
@@ -45,12 +86,11 @@ final class FilterSchema {
         @Override
         public FilterConfig read(Position position, String type, Object written, Scope scope) {
             if (types.others() == FilterTypes.Others.WARNED_OF) {
-                String near = Types.near(type, words(types).keySet(), FOREIGN);
                 scope.problems.warning(
                         position,
                         "type: the gateway has no filter '" + type
                                 + "'; if a plugin has it, --plugins DIR loads and runs that plugin to check the filter"
-                                + (near == null ? "" : ": did you mean '" + near + "'?"));
+                                + Types.hint(type, words(types).keySet(), FOREIGN));
             }
             return new UncheckedFilterConfig(position, type, written);
         }
@@ -74,6 +114,7 @@ final class FilterSchema {
                     Map<String, String> keys = new LinkedHashMap<>();
                     types.all().forEach(each -> keys.put(each.name(), each.key()));
                     TypeKeys.choice(o, keys);
+                    FOREIGN.forEach((word, meant) -> o.foreign(word, keys.getOrDefault(meant, meant)));
                     return v -> readers.stream()
                             .map(reader -> reader.read(v))
                             .filter(Objects::nonNull)

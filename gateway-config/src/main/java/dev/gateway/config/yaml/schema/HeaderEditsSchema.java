@@ -46,6 +46,7 @@ final class HeaderEditsSchema {
                                         ? null
                                         : header.file().prefix(),
                         "Text before the value of valueFile, such as 'Bearer '.");
+                o.pair("name", "value");
                 o.exactlyOneOf("value", "valueFile");
                 o.constraint(
                         values -> values.has("valuePrefix") && !values.has("valueFile")

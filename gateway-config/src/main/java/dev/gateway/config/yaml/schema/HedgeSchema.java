@@ -41,7 +41,8 @@ final class HedgeSchema {
                     (text, site) -> {
                         if (!text.matches(PERCENT)) {
                             throw new InvalidException(
-                                    "expected a percentage from 1% to 100% such as 5%, not " + MessageText.quote(text));
+                                    "expected a percentage from 1% to 100% such as 5%, not " + MessageText.quote(text)
+                                            + (text.matches("[1-9][0-9]?|100") ? ": write " + text + "%" : ""));
                         }
                         return Integer.parseInt(text.substring(0, text.length() - 1));
                     },
@@ -81,6 +82,7 @@ final class HedgeSchema {
                         HedgeConfig::methods,
                         "Methods of requests that the gateway hedges. They must be idempotent, because two endpoints may "
                                 + "process the request.");
+                o.single("after");
                 return v -> {
                     checkUse(v, v.get(after), v.get(methods));
                     return new HedgeConfig(v.position(), v.get(after), v.get(atLeast), v.get(budget), v.get(methods));

@@ -38,6 +38,15 @@ final class JwtSchema {
     private static final ScalarType<String> WORD = Types.word("\\S+", "text without spaces");
     static final ScalarType<String> LINE = Types.word("[^\\x00-\\x1f\\x7f]+", "text without control characters");
 
+    private static final String SHARED = "the gateway accepts no signatures by a shared secret";
+
+    /** Algorithms with which everybody who can verify a token can also make one. */
+    private static final Map<String, String> NEVER = Map.of(
+            "hs256", SHARED,
+            "hs384", SHARED,
+            "hs512", SHARED,
+            "none", "the gateway accepts no tokens without a signature");
+
     private static final ObjectType<JwtConfig.Provider> PROVIDER = ObjectType.of(
             "token provider", "An issuer of tokens. The issuer that a token names decides which keys verify it.", o -> {
                 var issuer = o.required(
@@ -74,10 +83,14 @@ final class JwtSchema {
                                 + " gateway reads it again when it changes.");
                 var algorithms = o.defaulted(
                         "algorithms",
-                        new ListType<>(Types.words(algorithms(), Map.of()), 1),
+                        new ListType<>(Types.words(algorithms(), Map.of(), NEVER), 1),
                         JwkSet.ALGORITHMS,
                         JwtConfig.Provider::algorithms,
                         "Algorithms of signatures that are accepted. A key verifies only those of its own kind.");
+                o.foreign("jwksUri jwks remoteJwks url uri", "jwksUrl");
+                o.foreign("aud audience", "audiences");
+                o.foreign("iss", "issuer");
+                o.foreign("secret signingSecret hmac", SHARED);
                 o.exactlyOneOf("jwksFile", "jwksUrl");
                 return v -> {
                     if (v.has("jwksFile")) {
@@ -109,6 +122,7 @@ final class JwtSchema {
                         RequiredClaim::values,
                         "Values, one of which the claim must have. The claims scope and scp may have several values, "
                                 + "with spaces between them. Without this key, every value is right.");
+                o.pair("name", "values");
                 return v -> new RequiredClaim(v.position(), v.get(name), v.get(values));
             });
 
@@ -123,6 +137,7 @@ final class JwtSchema {
                         ClaimHeader::claim,
                         "Name of the claim. A dot leads into an object, as in realm_access.roles.");
                 var header = o.required("header", Types.HEADER_NAME, ClaimHeader::header, "Name of the header field.");
+                o.pair("claim", "header");
                 return v -> {
                     HeaderEditsSchema.refuseFraming(v, "header", v.get(header));
                     return new ClaimHeader(v.position(), v.get(claim), v.get(header));
@@ -204,6 +219,8 @@ final class JwtSchema {
                         AuthFilterSchema.REALM,
                         JwtConfig::realm,
                         "Realm in WWW-Authenticate.");
+                o.foreign("jwks jwksUri", "write providers: [{jwksUrl: …}]");
+                o.foreign("audience aud", "write providers: [{audiences: …}]");
                 AuthFilterSchema.inOnePlace(o, "a token");
                 return v -> {
                     if (v.isSound()) {

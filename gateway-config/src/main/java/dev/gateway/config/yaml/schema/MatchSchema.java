@@ -75,6 +75,15 @@ final class MatchSchema {
                         List.of(),
                         MatchConfig::queryParams,
                         "Conditions on query parameters, all of which must hold.");
+                o.single("path");
+                o.foreign("methods", "write method, and one match for each");
+                o.foreign("cookies cookie", "write headers: [{name: Cookie, type: RegularExpression, value: …}]");
+                o.foreign("host hosts hostname hostnames", "write hostnames into the route");
+                o.foreign("prefix pathPrefix", "path");
+                o.foreign("query", "queryParams");
+                o.foreign(
+                        "clientAddresses clientAddress clientIp sourceIp remoteAddr ip",
+                        "no match has the client's address: write a filter of type IPAccess");
                 return v -> {
                     PathMatch written = v.find(path);
                     PathMatch compared =
@@ -94,6 +103,7 @@ final class MatchSchema {
                     Types.TEXT,
                     match -> match.secret() ? Secrets.MASK : match.value(),
                     "The whole value, or a regular expression in RE2 syntax for the whole value.");
+            o.pair("name", "value");
             return v -> {
                 String problem = v.get(type) == ValueType.REGULAR_EXPRESSION ? Types.regexProblem(v.get(value)) : null;
                 if (problem != null) {

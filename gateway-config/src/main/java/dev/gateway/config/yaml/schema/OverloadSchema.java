@@ -70,6 +70,9 @@ final class OverloadSchema {
     private OverloadSchema() {}
 
     private static void check(Values v, Key<OverloadConfig, Double> key) {
+        if (!v.isReadable(key.name(), Types.FRACTION)) {
+            return;
+        }
         double part = v.get(key);
         if (part != 0 && (part < LEAST || part > MOST)) {
             v.error(v.at(key.name()), key.name() + ": expected from 0.5 to 0.9, or 0 for no limit");

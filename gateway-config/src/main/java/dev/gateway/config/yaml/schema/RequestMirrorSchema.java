@@ -4,7 +4,9 @@ import dev.gateway.config.RequestMirrorConfig;
 import dev.gateway.config.RequestMirrorConfig.Fraction;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ObjectType.Finding;
+import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 
@@ -36,6 +38,11 @@ final class RequestMirrorSchema {
                 };
             });
 
+    private static final ScalarType<Integer> WHOLE = Types.integer(0, ALL);
+
+    /** A percentage, which the fraction can say more finely. */
+    private static final ScalarType<Integer> PERCENT = WHOLE.explained(RequestMirrorSchema::finer);
+
     /** Settings. */
     static final ObjectType<RequestMirrorConfig> REQUEST_MIRROR = ObjectType.of(
             "requestMirror section",
@@ -49,7 +56,7 @@ final class RequestMirrorSchema {
                         "The upstream that gets the copies. Its limits and health checks hold for them, too.");
                 var percent = o.defaulted(
                         "percent",
-                        Types.integer(0, ALL),
+                        PERCENT,
                         ALL,
                         mirror -> mirror.fraction() == null ? mirror.percent() : null,
                         "Percentage of the requests, chosen at random.");
@@ -67,4 +74,16 @@ final class RequestMirrorSchema {
             });
 
     private RequestMirrorSchema() {}
+
+    /** Returns how a percentage with decimals is written. */
+    private static String finer(String text) {
+        if (!text.matches("[0-9]{1,2}\\.[0-9]{1,6}")) {
+            return "";
+        }
+        BigDecimal percent = new BigDecimal(text).stripTrailingZeros();
+        int decimals = Math.max(0, percent.scale());
+        return ": write fraction: {numerator: "
+                + percent.movePointRight(decimals).toBigInteger() + ", denominator: "
+                + BigDecimal.valueOf(ALL).movePointRight(decimals).toBigInteger() + "}";
+    }
 }

@@ -1,5 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
+import static java.util.Map.entry;
+
 import dev.gateway.config.RetryConfig;
 import dev.gateway.config.RetryConfig.Budget;
 import dev.gateway.config.RetryConfig.On;
@@ -27,11 +29,29 @@ final class RetrySchema {
     private static final int DEFAULT_PER_SECOND = 10;
 
     private static final ScalarType<On> ON = Types.words(
-            Map.entry("connectFailure", On.CONNECT_FAILURE),
-            Map.entry("reset", On.RESET),
-            Map.entry("refusedStream", On.REFUSED_STREAM),
-            Map.entry("gatewayError", On.GATEWAY_ERROR),
-            Map.entry("retriableStatus", On.RETRIABLE_STATUS));
+            Types.ordered(
+                    entry("connectFailure", On.CONNECT_FAILURE),
+                    entry("reset", On.RESET),
+                    entry("refusedStream", On.REFUSED_STREAM),
+                    entry("gatewayError", On.GATEWAY_ERROR),
+                    entry("retriableStatus", On.RETRIABLE_STATUS)),
+            Map.of(),
+            Map.ofEntries(
+                    entry("5xx", "write gatewayError, or retriableStatus with codes"), // Envoy
+                    entry("4xx", "write retriableStatus with codes"),
+                    entry("retriable4xx", "write retriableStatus with codes"), // Envoy
+                    entry("retriablestatuscodes", "retriableStatus"), // Envoy
+                    entry("connfailure", "connectFailure"), // HAProxy
+                    entry("emptyresponse", "reset"), // HAProxy
+                    entry("junkresponse", "reset"), // HAProxy
+                    entry("responsetimeout", "reset"), // HAProxy
+                    entry("timeout", "reset"), // nginx
+                    entry("error", "write connectFailure and reset"), // nginx
+                    entry("http500", "write retriableStatus with codes: [500]"), // nginx
+                    entry("http502", "gatewayError"),
+                    entry("http503", "gatewayError"),
+                    entry("http504", "gatewayError"),
+                    entry("http429", "write retriableStatus with codes: [429]")));
 
     private static final ObjectType<Budget> BUDGET = ObjectType.of(
             "retry budget section",
@@ -98,10 +118,17 @@ final class RetrySchema {
                         BUDGET,
                         RetryConfig::budget,
                         "How many retries an upstream takes, for all routes and event loops together.");
+                o.single("attempts");
+                o.foreign(
+                        "perTryTimeout perTryIdleTimeout attemptTimeout",
+                        "write timeouts: {backendRequest: …} into the rule");
+                o.foreign("timeout", "write timeouts: {request: …} into the rule");
+                o.foreign("initialInterval interval delay baseInterval retryBackOff", "backoff");
+                o.foreign("retriableStatusCodes statusCodes statuses", "codes");
                 return v -> {
                     checkUse(v, v.get(attempts), v.get(codes), v.find(on));
                     if (v.get(buffer) > MAX_BUFFER) {
-                        v.error(v.at("bufferLimit"), "expected a size of at most 1MiB");
+                        v.error(v.at("bufferLimit"), "bufferLimit: expected a size of at most 1MiB");
                     }
                     List<On> written = v.find(on);
                     return new RetryConfig(

@@ -14,6 +14,7 @@ import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Filters that change where a request goes, key by key. */
@@ -120,7 +121,9 @@ final class RewriteSchema {
                             return code;
                         }
                     }
-                    throw new InvalidException("expected one of " + allowed + ", not " + MessageText.quote(text));
+                    throw new InvalidException("expected one of "
+                            + allowed.stream().map(String::valueOf).collect(Collectors.joining(", ")) + ", not "
+                            + MessageText.quote(text));
                 },
                 code -> code);
     }

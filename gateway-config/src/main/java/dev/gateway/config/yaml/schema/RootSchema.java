@@ -33,6 +33,7 @@ public final class RootSchema {
                         DrainConfig::acceptFor,
                         "How long the gateway still accepts new connections after /ready has begun to fail. "
                                 + "It is part of timeout.");
+                o.single("timeout");
                 return v -> {
                     if (v.get(acceptFor).compareTo(v.get(timeout)) > 0) {
                         v.error(v.at("acceptFor"), "acceptFor is part of 'timeout' and cannot be longer");

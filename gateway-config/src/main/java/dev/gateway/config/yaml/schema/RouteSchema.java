@@ -71,6 +71,11 @@ final class RouteSchema {
                         "How long an exchange may transfer no byte in either direction.");
                 var tunnel = TunnelTimeoutKeys.declare(
                         o, TunnelTimeoutKeys.RELAY, Timeouts::tunnel, "On TLS and TCP listeners. ");
+                o.single("request");
+                o.foreign("read proxyRead proxySend send", "streamIdle"); // nginx
+                o.foreign("connect proxyConnect", "write timeouts: {connect: …} into the upstream");
+                o.foreign("response responseHeaders server", "write timeouts: {responseHeaders: …} into the upstream");
+                o.foreign("perTry attempt", "backendRequest");
                 return v -> {
                     Duration whole = v.get(request);
                     if (!whole.isZero() && v.get(backend).compareTo(whole) > 0) {
@@ -197,6 +202,9 @@ final class RouteSchema {
                     AccessLogSchema.CHOICE,
                     RuleConfig::accessLog,
                     "Which exchanges of this rule the access log has.");
+            o.foreign("prefix pathPrefix", "write matches: [{path: {value: …}}]");
+            o.foreign("rewriteTarget rewrite", "write filters: [{type: URLRewrite, urlRewrite: …}]");
+            o.foreign("redirect return", "write filters: [{type: RequestRedirect, requestRedirect: …}]");
             return v -> {
                 if (v.get(upgrades).isEmpty() && v.has("webSocket")) {
                     v.warning(v.atKey("webSocket"), "webSocket has no effect: upgrades allows nothing");

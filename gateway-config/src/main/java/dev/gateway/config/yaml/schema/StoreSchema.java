@@ -91,6 +91,11 @@ final class StoreSchema {
                         StoreConfig::onError,
                         "What happens while the store does not answer: local counts in this gateway alone, allow lets "
                                 + "all requests pass, deny answers 429.");
+                o.foreign("address addresses host url uri endpoint endpoints server", "redis");
+                o.foreign("type", "every store is Redis: remove it");
+                o.foreign("password username user", "passwordFile");
+                o.foreign("db database", "write it into the URL, as in redis://host:6379/1");
+                o.foreign("tls", "write rediss:// in the URL");
                 return v -> {
                     Redis server = v.get(redis);
                     if (v.find(caFile) != null && !server.tls() && v.has("redis")) {

@@ -13,6 +13,7 @@ final class TypeKeys {
 
     /** The key that belongs to the type is required, those of other types are refused. */
     static <T> void choice(ObjectType.Declaration<T> o, Map<String, String> settings) {
+        settings.forEach((type, key) -> o.with(key, "type: " + type));
         o.constraint(values -> misplaced(values, settings), choiceSchema(settings));
     }
 
@@ -22,15 +23,19 @@ final class TypeKeys {
         if (needed == null) {
             return null;
         }
-        if (!values.has(needed)) {
-            return new ObjectType.Finding("type", "type " + type + " needs '" + needed + "'");
-        }
-        for (String other : settings.values()) {
-            if (!other.equals(needed) && values.has(other)) {
-                return new ObjectType.Finding(other, "'" + other + "' does not belong to type " + type + ": remove it");
+        for (Map.Entry<String, String> other : settings.entrySet()) {
+            String key = other.getValue();
+            if (key.equals(needed) || !values.has(key)) {
+                continue;
             }
+            return new ObjectType.Finding(
+                    key,
+                    values.has(needed)
+                            ? "'" + key + "' does not belong to type " + type + ": remove it"
+                            : "type " + type + " needs '" + needed + "', and '" + key + "' belongs to type "
+                                    + other.getKey() + ": rename one of the two");
         }
-        return null;
+        return values.has(needed) ? null : new ObjectType.Finding("type", "type " + type + " needs '" + needed + "'");
     }
 
     private static Map<String, Object> choiceSchema(Map<String, String> settings) {

@@ -25,11 +25,28 @@ import org.jspecify.annotations.Nullable;
 final class UpstreamSchema {
     private static final ScalarType<Integer> POSITIVE = Types.integer(1, 100_000_000);
 
+    private static final String HTTP2 = "write h2 with tls, or h2c for cleartext";
+
     private static final ScalarType<Protocol> PROTOCOL = Types.words(
-            entry("auto", Protocol.AUTO),
-            entry("http1", Protocol.HTTP1),
-            entry("h2", Protocol.H2),
-            entry("h2c", Protocol.H2C));
+            Types.ordered(
+                    entry("auto", Protocol.AUTO),
+                    entry("http1", Protocol.HTTP1),
+                    entry("h2", Protocol.H2),
+                    entry("h2c", Protocol.H2C)),
+            Map.of(),
+            Map.ofEntries(
+                    entry("grpc", HTTP2),
+                    entry("grpcs", "h2"),
+                    entry("http2", HTTP2),
+                    entry("http/2", HTTP2),
+                    entry("http", "http1"),
+                    entry("http/1.1", "http1"),
+                    entry("http1.1", "http1"),
+                    entry("https", "write tls: {} into the upstream, and no protocol"),
+                    entry("http3", "the gateway does not speak HTTP/3"),
+                    entry("h3", "the gateway does not speak HTTP/3"),
+                    entry("tcp", "the listener says that: remove it"),
+                    entry("ws", "WebSockets need no protocol: remove it")));
 
     private static final ScalarType<SendProxyProtocol> SEND_PROXY_PROTOCOL = Types.words(
             entry("none", SendProxyProtocol.NONE),
@@ -186,6 +203,10 @@ final class UpstreamSchema {
                         SessionSchema.SESSION_PERSISTENCE,
                         UpstreamConfig::sessionPersistence,
                         "Sends the requests of a client to the endpoint that answered it first (sticky sessions).");
+                o.foreign("healthCheck check checks httpchk", "healthChecks");
+                o.foreign("url urls address addresses", "endpoints");
+                o.foreign("port", "write endpoints: [{host: …, port: …}]");
+                o.foreign("scheme", "write tls: {} for https");
                 o.constraint(
                         UpstreamSchema::tlsProblem,
                         Map.of(

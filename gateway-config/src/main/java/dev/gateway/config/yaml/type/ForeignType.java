@@ -75,6 +75,12 @@ public final class ForeignType<T> extends Type<T> {
     }
 
     @Override
+    @Nullable
+    String around(String key, int depth) {
+        return known.around(key, depth);
+    }
+
+    @Override
     Node withCurrentNames(Node node, Problems problems) {
         return foreign(node) == null ? known.withCurrentNames(node, problems) : node;
     }

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** List type (YAML sequence): any number of values of one type. */
 public final class ListType<T> extends Type<List<T>> {
@@ -34,8 +35,10 @@ public final class ListType<T> extends Type<List<T>> {
     public List<T> read(Node node, String label, Scope scope) {
         List<T> values = new ArrayList<>();
         if (!(node instanceof Node.Sequence sequence)) {
+            String better = rewritten(node, label, scope);
+            String hint = better == null ? hint(node, label) : ": write " + better;
             scope.problems.unreadable(
-                    node.position(), label + ": expected a list, not " + describe(node, label) + hint(node, label));
+                    node.position(), label + ": expected a list, not " + describe(node, label) + hint);
             return values;
         }
         Set<String> texts = new HashSet<>();
@@ -54,11 +57,11 @@ public final class ListType<T> extends Type<List<T>> {
     }
 
     /** Returns what to write instead, as YAML that can be copied. */
-    private static String hint(Node node, String label) {
+    private String hint(Node node, String label) {
         if (node instanceof Node.Scalar scalar && !scalar.isNull() && !Secrets.isSecretName(label)) {
             String list = MessageText.list(scalar.text());
             return list.isEmpty() ? ": put it in brackets" : ": write " + list;
-        } else if (node instanceof Node.Mapping mapping) {
+        } else if (node instanceof Node.Mapping mapping && !(element instanceof ScalarType<T>)) {
             return isInBraces(mapping) ? ": write [{...}]" : ": begin it with '- '";
         }
         return "";
@@ -68,6 +71,22 @@ public final class ListType<T> extends Type<List<T>> {
     private static boolean isInBraces(Node.Mapping mapping) {
         return mapping.entries().values().stream()
                 .noneMatch(entry -> entry.keyPosition().equals(mapping.position()));
+    }
+
+    @Override
+    @Nullable
+    String rewritten(Node node, String label, Scope scope) {
+        String only = node instanceof Node.Sequence || !(element instanceof ObjectType<T>)
+                ? null
+                : element.rewritten(node, label, scope);
+        return only == null ? null : "[" + only + "]";
+    }
+
+    @Override
+    @Nullable
+    String around(String key, int depth) {
+        String inner = element.around(key, depth);
+        return inner == null ? null : "[" + inner + "]";
     }
 
     @Override

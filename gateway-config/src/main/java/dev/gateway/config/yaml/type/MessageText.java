@@ -43,6 +43,14 @@ public final class MessageText {
         return text.indexOf('"') < 0 && text.indexOf('\\') < 0 ? '"' + text + '"' : "'" + text.replace("'", "''") + "'";
     }
 
+    /** Returns a text as a hint writes it into a mapping or list of YAML. */
+    static String scalar(String text) {
+        String shown = shorten(text);
+        return shown.matches("[A-Za-z0-9/._+-]([A-Za-z0-9/._+~$-]|:(?=\\S))*")
+                ? shown
+                : '"' + shown.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    }
+
     /** Returns a text as it stands in quotes: one line, not too long, without credentials of a URL. */
     public static String shorten(String text) {
         String line = line(text).replaceAll("://[^/@\\s]*@", "://***@");

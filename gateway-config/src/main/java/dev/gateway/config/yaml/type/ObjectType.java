@@ -22,6 +22,7 @@ public final class ObjectType<T> extends Type<T> {
     private final Map<String, String> reserved = new LinkedHashMap<>();
     private final Map<String, Renaming> renamed = new LinkedHashMap<>(); // by former name
     private final List<Constraint> constraints = new ArrayList<>();
+    private final Hints hints = new Hints();
     private final Function<Values, T> constructor;
 
     private ObjectType(String name, String description, Function<Declaration<T>, Function<Values, T>> declare) {
@@ -90,6 +91,36 @@ public final class ObjectType<T> extends Type<T> {
         /** A key that a later version will know. */
         public void reserve(String key, String what) {
             type.reserved.put(key, what);
+        }
+
+        /**
+         * What others call keys of this object, or write here. Add what users try first.
+         *
+         * @param words separated by spaces
+         * @param meant the key, or else a hint of its own
+         */
+        public void foreign(String words, String meant) {
+            type.hints.foreign(words, meant);
+        }
+
+        /** The key that a single value in the place of this object belongs to, as {@code retry: 3} means its attempts. */
+        public void single(String key) {
+            type.hints.single(key);
+        }
+
+        /** What a single value in the place of this object means, as it is written; null for a value that means nothing. */
+        public void single(Function<String, @Nullable String> rewritten) {
+            type.hints.single(rewritten);
+        }
+
+        /** The two keys for which others write a name and a value. */
+        public void pair(String first, String second) {
+            type.hints.pair(first, second);
+        }
+
+        /** What has to be written with a key, as the type with the settings of the type. */
+        public void with(String key, String other) {
+            type.hints.with(key, other);
         }
 
         /** Requires that one of at least two keys is there, and no other of them. */
@@ -162,7 +193,8 @@ public final class ObjectType<T> extends Type<T> {
         } else {
             String hint = node instanceof Node.Scalar scalar && scalar.isNull()
                     ? label + " has no value: write {} for its defaults, or remove the key"
-                    : label + ": expected a mapping (" + described() + example() + "), not " + describe(node, label);
+                    : label + ": expected a mapping (" + described() + example() + "), not " + describe(node, label)
+                            + better(node, label, scope);
             scope.problems.unreadable(node.position(), hint);
             mapping = new Node.Mapping(node.position(), Map.of());
             quiet = scope.quiet();
@@ -181,6 +213,23 @@ public final class ObjectType<T> extends Type<T> {
         scope.remember(result, mapping);
         scope.concealed.add(result, concealed(mapping));
         return result;
+    }
+
+    private String better(Node node, String label, Scope scope) {
+        String better = rewritten(node, label, scope);
+        return better == null ? "" : ": write " + better;
+    }
+
+    @Override
+    @Nullable
+    String rewritten(Node node, String label, Scope scope) {
+        return hints.rewritten(node, label, scope, keys);
+    }
+
+    @Override
+    @Nullable
+    String around(String key, int depth) {
+        return hints.around(key, depth, keys);
     }
 
     private String example() {
@@ -248,7 +297,7 @@ public final class ObjectType<T> extends Type<T> {
 
     private @Nullable String probable(String key) {
         String joined = joined(key);
-        return joined != null ? joined : Suggestions.key(key, keys.keySet());
+        return joined != null ? joined : hints.of(key, keys).meant();
     }
 
     /** Returns the key of what was written without a space after the colon, null if it is not that. */
@@ -279,18 +328,13 @@ public final class ObjectType<T> extends Type<T> {
                 }
                 return;
             }
-            String probable = Suggestions.key(key, keys.keySet());
-            Node.Entry right = probable == null ? null : mapping.entries().get(probable);
-            String place = right == null
-                    ? ""
-                    : ", which is already in line " + right.keyPosition().line();
-            String hint = probable != null
-                    ? ": did you mean '" + probable + "'" + place + "?"
-                    : keys.isEmpty() ? ": it has no keys" : ": expected one of " + String.join(", ", keys.keySet());
+            Hints.Hint hint = hints.of(key, keys);
+            Node.Entry right = hint.meant() == null ? null : mapping.entries().get(hint.meant());
             scope.problems.error(
-                    entry.keyPosition(), "unknown key '" + MessageText.shorten(key) + "' in " + described() + hint);
-            if (probable != null && right == null) {
-                meant.add(probable);
+                    entry.keyPosition(),
+                    "unknown key '" + MessageText.shorten(key) + "' in " + described() + hint.text(right));
+            if (hint.meant() != null && right == null) {
+                meant.add(hint.meant());
             }
         });
         return meant;

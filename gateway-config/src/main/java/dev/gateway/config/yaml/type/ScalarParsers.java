@@ -1,8 +1,11 @@
 package dev.gateway.config.yaml.type;
 
 import dev.gateway.format.IpLiteral;
+import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** How the longer scalars of {@link Types} are read. */
 final class ScalarParsers {
@@ -28,6 +31,18 @@ final class ScalarParsers {
             }
         }
         return text;
+    }
+
+    /** Returns a hint that writes a percentage as a share of the whole, empty if it is none. */
+    static String ofHundred(String text) {
+        Matcher percentage = Pattern.compile("([1-9][0-9]?)%?").matcher(text);
+        return percentage.matches()
+                ? ": write "
+                        + new BigDecimal(percentage.group(1))
+                                .movePointLeft(2)
+                                .stripTrailingZeros()
+                                .toPlainString()
+                : "";
     }
 
     static InetSocketAddress nameServer(String text) throws InvalidException {

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Scalar type: a value that is written as one scalar, and may hold environment variables. */
 public final class ScalarType<T> extends Type<T> {
@@ -80,6 +81,28 @@ public final class ScalarType<T> extends Type<T> {
         return new ScalarType<>(form, schema, placeholder, parser, printer, free, new Name(words, description));
     }
 
+    /**
+     * Returns the same type that says more about a text that it refuses.
+     *
+     * @param hint returns what follows the message, empty if there is nothing to say
+     */
+    public ScalarType<T> explained(Function<String, String> hint) {
+        return new ScalarType<>(
+                form,
+                schema,
+                placeholder,
+                (text, site) -> {
+                    try {
+                        return parser.parse(text, site);
+                    } catch (InvalidException e) {
+                        throw new InvalidException(e.getMessage() + hint.apply(text));
+                    }
+                },
+                printer,
+                free,
+                name);
+    }
+
     /** How YAML writes it. */
     public enum Form {
         /** With or without quotes. */
@@ -104,8 +127,11 @@ public final class ScalarType<T> extends Type<T> {
     @Override
     T read(Node node, String label, Scope scope) {
         if (!(node instanceof Node.Scalar scalar)) {
+            String better = rewritten(node, label, scope);
             scope.problems.unreadable(
-                    node.position(), label + ": expected a single value, not " + describe(node, label));
+                    node.position(),
+                    label + ": expected a single value, not " + describe(node, label)
+                            + (better == null ? "" : ": write " + better));
             return placeholder;
         }
         if (scalar.isNull()) {
@@ -134,6 +160,42 @@ public final class ScalarType<T> extends Type<T> {
             }
             throw new InvalidException(e.withoutValue() + " (not shown, because it comes from "
                     + String.join(", ", Variables.names(scalar.text())) + ")");
+        }
+    }
+
+    /** The only scalar of a list or a mapping was meant. */
+    @Override
+    @Nullable
+    String rewritten(Node node, String label, Scope scope) {
+        if (Secrets.isSecretName(label)) {
+            return null;
+        } else if (node instanceof Node.Sequence list && list.items().size() == 1) {
+            return rewritten(list.items().get(0), label, scope);
+        } else if (node instanceof Node.Mapping mapping && mapping.entries().size() == 1) {
+            Map.Entry<String, Node.Entry> only =
+                    mapping.entries().entrySet().iterator().next();
+            return rewritten(only.getValue().value(), only.getKey(), scope);
+        }
+        return node instanceof Node.Scalar scalar && accepts(scalar, label, scope)
+                ? MessageText.scalar(scalar.text())
+                : null;
+    }
+
+    /** Whether it is written without quotes. */
+    boolean isBare() {
+        return form == Form.BARE;
+    }
+
+    /** Whether a scalar stands for a value of this type. */
+    boolean accepts(Node.Scalar scalar, String label, Scope scope) {
+        try {
+            if (scalar.isNull() || (form == Form.BARE && !scalar.plain())) {
+                return false;
+            }
+            parser.parse(scope.variables.replace(scalar.text()), new Site(scalar.position(), label, scope.quiet()));
+            return true;
+        } catch (InvalidException e) {
+            return false;
         }
     }
 

@@ -215,16 +215,20 @@ public final class Suggestions {
 
     private Suggestions() {}
 
-    /** Returns the key that was probably meant, null if there is none. */
-    static @Nullable String key(String written, Collection<String> known) {
-        String ours = foreign(written, known);
-        return ours != null ? ours : nearest(written, known);
+    /**
+     * Returns a hint that follows a word which is none of the known, null if there is nothing to say.
+     *
+     * @param foreign what others call them, as {@link #plain}: the word that is meant, or else a hint of its own
+     */
+    static @Nullable String hint(String written, Collection<String> known, Map<String, String> foreign) {
+        String ours = foreign.get(plain(written));
+        String meant = ours != null ? ours : nearest(written, known);
+        return meant == null ? null : hint(meant, known);
     }
 
-    /** Returns the word that was probably meant, null if there is none. */
-    static @Nullable String word(String written, Collection<String> known, Map<String, String> foreign) {
-        String ours = foreign.get(plain(written));
-        return ours != null ? ours : nearest(written, known);
+    /** Returns the hint that names a known word, or else the text as it is. */
+    static String hint(String meant, Collection<String> known) {
+        return known.contains(meant) ? ": did you mean '" + meant + "'?" : ": " + meant;
     }
 
     /** Returns the known word that is most like the one written, null if none is. */
@@ -256,7 +260,8 @@ public final class Suggestions {
         return shortest;
     }
 
-    private static @Nullable String foreign(String written, Collection<String> known) {
+    /** Returns the known key that others call so, null if there is none. */
+    static @Nullable String foreign(String written, Collection<String> known) {
         String ours = FOREIGN.get(plain(written));
         if (ours != null) {
             for (String word : ours.split(" ")) {
@@ -268,7 +273,8 @@ public final class Suggestions {
         return null;
     }
 
-    private static String plain(String word) {
+    /** Returns a word without regard to case, dashes, underscores and spaces. */
+    static String plain(String word) {
         return word.replaceAll("[-_ ]", "").toLowerCase(Locale.ROOT);
     }
 

@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.type;
 
 import dev.gateway.config.Concealed;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** One kind of value: how it is read, described to editors and printed. */
 public abstract class Type<T> {
@@ -19,6 +20,25 @@ public abstract class Type<T> {
      */
     Node withCurrentNames(Node node, Problems problems) {
         return node;
+    }
+
+    /**
+     * Returns how something that was written in another form is written as a value of this type, for a hint; null if that
+     * is not clear.
+     */
+    @Nullable
+    String rewritten(Node node, String label, Scope scope) {
+        return null;
+    }
+
+    /**
+     * Returns how a key is written inside a value of this type, for a hint; null if it has no such key, or several.
+     *
+     * @param depth how many mappings may be around that which has the key
+     */
+    @Nullable
+    String around(String key, int depth) {
+        return null;
     }
 
     /** Returns the JSON Schema of the YAML form; definitions are added to those given. */

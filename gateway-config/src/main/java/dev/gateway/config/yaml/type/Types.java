@@ -67,8 +67,8 @@ public final class Types {
                         if (text.matches("0(\\.[0-9]{1,6})?|1(\\.0{1,6})?")) {
                             return Double.parseDouble(text);
                         }
-                        throw new InvalidException(
-                                "expected a share from 0 to 1 such as 0.05, not " + MessageText.quote(text));
+                        throw new InvalidException("expected a share from 0 to 1 such as 0.05, not "
+                                + MessageText.quote(text) + ScalarParsers.ofHundred(text));
                     },
                     value -> new BigDecimal(Double.toString(value)).stripTrailingZeros())
             .named("share", "A number from 0 to 1 with up to six decimals, such as 0.05.");
@@ -225,8 +225,10 @@ public final class Types {
                             return (int) value;
                         }
                     }
+                    boolean percent = maximum == 100 && text.matches("[1-9]?[0-9]%|100%");
                     throw new InvalidException("expected a whole number from " + minimum + " to " + maximum + ", not "
-                            + MessageText.quote(text));
+                            + MessageText.quote(text)
+                            + (percent ? ": write " + text.substring(0, text.length() - 1) : ""));
                 },
                 value -> value);
     }
@@ -284,7 +286,12 @@ public final class Types {
         return words(words, reserved, Map.of());
     }
 
-    /** One of some words, which others call otherwise: in lower case and without dashes, for hints only. */
+    /**
+     * One of some words.
+     *
+     * @param foreign what others call them, for hints only, in lower case and without dashes: the word that is meant, or a
+     *     hint of its own
+     */
     public static <E> ScalarType<E> words(
             Map<String, E> words, Map<String, String> reserved, Map<String, String> foreign) {
         Map<E, String> names = new LinkedHashMap<>();
@@ -303,18 +310,17 @@ public final class Types {
                         throw new InvalidException("'" + text + "' (" + later + ") is not available yet: use one of "
                                 + String.join(", ", words.keySet()));
                     }
-                    String near = Suggestions.word(text, words.keySet(), foreign);
+                    String hint = Suggestions.hint(text, words.keySet(), foreign);
                     throw new InvalidException("unknown value " + MessageText.quote(text)
-                            + (near != null
-                                    ? ": did you mean '" + near + "'?"
-                                    : ": expected one of " + String.join(", ", words.keySet())));
+                            + (hint != null ? hint : ": expected one of " + String.join(", ", words.keySet())));
                 },
                 value -> names.getOrDefault(value, String.valueOf(value)));
     }
 
-    /** Returns the word that was probably meant, null if none is like it. */
-    public static @Nullable String near(String written, Set<String> words, Map<String, String> foreign) {
-        return Suggestions.word(written, words, foreign);
+    /** Returns the hint that names the word which was probably meant, empty if none is like it. */
+    public static String hint(String written, Set<String> words, Map<String, String> foreign) {
+        String hint = Suggestions.hint(written, words, foreign);
+        return hint == null ? "" : hint;
     }
 
     /** One of some words, in their order. */

@@ -4,6 +4,7 @@ import dev.gateway.config.Concealed;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** Shorthand type (YAML scalar or mapping): a value that a word says, or a mapping where there is more to say. */
 public final class WordOrObject<T> extends Type<T> {
@@ -29,6 +30,12 @@ public final class WordOrObject<T> extends Type<T> {
     @Override
     T read(Node node, String label, Scope scope) {
         return of(node).read(node, label, scope);
+    }
+
+    @Override
+    @Nullable
+    String around(String key, int depth) {
+        return object.around(key, depth);
     }
 
     @Override
