@@ -1,6 +1,7 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.ListenerConfig.Protocol;
@@ -113,7 +114,7 @@ final class TunnelChecks {
             if (rule.forwarding().backendRefs().isEmpty()) {
                 scope.problems.error(rule.position(), "a rule of TLS and TCP listeners needs 'backendRefs'");
             }
-            OF_REQUESTS.forEach(key -> refuse(rule, key, "remove it"));
+            OF_REQUESTS.forEach(key -> refuse(rule, key, key.equals("filters") ? instead(rule) : "remove it"));
             List.of("request", "backendRequest", "streamIdle")
                     .forEach(key -> refuse(rule.timeouts(), key, "write idle, halfClosed or max"));
             for (RuleConfig.BackendRef ref : rule.forwarding().backendRefs()) {
@@ -128,6 +129,21 @@ final class TunnelChecks {
                 }
             }
         }
+    }
+
+    /** What protects requests is not just left out: the listener, or another kind of listener, does the same. */
+    private static String instead(RuleConfig rule) {
+        List<String> types =
+                rule.filters().stream().map(FilterConfig::type).distinct().toList();
+        if (types.equals(List.of("IPAccess"))) {
+            return "write ipAccess into the listener";
+        } else if (types.equals(List.of("RateLimit"))) {
+            return "write limits: {maxConnectionsPerClient: …} into the listener";
+        }
+        return rule.filters().stream().anyMatch(FilterConfig::guards)
+                ? "an HTTPS listener can have " + String.join(", ", types)
+                        + ", and ipAccess of a TLS or TCP listener refuses clients by their addresses"
+                : "remove it";
     }
 
     private void overlap(RouteConfig route) {
