@@ -57,6 +57,7 @@ public final class Checks {
         AdminChecks.run(config.admin(), scope);
         AdminEndpointChecks.run(config, scope);
         CertificateChecks.run(config, scope);
+        CleartextChecks.run(config, scope);
         EffectChecks.run(config, scope);
         IdleChecks.run(config, scope);
         OtlpChecks.run(config, scope);
@@ -68,6 +69,7 @@ public final class Checks {
         ConnectChecks.run(config, scope);
         SessionChecks.run(config, scope);
         StoreChecks.run(config, scope);
+        TimeLimitChecks.run(config, scope);
         ZoneChecks.run(config, scope);
         FileModeChecks.run(root, scope);
     }

@@ -3,10 +3,8 @@ package dev.gateway.config.yaml.type;
 import dev.gateway.config.Destination;
 import dev.gateway.config.Position;
 import dev.gateway.format.Cidr;
-import dev.gateway.format.IpLiteral;
 import dev.gateway.format.PortRange;
 import java.net.IDN;
-import java.net.InetAddress;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,7 +33,9 @@ public final class DestinationTypes {
                     new Destination.Name(new Position("", 1, 1), "placeholder"),
                     (text, site) -> {
                         Destination destination = destination(text, site.position());
-                        warnOfOverhang(text, destination, site);
+                        if (destination instanceof Destination.Block block) {
+                            ScalarParsers.warnOfOverhang(text, block.block(), site);
+                        }
                         return destination;
                     },
                     Destination::text)
@@ -106,22 +106,6 @@ public final class DestinationTypes {
             return single ? new Destination.HostAndPort(position, one, Integer.parseInt(matcher.group(2))) : null;
         } catch (InvalidException e) {
             return null;
-        }
-    }
-
-    /** An address that is not the first of its block is perhaps meant alone. */
-    private static void warnOfOverhang(String text, Destination destination, ScalarType.Site site) {
-        int slash = text.indexOf('/');
-        InetAddress address = slash < 0 ? null : IpLiteral.parse(text.substring(0, slash));
-        if (address != null
-                && destination instanceof Destination.Block block
-                && !block.block().network().equals(address)) {
-            site.scope()
-                    .problems
-                    .warning(
-                            site.position(),
-                            site.label() + ": " + MessageText.quote(text) + " is all of " + block.text()
-                                    + ": write it so, or the address alone");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.type;
 
+import dev.gateway.format.Cidr;
 import dev.gateway.format.IpLiteral;
 import java.math.BigDecimal;
 import java.net.InetAddress;
@@ -43,6 +44,20 @@ final class ScalarParsers {
                                 .stripTrailingZeros()
                                 .toPlainString()
                 : "";
+    }
+
+    /** Somebody who writes an address with a prefix may mean the address. */
+    static void warnOfOverhang(String text, Cidr block, ScalarType.Site site) {
+        int slash = text.indexOf('/');
+        InetAddress address = slash < 0 ? null : IpLiteral.parse(text.substring(0, slash));
+        if (address != null && !block.network().equals(address)) {
+            site.scope()
+                    .problems
+                    .warning(
+                            site.position(),
+                            site.label() + ": " + MessageText.quote(text) + " is all of " + block
+                                    + ": write it so, or the address alone");
+        }
     }
 
     static InetSocketAddress nameServer(String text) throws InvalidException {

@@ -168,6 +168,7 @@ public final class Types {
                             throw new InvalidException("expected an address block such as 10.0.0.0/8 or fd00::/8, not "
                                     + MessageText.quote(text));
                         }
+                        ScalarParsers.warnOfOverhang(text, cidr, site);
                         return cidr;
                     },
                     Cidr::toString)
