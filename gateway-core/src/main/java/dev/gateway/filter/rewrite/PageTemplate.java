@@ -2,6 +2,7 @@ package dev.gateway.filter.rewrite;
 
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
+import dev.gateway.format.PagePlace;
 import dev.gateway.format.PageType;
 import dev.gateway.message.ReasonPhrase;
 import dev.gateway.overload.SharedBytes;
@@ -14,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,9 +62,6 @@ public final class PageTemplate {
             }
         };
 
-        /** Braces twice: with one pair, CSS and scripts would have places by accident. */
-        static final Pattern PLACE = Pattern.compile("\\{\\{(requestId|status|reason|cause)}}");
-
         private final String name;
 
         Value(String name) {
@@ -89,7 +86,7 @@ public final class PageTemplate {
         this.contentType = new AsciiString(type.contentType());
         List<byte[]> texts = new ArrayList<>();
         List<Value> values = new ArrayList<>();
-        Matcher places = Value.PLACE.matcher(text);
+        Matcher places = PagePlace.KNOWN.matcher(text);
         int end = 0;
         while (places.find()) {
             texts.add(text.substring(end, places.start()).getBytes(StandardCharsets.UTF_8));

@@ -6,8 +6,10 @@ import dev.gateway.config.ErrorPagesConfig.Page;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Suggestions;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.format.PagePlace;
 import dev.gateway.format.PageType;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -112,6 +114,18 @@ final class ErrorPagesSchema {
                                 + each.position().line() + " comes first, and has all of its statuses"));
     }
 
+    private static void unfilled(Values v, Path file, String page) {
+        for (String place : PagePlace.unknown(page)) {
+            String near = Suggestions.nearest(place.strip(), PagePlace.NAMES);
+            v.warning(
+                    v.at("files"),
+                    "files: clients see {{" + place + "}} of " + file + " as it is: "
+                            + (near == null
+                                    ? "the gateway fills in " + String.join(", ", PagePlace.NAMES)
+                                    : "did you mean {{" + near + "}}?"));
+        }
+    }
+
     private static List<Path> checked(Values v, List<Path> files) {
         Set<PageType> types = EnumSet.noneOf(PageType.class);
         for (Path file : files) {
@@ -122,7 +136,7 @@ final class ErrorPagesSchema {
                 v.error(v.at("files"), "files: another file has the type of " + file + " already: remove one");
             } else {
                 try {
-                    ErrorPageFile.read(file);
+                    unfilled(v, file, ErrorPageFile.read(file));
                 } catch (IOException e) {
                     v.error(v.at("files"), "files: " + e.getMessage());
                 }

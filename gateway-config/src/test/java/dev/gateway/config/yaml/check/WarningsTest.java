@@ -106,6 +106,26 @@ class WarningsTest {
                 .contains("streamIdle has no effect");
     }
 
+    @Test
+    void whatNoValueIsFilledInForIsSeenByClients() throws IOException {
+        Files.writeString(
+                directory.resolve("bad.html"), "{{stauts}} {{ status }} {{color}} {{status}} {{a b}} {x} {{}}");
+        Files.writeString(directory.resolve("good.html"), "{{requestId}} {{status}} {{reason}} {{cause}} {status}");
+        String pages = "filters: [{type: ErrorPages, errorPages: {pages: [{statuses: [5xx], files: [%s]}]}}]";
+        String file = directory.resolve("bad.html").toString();
+        assertThat(problems("protocol: HTTP", pages.formatted("bad.html")))
+                .satisfiesExactly(
+                        typo -> assertThat(typo)
+                                .endsWith("clients see {{stauts}} of " + file + " as it is: did you mean {{status}}?"),
+                        spaces -> assertThat(spaces)
+                                .endsWith(
+                                        "clients see {{ status }} of " + file + " as it is: did you mean {{status}}?"),
+                        other -> assertThat(other)
+                                .endsWith("clients see {{color}} of " + file
+                                        + " as it is: the gateway fills in requestId, status, reason, cause"));
+        assertThat(problems("protocol: HTTP", pages.formatted("good.html"))).isEmpty();
+    }
+
     private String credentials(String type) throws IOException {
         Files.writeString(
                 directory.resolve("users"), "ann:$2y$05$abcdefghijklmnopqrstuuu7ZC0uZ1Xo4Vw7Wl8xqvN6kM1iJ2x5O\n");
