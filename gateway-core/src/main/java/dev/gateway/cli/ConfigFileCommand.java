@@ -25,7 +25,7 @@ abstract class ConfigFileCommand implements Callable<Integer> {
         PrintWriter err = CommandSupport.err(spec);
         Path file = argument.get();
         if (file == null) {
-            err.println(FileArgument.MISSING);
+            err.println(argument.problem(spec == null ? "COMMAND" : spec.name()));
             return CommandSupport.USAGE;
         }
         GatewayConfig config = CommandSupport.load(file, plugins.get(), err);

@@ -7,8 +7,6 @@ import picocli.CommandLine.Parameters;
 
 /** The configuration that a command is about, written as {@code FILE} or as {@code --config FILE}. */
 final class FileArgument {
-    static final String MISSING = "which configuration? Name one file: 'gateway COMMAND FILE'";
-
     @Parameters(arity = "0..1", paramLabel = "FILE", description = "Configuration file (YAML).")
     private @Nullable Path file;
 
@@ -24,6 +22,13 @@ final class FileArgument {
     /** Makes the argument of a file. */
     FileArgument(Path file) {
         this.file = file;
+    }
+
+    /** Returns what is wrong if there is not one file. */
+    String problem(String command) {
+        return file != null && option != null
+                ? "two configuration files: write either FILE or --config FILE"
+                : "no configuration file: write 'gateway " + command + " FILE'";
     }
 
     /** Returns the file, or null if none was named, or two. */

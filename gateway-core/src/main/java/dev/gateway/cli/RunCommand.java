@@ -111,7 +111,7 @@ final class RunCommand implements Callable<Integer> {
         PrintWriter err = CommandSupport.err(spec);
         Path file = argument.get();
         if (file == null) {
-            CommandSupport.tell(FileArgument.MISSING, err);
+            CommandSupport.tell(argument.problem("run"), err);
             return CommandSupport.USAGE;
         }
         ConfigFile source = ConfigFile.ofProcess(file, plugins.get());
