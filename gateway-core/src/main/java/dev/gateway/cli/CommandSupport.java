@@ -36,10 +36,12 @@ final class CommandSupport {
      */
     static @Nullable GatewayConfig load(Path file, @Nullable Path plugins, PrintWriter err) {
         if (plugins == null) {
-            FilterTypes types = PluginSource.hasJarsBeside(file) ? FilterTypes.AND_UNCHECKED : FilterTypes.BUILT_IN;
+            FilterTypes types = PluginSource.hasJarsBeside(file)
+                    ? FilterTypes.AND_UNCHECKED
+                    : FilterTypes.BUILT_IN.withoutOthers(PluginSource.absenceBeside(file));
             return report(ConfigLoader.load(file, System.getenv(), types), err);
         }
-        try (PluginSource source = PluginSource.directory(plugins, file)) {
+        try (PluginSource source = PluginSource.once(plugins)) {
             return report(source.load(file), err);
         }
     }

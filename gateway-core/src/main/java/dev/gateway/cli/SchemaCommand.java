@@ -40,7 +40,7 @@ final class SchemaCommand implements Callable<Integer> {
         if (directory == null) {
             return print(ConfigSchema.json());
         }
-        try (PluginSource source = PluginSource.directory(directory, directory)) {
+        try (PluginSource source = PluginSource.once(directory)) {
             return source.load(types -> print(ConfigSchema.json(types)), this::fail);
         }
     }

@@ -74,11 +74,24 @@ class ConfigFileCommandTest {
                 .doesNotContain("0123456789abcdef");
     }
 
+    @Test
+    void aFilterOfAPluginThatIsNotThereIsExplained() throws Exception {
+        String file = config(
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: AddGreeting}, {type: DirectResponse, directResponse: {}}]}]}]
+                """);
+        assertThat(run.gateway("validate", file)).isEqualTo(1);
+        assertThat(run.err().lines())
+                .containsExactly(file + ":2:37: type: unknown value 'AddGreeting': the gateway has no such filter, and"
+                        + " there are no plugins: " + directory.resolve("plugins") + " is no directory");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"validate", "print-config"})
     void withoutAFileThereIsNothingToDo(String command) {
         assertThat(run.gateway(command)).isEqualTo(2);
-        assertThat(run.err().lines()).containsExactly("which configuration? Name one file: 'gateway COMMAND FILE'");
+        assertThat(run.err().lines()).containsExactly("no configuration file: write 'gateway " + command + " FILE'");
         assertThat(run.out()).isEmpty();
     }
 

@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Directory of plugins. Loads a jar again only if its bytes have changed. A jar that cannot be loaded keeps all of them from
@@ -32,6 +33,7 @@ final class PluginDirectory {
     private static final long MAX_BYTES = 64 << 20;
 
     private final Path directory;
+    private final Level news; // of what went well
     private Map<Path, Opened> jars = Map.of();
     private @Nullable FileWatch failed; // null if the last load has not failed
 
@@ -45,8 +47,9 @@ final class PluginDirectory {
      */
     record Loaded(List<PluginType> plugins, List<Problem> problems) {}
 
-    PluginDirectory(Path directory) {
+    PluginDirectory(Path directory, Level news) {
         this.directory = directory;
+        this.news = news;
     }
 
     /**
@@ -143,12 +146,13 @@ final class PluginDirectory {
             if (before != null && before.jar.has(hash)) {
                 return before;
             }
-            fresh = PluginJar.open(String.valueOf(file.getFileName()), bytes, hash);
+            fresh = PluginJar.open(String.valueOf(file.getFileName()), bytes, hash, news);
             opened = new Opened(fresh, fresh.plugins());
-            log.info(
-                    "Loaded {}: {}",
-                    file,
-                    opened.plugins.stream().map(PluginType::type).toList());
+            log.atLevel(news)
+                    .log(
+                            "Loaded {}: {}",
+                            file,
+                            opened.plugins.stream().map(PluginType::type).toList());
             return opened;
         } catch (IOException | NoSuchAlgorithmException e) {
             problems.add(error(file, FileFault.message(e)));

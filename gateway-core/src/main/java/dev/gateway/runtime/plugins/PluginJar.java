@@ -20,6 +20,7 @@ import java.util.jar.JarFile;
 import java.util.zip.ZipException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Loaded jar with plugins. Its own class loader shares a few packages with the gateway ({@link SharedClasses}), and reads a
@@ -35,12 +36,14 @@ final class PluginJar implements PluginType.Code {
     private final String name;
     private final byte[] hash;
     private final Path copy;
+    private final Level news;
     private final URLClassLoader loader;
     private final List<FilterPlugin> made = new ArrayList<>();
     private int users = 1;
 
-    private PluginJar(String name, byte[] hash, Path copy) throws IOException {
+    private PluginJar(String name, byte[] hash, Path copy, Level news) throws IOException {
         this.name = name;
+        this.news = news;
         this.hash = hash;
         this.copy = copy;
         this.loader = new URLClassLoader(name, new URL[] {copy.toUri().toURL()}, new SharedClasses());
@@ -51,15 +54,16 @@ final class PluginJar implements PluginType.Code {
      *
      * @param name for messages
      * @param hash of its bytes, which tells whether it has changed
+     * @param news the level of messages about what went well
      * @throws IllegalArgumentException if it is not a jar
      */
-    static PluginJar open(String name, byte[] bytes, byte[] hash) throws IOException {
+    static PluginJar open(String name, byte[] bytes, byte[] hash, Level news) throws IOException {
         Path copy = Files.createTempFile("gateway-plugin", ".jar"); // which only this user may read and write
         copy.toFile().deleteOnExit();
         try {
             Files.write(copy, bytes);
             checkForm(copy);
-            return new PluginJar(name, hash, copy);
+            return new PluginJar(name, hash, copy, news);
         } catch (IOException | RuntimeException e) {
             Files.deleteIfExists(copy);
             throw e;
@@ -150,7 +154,7 @@ final class PluginJar implements PluginType.Code {
         try {
             loader.close();
             Files.deleteIfExists(copy);
-            log.info("Closed the former {}", name);
+            log.atLevel(news).log("Closed {}", name);
         } catch (IOException | UncheckedIOException e) {
             log.warn("Closing the plugin {}", name, e);
         }

@@ -14,8 +14,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /**
  * Source of plugins: where the filter types of a configuration come from that are not the gateway's own. Nothing of it is
@@ -27,12 +29,14 @@ public final class PluginSource implements AutoCloseable {
     private final @Nullable Path directory;
     private final boolean named;
     private final List<PluginType> given;
+    private final Level news;
     private @Nullable PluginDirectory opened;
 
-    private PluginSource(@Nullable Path directory, boolean named, List<PluginType> given) {
+    private PluginSource(@Nullable Path directory, boolean named, List<PluginType> given, Level news) {
         this.directory = directory;
         this.named = named;
         this.given = given;
+        this.news = news;
     }
 
     /**
@@ -50,7 +54,7 @@ public final class PluginSource implements AutoCloseable {
                 throw new IllegalArgumentException("two plugins have the filter type '" + type.type() + "'");
             }
         }
-        return new PluginSource(null, false, types);
+        return new PluginSource(null, false, types, Level.INFO);
     }
 
     /**
@@ -60,7 +64,12 @@ public final class PluginSource implements AutoCloseable {
      */
     public static PluginSource directory(@Nullable Path wanted, Path config) {
         Path beside = config.toAbsolutePath().resolveSibling(DEFAULT);
-        return new PluginSource(wanted == null ? beside : wanted, wanted != null, List.of());
+        return new PluginSource(wanted == null ? beside : wanted, wanted != null, List.of(), Level.INFO);
+    }
+
+    /** Returns the plugins of a directory for a command that looks at them once, and logs nothing that went well. */
+    public static PluginSource once(Path directory) {
+        return new PluginSource(directory, true, List.of(), Level.DEBUG);
     }
 
     /** Whether jars lie where the gateway looks for plugins of a configuration if nobody names another place. */
@@ -78,13 +87,36 @@ public final class PluginSource implements AutoCloseable {
 
     /** Reads a configuration, with this process's environment variables; the plugins first. */
     public LoadResult load(Path config) {
-        return load(plugins -> ConfigLoader.load(config, System.getenv(), plugins), LoadResult.Invalid::new);
+        return load(plugins -> load(config, FilterTypes.with(plugins), plugins), LoadResult.Invalid::new);
+    }
+
+    /** A configuration that is wrong is read once more: why a type is missing costs a look at the directory. */
+    private LoadResult load(Path config, FilterTypes types, List<? extends FilterDeclaration> plugins) {
+        LoadResult result = ConfigLoader.load(config, System.getenv(), types);
+        return result instanceof LoadResult.Valid || directory == null
+                ? result
+                : ConfigLoader.load(config, System.getenv(), types.withoutOthers(absence(directory, plugins)));
+    }
+
+    /** Returns why no plugin has a type, for a configuration whose plugins nobody loads or names. */
+    public static String absenceBeside(Path config) {
+        return absence(config.toAbsolutePath().resolveSibling(DEFAULT), List.of());
+    }
+
+    private static String absence(Path directory, List<? extends FilterDeclaration> plugins) {
+        if (!plugins.isEmpty()) {
+            return "the plugins in " + directory + " have only "
+                    + plugins.stream().map(FilterDeclaration::type).collect(Collectors.joining(", "));
+        }
+        return Files.isDirectory(directory)
+                ? "there is no jar of a plugin in " + directory
+                : "there are no plugins: " + directory + " is no directory";
     }
 
     /** Returns what somebody makes of the plugins, or of the problems if they cannot be loaded. */
     public <T> T load(Function<List<? extends FilterDeclaration>, T> use, Function<List<Problem>, T> failed) {
         if (opened == null && directory != null && (named || Files.isDirectory(directory))) {
-            opened = new PluginDirectory(directory);
+            opened = new PluginDirectory(directory, news);
         }
         if (opened == null) {
             return use.apply(given);

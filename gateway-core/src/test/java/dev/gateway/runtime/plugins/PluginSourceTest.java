@@ -106,6 +106,22 @@ class PluginSourceTest {
     }
 
     @Test
+    void aTypeWhosePluginIsMissingIsNotOneOfTheGateway() throws IOException {
+        String unknown = "unknown value 'Greet': the gateway has no such filter, and ";
+        assertThat(errors()).first().asString().endsWith(unknown + "there is no jar of a plugin in " + plugins);
+        jar("wave.jar", "Wave", "");
+        assertThat(errors()).first().asString().endsWith(unknown + "the plugins in " + plugins + " have only Wave");
+        Files.delete(plugins.resolve("wave.jar"));
+        Files.delete(plugins);
+        try (PluginSource none = PluginSource.directory(null, config)) {
+            assertThat(none.load(config).problems())
+                    .first()
+                    .asString()
+                    .endsWith(unknown + "there are no plugins: " + plugins + " is no directory");
+        }
+    }
+
+    @Test
     void onlyAChangedJarIsLoadedAnewAndTheFormerIsFreedByItsLastUser() throws Exception {
         jar("greet.jar", "Greet", "");
         PluginType first = loaded();

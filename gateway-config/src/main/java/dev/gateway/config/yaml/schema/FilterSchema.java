@@ -102,7 +102,7 @@ final class FilterSchema {
     }
 
     private static ObjectType<FilterConfig> known(FilterTypes types) {
-        ScalarType<String> type = Types.words(words(types), Map.of(), FOREIGN);
+        ScalarType<String> type = Types.words(words(types), Map.of(), FOREIGN, text -> otherwise(text, types));
         return ObjectType.of(
                 "filter",
                 "A step that a request or its response passes. Each type has its settings in the key "
@@ -122,6 +122,13 @@ final class FilterSchema {
                             .orElseGet(
                                     () -> new UrlRewrite(v.position(), null, null)); // reported, and used for nothing
                 });
+    }
+
+    /** A type of a plugin that is not loaded is none of a list of types of the gateway. */
+    private static String otherwise(String text, FilterTypes types) {
+        return types.isOther(text) && !types.absent().isEmpty()
+                ? "the gateway has no such filter, and " + types.absent()
+                : "expected one of " + String.join(", ", types.names());
     }
 
     private static Map<String, String> words(FilterTypes types) {

@@ -80,6 +80,7 @@ public final class FilterTypes {
 
     private final List<FilterType<?, ?>> all;
     private final Others others;
+    private final String absent;
 
     /** What becomes of filters of other types. */
     enum Others {
@@ -93,8 +94,22 @@ public final class FilterTypes {
     }
 
     private FilterTypes(List<FilterType<?, ?>> all, Others others) {
+        this(all, others, "");
+    }
+
+    private FilterTypes(List<FilterType<?, ?>> all, Others others, String absent) {
         this.all = all;
         this.others = others;
+        this.absent = absent;
+    }
+
+    /**
+     * Returns the same types with a reason why no plugin has another.
+     *
+     * @param why as a clause, such as "there is no directory of plugins"
+     */
+    public FilterTypes withoutOthers(String why) {
+        return new FilterTypes(all, others, why);
     }
 
     /** Returns the types of the gateway itself, and those of plugins in their places. */
@@ -167,6 +182,11 @@ public final class FilterTypes {
 
     List<FilterType<?, ?>> all() {
         return all;
+    }
+
+    /** Returns why no plugin has another type, empty if that is not known. */
+    String absent() {
+        return absent;
     }
 
     Others others() {

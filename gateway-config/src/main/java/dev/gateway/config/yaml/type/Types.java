@@ -20,6 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The scalar types of a configuration. */
@@ -295,6 +296,20 @@ public final class Types {
      */
     public static <E> ScalarType<E> words(
             Map<String, E> words, Map<String, String> reserved, Map<String, String> foreign) {
+        return words(words, reserved, foreign, text -> "expected one of " + String.join(", ", words.keySet()));
+    }
+
+    /**
+     * One of some words.
+     *
+     * @param foreign what others call them, as above
+     * @param otherwise returns what to say of a text that is like none of them
+     */
+    public static <E> ScalarType<E> words(
+            Map<String, E> words,
+            Map<String, String> reserved,
+            Map<String, String> foreign,
+            Function<String, String> otherwise) {
         Map<E, String> names = new LinkedHashMap<>();
         words.forEach((word, value) -> names.put(value, word));
         return new ScalarType<>(
@@ -313,7 +328,7 @@ public final class Types {
                     }
                     String hint = Suggestions.hint(text, words.keySet(), foreign);
                     throw new InvalidException("unknown value " + MessageText.quote(text)
-                            + (hint != null ? hint : ": expected one of " + String.join(", ", words.keySet())));
+                            + (hint != null ? hint : ": " + otherwise.apply(text)));
                 },
                 value -> names.getOrDefault(value, String.valueOf(value)));
     }
