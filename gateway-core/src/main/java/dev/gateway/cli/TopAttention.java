@@ -68,23 +68,51 @@ final class TopAttention {
         }
     }
 
-    /** Endpoints that drain do so because somebody wants it. */
+    /** Endpoints that drain do so because somebody wants it. But nobody wants all to. */
     static long ill(JsonView upstream) {
+        boolean served = upstream.list("endpoints").stream().anyMatch(each -> isIn(each, "healthy"));
         return upstream.list("endpoints").stream()
-                .map(endpoint -> endpoint.text("state"))
-                .filter(state -> !state.equals("healthy") && !state.equals("draining"))
+                .filter(each -> !isIn(each, "healthy") && !(served && isIn(each, "draining")))
                 .count();
+    }
+
+    /** Whether an endpoint is in a state. */
+    static boolean isIn(JsonView endpoint, String state) {
+        return endpoint.text("state").equals(state);
+    }
+
+    /** Returns how much of an upstream is ill, from 0 to 1. */
+    static double illPart(JsonView upstream) {
+        return isEmpty(upstream)
+                ? 1
+                : (double) ill(upstream)
+                        / Math.max(1, upstream.list("endpoints").size());
+    }
+
+    /** Whether an upstream has no endpoint, and requests do not name them. */
+    static boolean isEmpty(JsonView upstream) {
+        return upstream.list("endpoints").isEmpty() && !upstream.isTrue("namedByRequests");
+    }
+
+    private static String illness(JsonView upstream) {
+        List<JsonView> endpoints = upstream.list("endpoints");
+        if (endpoints.isEmpty()) {
+            return "has no endpoints, so requests get 503";
+        } else if (endpoints.stream().allMatch(each -> isIn(each, "draining"))) {
+            return endpoints.size() == 1
+                    ? "its endpoint drains, so requests get 503"
+                    : "all " + endpoints.size() + " endpoints drain, so requests get 503";
+        }
+        return ill(upstream) + " of " + endpoints.size() + " endpoints not healthy";
     }
 
     private void endpoints() {
         List<JsonView> ill = now.list("upstreams").stream()
-                .filter(upstream -> ill(upstream) > 0)
-                .sorted(Comparator.comparingDouble(upstream ->
-                        -(double) ill(upstream) / upstream.list("endpoints").size()))
+                .filter(upstream -> illPart(upstream) > 0)
+                .sorted(Comparator.comparingDouble(upstream -> -illPart(upstream)))
                 .toList();
         for (JsonView upstream : ill.subList(0, Math.min(NAMED, ill.size()))) {
-            lines.add("upstream " + upstream.text("name") + ": " + ill(upstream) + " of "
-                    + upstream.list("endpoints").size() + " endpoints not healthy");
+            lines.add("upstream " + upstream.text("name") + ": " + illness(upstream));
         }
         if (ill.size() > NAMED) {
             lines.add(ill.size() - NAMED + " more upstreams have endpoints that are not healthy");

@@ -143,8 +143,7 @@ final class TopFrame {
                         upstream,
                         rates.of(upstream, "upstreams", "attempts", "failed"),
                         rates.of(upstream, "upstreams", "attempts", "total"),
-                        (double) TopAttention.ill(upstream)
-                                / Math.max(1, upstream.list("endpoints").size())))
+                        TopAttention.illPart(upstream)))
                 .sorted(Ranked.WORST_FIRST)
                 .toList();
         int room = Math.max(3, rows - lines.size() - 2 - now.list("listeners").size());
@@ -183,17 +182,18 @@ final class TopFrame {
                 whole(upstream.number("attempts", "active")),
                 whole(upstream.number("connections", "active")),
                 whole(upstream.number("pending", "active")),
-                endpoints.isEmpty() ? "any" : good + " of " + endpoints.size()));
+                endpoints.isEmpty() && !TopAttention.isEmpty(upstream) ? "any" : good + " of " + endpoints.size()));
     }
 
     /** Returns a line for each endpoint that fails or is not healthy, the first few. */
     private List<String> badEndpoints(JsonView upstream) {
         List<String> bad = new ArrayList<>();
+        boolean served = upstream.list("endpoints").stream().anyMatch(each -> TopAttention.isIn(each, "healthy"));
         for (JsonView endpoint : upstream.list("endpoints")) {
             double failures = rates.ofEndpoint(upstream, endpoint, "failures");
             String state = endpoint.text("state");
             if (bad.size() < BAD_ENDPOINTS
-                    && (failures > 0 || (!state.equals("healthy") && !state.equals("draining")))) {
+                    && (failures > 0 || (!state.equals("healthy") && !(served && state.equals("draining"))))) {
                 bad.add(String.format(
                         Locale.ROOT,
                         UPSTREAM_ROW,

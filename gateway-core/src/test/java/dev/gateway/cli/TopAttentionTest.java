@@ -84,12 +84,31 @@ class TopAttentionTest {
                         "2 more upstreams have endpoints that are not healthy");
     }
 
+    /** One that drains is wanted; all that drain leave nobody to answer. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[{'state': 'draining'}, {'state': 'draining'}]|all 2 endpoints drain, so requests get 503",
+                "[{'state': 'draining'}]|its endpoint drains, so requests get 503",
+                "[{'state': 'draining'}, {'state': 'ejected'}]|2 of 2 endpoints not healthy",
+                "[{'state': 'draining'}, {'state': 'ejected'}, {'state': 'healthy'}]|1 of 3 endpoints not healthy",
+                "[]|has no endpoints, so requests get 503"
+            },
+            quoteCharacter = '"')
+    void anUpstreamThatNobodyServesIsTold(String endpoints, String line) {
+        assertThat(of(("{'upstreams': [{'name': 'app', 'endpoints': " + endpoints + "}]}").replace('\'', '"')))
+                .containsExactly("upstream app: " + line);
+        assertThat(of("{\"upstreams\": [{\"name\": \"connect\", \"endpoints\": [], \"namedByRequests\": true}]}"))
+                .isEmpty();
+    }
+
     @Test
     void threeStaleSourcesAreNamedAndTheRestCounted() {
         assertThat(of("{\"upstreams\": "
                         + list(
                                 5,
-                                "{\"name\": \"u#\", \"sources\": [{\"source\": \"dns:#.test\", \"state\": \"stale\"}]}")
+                                "{\"name\": \"u#\", \"endpoints\": [{\"state\": \"healthy\"}], \"sources\": [{\"source\": \"dns:#.test\", \"state\": \"stale\"}]}")
                         + "}"))
                 .containsExactly(
                         "upstream u0: dns:0.test fails, so its endpoints may be out of date",
