@@ -2,6 +2,7 @@ package dev.gateway.net.dns;
 
 import dev.gateway.net.FailureText;
 import dev.gateway.net.dns.NameCache.Answer;
+import dev.gateway.net.dns.NameCache.Turn;
 import io.netty.channel.EventLoop;
 import io.netty.resolver.NameResolver;
 import io.netty.resolver.dns.DnsNameResolver;
@@ -85,8 +86,8 @@ final class Lookup {
                     before != null && !before.addresses().isEmpty() && now - before.goodNanos() < use.maxStaleNanos;
         }
 
-        void put(List<InetAddress> addresses, @Nullable Throwable why, long ttlNanos, long goodNanos) {
-            cache.put(host, family, new Answer(addresses, why, System.nanoTime() + ttlNanos, goodNanos));
+        Turn put(List<InetAddress> addresses, @Nullable Throwable why, long ttlNanos, long goodNanos) {
+            return cache.put(host, family, new Answer(addresses, why, System.nanoTime() + ttlNanos, goodNanos));
         }
 
         void onAnswer(Future<List<InetAddress>> answer, TimesToLive times) {
@@ -94,8 +95,8 @@ final class Lookup {
                 List<InetAddress> addresses = answer.getNow();
                 state = State.GOOD;
                 long seconds = bounded(times.take(addresses), use.maxTtlSeconds);
-                put(addresses, null, TimeUnit.SECONDS.toNanos(seconds), System.nanoTime());
-                if (before != null && before.isStale()) {
+                Turn turn = put(addresses, null, TimeUnit.SECONDS.toNanos(seconds), System.nanoTime());
+                if (turn == Turn.FRESH) {
                     log.info("DNS resolves {} again", host);
                 }
                 promise.trySuccess(addresses);
@@ -123,13 +124,12 @@ final class Lookup {
             }
             boolean gone = otherIsGood && !Outages.isOne(why); // the other answer may be from the cache
             if (usable && before != null && !gone) {
-                if (!before.isStale()) {
+                if (put(before.addresses(), why, NEGATIVE_TTL_NANOS, before.goodNanos()) == Turn.STALE) {
                     log.warn(
                             "DNS fails for {}; the gateway keeps its last known addresses: {}",
                             host,
                             FailureText.of(why));
                 }
-                put(before.addresses(), why, NEGATIVE_TTL_NANOS, before.goodNanos());
                 promise.trySuccess(before.addresses());
                 return;
             }

@@ -65,20 +65,40 @@ final class NameCache {
         return answers == null ? null : answers.get(family);
     }
 
-    synchronized void put(String name, Family family, Answer answer) {
+    /** What an answer changes for a name, whichever event loop has asked, and for whichever family. */
+    enum Turn {
+        NONE,
+        /** Addresses stay in use although DNS fails, since now. */
+        STALE,
+        /** No address stays in use although DNS fails any more. */
+        FRESH
+    }
+
+    /** Keeps an answer, and returns what it changes for the name. */
+    synchronized Turn put(String name, Family family, Answer answer) {
         List<InetAddress> addresses = answer.addresses;
         Answer bounded = new Answer(
                 List.copyOf(addresses.subList(0, Math.min(addresses.size(), maxAddresses))),
                 answer.failure,
                 answer.untilNanos,
                 answer.goodNanos);
-        Answer before = names.computeIfAbsent(name, unknown -> new EnumMap<>(Family.class))
-                .put(family, bounded);
+        Map<Family, Answer> answers = names.computeIfAbsent(name, unknown -> new EnumMap<>(Family.class));
+        boolean wasStale = isStale(answers);
+        Answer before = answers.put(family, bounded);
         if (before != null) {
             unlist(name, before);
         }
         bounded.addresses.forEach(address ->
                 byAddress.computeIfAbsent(address, unknown -> new HashSet<>(2)).add(name));
+        boolean isStale = isStale(answers);
+        if (wasStale == isStale) {
+            return Turn.NONE;
+        }
+        return isStale ? Turn.STALE : Turn.FRESH;
+    }
+
+    private static boolean isStale(Map<Family, Answer> answers) {
+        return answers.values().stream().anyMatch(Answer::isStale);
     }
 
     private void unlist(String name, Answer former) {

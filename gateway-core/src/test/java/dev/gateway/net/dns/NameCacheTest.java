@@ -3,6 +3,7 @@ package dev.gateway.net.dns;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.net.dns.NameCache.Answer;
+import dev.gateway.net.dns.NameCache.Turn;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
@@ -30,6 +31,22 @@ class NameCacheTest {
 
     private static Answer good(int addresses) {
         return new Answer(addresses(addresses), null, 100, 50);
+    }
+
+    private static Answer stale() {
+        return new Answer(addresses(1), new UnknownHostException("a"), 100, 50);
+    }
+
+    /** Four event loops that ask for both families of a name are one piece of news. */
+    @Test
+    void aNameBecomesStaleOnceAndFreshOnce() {
+        assertThat(cache.put("a", Family.IPV4, good(1))).isEqualTo(Turn.NONE);
+        assertThat(cache.put("a", Family.IPV4, stale())).isEqualTo(Turn.STALE);
+        assertThat(cache.put("a", Family.IPV4, stale())).isEqualTo(Turn.NONE);
+        assertThat(cache.put("a", Family.IPV6, stale())).isEqualTo(Turn.NONE);
+        assertThat(cache.put("a", Family.IPV6, good(1))).isEqualTo(Turn.NONE);
+        assertThat(cache.put("a", Family.IPV4, good(1))).isEqualTo(Turn.FRESH);
+        assertThat(cache.put("a", Family.IPV6, good(1))).isEqualTo(Turn.NONE);
     }
 
     @Test
