@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.net.FailureText;
 import dev.gateway.overload.Resource;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.SourceAddress;
@@ -72,7 +73,7 @@ final class RefusalLog {
         while (root.getCause() != null) {
             root = root.getCause();
         }
-        return root.toString();
+        return FailureText.of(root);
     }
 
     /** The listener has reached its limit of connections. */
