@@ -95,7 +95,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         if (exchange.state.phase() == Phase.REQUESTED) {
             owner.deadlines().touch();
             if (isForwarded(head, sending)) {
-                HopByHop.stripResponse(head.fields());
+                HopByHop.stripResponse(head.status(), head.fields());
                 if (!owner.routing().onInterim(head)) {
                     return;
                 }
@@ -138,7 +138,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     /** The final head has arrived, and will be forwarded. */
     void onHead(ResponseHead head, boolean last) {
         owner.onFinalHead();
-        HopByHop.stripResponse(head.fields());
+        HopByHop.stripResponse(head.status(), head.fields());
         if (!RequestChecks.isTunnel(exchange.head)) {
             exchange.loop.date.addTo(head.fields()); // before filters, which may remove it
         }

@@ -24,6 +24,8 @@ final class HeadWriter {
     private static final byte[] KEEP_ALIVE = bytes("Connection: keep-alive\r\n");
     private static final byte[] CONNECTION_TE = bytes("Connection: TE\r\n");
     private static final byte[] CONNECTION_UPGRADE = bytes("Connection: Upgrade\r\n");
+    private static final byte[] KEEP_ALIVE_UPGRADE = bytes("Connection: keep-alive, Upgrade\r\n");
+    private static final byte[] CLOSE_UPGRADE = bytes("Connection: close, Upgrade\r\n");
     private static final byte[] CONNECTION_UPGRADE_TE = bytes("Connection: Upgrade, TE\r\n");
     private static final byte[] CONNECTION_UPGRADE_SETTINGS = bytes("Connection: Upgrade, HTTP2-Settings\r\n");
     private static final byte[] CONNECTION_UPGRADE_SETTINGS_TE = bytes("Connection: Upgrade, HTTP2-Settings, TE\r\n");
@@ -39,17 +41,22 @@ final class HeadWriter {
     /** What a response says about its connection. */
     enum Persistence {
         /** Nothing: it persists, as is usual. */
-        DEFAULT(NOTHING),
+        DEFAULT(NOTHING, CONNECTION_UPGRADE),
         /** It persists, which an HTTP/1.0 client must be told, and one that takes us for its proxy likes to be. */
-        KEEP_ALIVE(HeadWriter.KEEP_ALIVE),
-        CLOSE(HeadWriter.CLOSE),
-        /** It speaks another protocol from here on. */
-        UPGRADE(HeadWriter.CONNECTION_UPGRADE);
+        KEEP_ALIVE(HeadWriter.KEEP_ALIVE, KEEP_ALIVE_UPGRADE),
+        CLOSE(HeadWriter.CLOSE, CLOSE_UPGRADE);
 
         private final byte[] line;
+        private final byte[] withUpgrade;
 
-        Persistence(byte[] line) {
+        Persistence(byte[] line, byte[] withUpgrade) {
             this.line = line;
+            this.withUpgrade = withUpgrade;
+        }
+
+        /** Returns the line, which names {@code Upgrade} if that is there (RFC 9110, section 7.8). */
+        private byte[] line(Fields fields) {
+            return fields.contains(FieldName.UPGRADE) ? withUpgrade : line;
         }
     }
 
@@ -69,13 +76,14 @@ final class HeadWriter {
         long added = prepareLength(fields, length);
         byte[] start = StatusLine.of(head);
         byte[] coding = framing == Framing.CHUNKED ? CHUNKED : NOTHING;
-        int size = start.length + fields.wireLength() + coding.length + lengthSize(added) + persistence.line.length + 2;
+        byte[] connection = persistence.line(fields);
+        int size = start.length + fields.wireLength() + coding.length + lengthSize(added) + connection.length + 2;
         ByteBuf out = room.apply(size);
         out.writeBytes(start);
         fields.writeTo(out);
         out.writeBytes(coding);
         writeLength(out, added);
-        out.writeBytes(persistence.line);
+        out.writeBytes(connection);
         out.writeShort(CRLF);
         return size;
     }

@@ -242,7 +242,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
                 fields.add(FieldName.SEC_WEBSOCKET_ACCEPT, WebSocketKey.accept(key));
             }
             ResponseHead switching = new ResponseHead(SWITCHING_PROTOCOLS, null, fields, -1);
-            carrier().writeHead(switching, Framing.NONE, -1, Persistence.UPGRADE);
+            carrier().writeHead(switching, Framing.NONE, -1, Persistence.DEFAULT);
         }
         if (last) {
             finish();

@@ -19,6 +19,9 @@ public final class HopByHop {
             FieldName.UPGRADE,
             FieldName.HTTP2_SETTINGS);
 
+    private static final int UPGRADE_REQUIRED = 426;
+
+    private static final long UPGRADE = mask(FieldName.UPGRADE);
     private static final long CREDENTIALS = mask(FieldName.PROXY_AUTHORIZATION);
     private static final long REQUEST = ALWAYS | CREDENTIALS;
 
@@ -96,10 +99,14 @@ public final class HopByHop {
         fields.removeKnown(CREDENTIALS);
     }
 
-    /** Strips a response, interim or final. */
-    public static void stripResponse(Fields fields) {
+    /**
+     * Strips a response, interim or final. {@code Upgrade} stays in 426 (Upgrade Required), which says by it what the client must
+     * do (RFC 9110, section 15.5.22). Elsewhere it only offers what the upstream's connection can do. (HTTP/2 does not carry it,
+     * and an HTTP/1.1 writer adds {@code Connection: Upgrade} to it.)
+     */
+    public static void stripResponse(int status, Fields fields) {
         removeNamed(fields);
-        fields.removeKnown(RESPONSE);
+        fields.removeKnown(status == UPGRADE_REQUIRED ? RESPONSE & ~UPGRADE : RESPONSE);
     }
 
     /** Strips trailers, in either direction, of what a recipient might merge into the head to bad effect. */

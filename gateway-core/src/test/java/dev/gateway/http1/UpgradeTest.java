@@ -127,6 +127,22 @@ class UpgradeTest {
         assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
     }
 
+    /** Whatever the connection does next, RFC 9110, section 7.8, wants {@code Connection} to name {@code Upgrade}. */
+    @ParameterizedTest
+    @CsvSource({
+        "GET /a HTTP/1.1, Connection: Upgrade",
+        "GET http://a.test/a HTTP/1.1, 'Connection: keep-alive, Upgrade'",
+        "GET /a HTTP/1.1|Connection: close, 'Connection: close, Upgrade'"
+    })
+    void aDemandForAnUpgradeNamesItInConnection(String request, String connection) {
+        asked(request.replace("|", "\r\n") + "\r\nHost: a.test\r\n\r\n");
+        answer(426, "no", "Upgrade", "TLS/1.2, HTTP/1.1");
+        assertEquals(
+                "HTTP/1.1 426 Upgrade Required\r\nUpgrade: TLS/1.2, HTTP/1.1\r\nContent-Length: 2\r\n" + connection
+                        + "\r\n\r\nno",
+                client.sent());
+    }
+
     @Test
     void bytesSentInHopeOfATunnelAreNoRequest() {
         asked(HANDSHAKE + GET);

@@ -15,8 +15,17 @@ class HopByHopTest {
 
     private static String response(String... lines) {
         Fields fields = Heads.fields(lines);
-        HopByHop.stripResponse(fields);
+        HopByHop.stripResponse(200, fields);
         return fields.toString();
+    }
+
+    @Test
+    void only426SaysWhatToUpgradeTo() {
+        for (int status : new int[] {103, 200, 400, 426, 501}) {
+            Fields fields = Heads.fields("Upgrade: TLS/1.2", "Connection: upgrade, x-own", "X-Own: 1", "Vary: b");
+            HopByHop.stripResponse(status, fields);
+            assertThat(fields.toString()).isEqualTo(status == 426 ? "Upgrade: TLS/1.2\nVary: b\n" : "Vary: b\n");
+        }
     }
 
     @ParameterizedTest

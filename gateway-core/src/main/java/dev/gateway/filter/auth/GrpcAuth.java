@@ -127,7 +127,7 @@ public final class GrpcAuth implements AuthProtocol {
         for (FieldEdit edit : ofResponse(read.refusalFields())) {
             edit.apply(fields);
         }
-        HopByHop.stripResponse(fields);
+        HopByHop.stripResponse(read.status(), fields);
         // The answer stays charged as long as this part of it is held.
         ByteBuf body = WITHOUT_BODY.contains(read.status())
                 ? Unpooled.EMPTY_BUFFER

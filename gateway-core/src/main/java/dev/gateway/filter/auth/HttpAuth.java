@@ -30,7 +30,7 @@ record HttpAuth(AuthQuestion about, AuthAnswerFields fields) implements AuthProt
     @Override
     public AuthDecision decision(UpstreamCall.Answer answer, AuthPolicy policy) {
         ResponseHead head = answer.head();
-        HopByHop.stripResponse(head.fields());
+        HopByHop.stripResponse(head.status(), head.fields());
         if (head.status() >= 300 && head.status() < SERVER_ERROR && answer.whole()) {
             return new AuthDecision.Answered(head, answer.body());
         }
