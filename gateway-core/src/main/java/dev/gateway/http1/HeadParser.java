@@ -1,7 +1,6 @@
 package dev.gateway.http1;
 
 import dev.gateway.http1.HeadCollector.Kind;
-import dev.gateway.message.Ascii;
 import dev.gateway.message.ContentLength;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -48,11 +47,8 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         violation = null;
         Progress progress = collector.collect(in);
         if (progress == Progress.MORE) {
-            return collector.isStarted()
-                            && !Ascii.isToken(collector.bytes()[0])
-                            && collector.bytes()[0] != '\r'
-                    ? refuse(notAToken(collector.bytes(), collector.end()))
-                    : Progress.MORE;
+            Violation found = collector.isStarted() ? checkStart(collector.bytes(), collector.end()) : null;
+            return found == null ? Progress.MORE : refuse(found);
         }
         if (progress == Progress.REFUSED) {
             return refuse(collector.violation());
@@ -63,7 +59,10 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         collector.reset();
         http10 = chunked = faulty = keepAlive = false;
         contentLength = RequestHead.UNKNOWN_LENGTH;
-        Violation found = Ascii.isToken(bytes[0]) ? parse(bytes, end, lines) : notAToken(bytes, end);
+        Violation found = checkStart(bytes, end);
+        if (found == null) {
+            found = parse(bytes, end, lines);
+        }
         return found == null ? Progress.COMPLETE : refuse(found);
     }
 
@@ -84,11 +83,12 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
     }
 
     /**
-     * What to say of a message whose first byte cannot begin one: another protocol, most likely.
+     * Whether the first bytes can begin a message. If not, it is in another protocol, most likely, and may not end as a head does.
      *
-     * @param end how many of its bytes have come
+     * @param end how many bytes have come, at least one
+     * @return what to say of it, or null if it may be one
      */
-    abstract Violation notAToken(byte[] bytes, int end);
+    abstract @Nullable Violation checkStart(byte[] bytes, int end);
 
     /**
      * Parses a head that is complete; every LF in it follows a CR.

@@ -51,7 +51,11 @@ final class RequestParser extends HeadParser {
     }
 
     @Override
-    Violation notAToken(byte[] bytes, int end) {
+    @Nullable
+    Violation checkStart(byte[] bytes, int end) {
+        if (Ascii.isToken(bytes[0]) || (end == 1 && bytes[0] == '\r')) {
+            return null;
+        }
         head = null;
         return Violation.BAD_REQUEST_LINE;
     }

@@ -6,12 +6,15 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import io.netty.util.AsciiString;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Parses response heads (RFC 9112, section 4), and takes some that other proxies take, too. */
 final class ResponseParser extends HeadParser {
     private static final AsciiString TIMEOUT = new AsciiString("timeout=");
 
+    private static final byte[] HTTP = {'H', 'T', 'T', 'P', '/'};
+    private static final byte[] SSH = {'S', 'S', 'H', '-'};
     private static final byte TLS_ALERT = 21;
     private static final byte TLS_HANDSHAKE = 22;
     private static final byte TLS_MAJOR_VERSION = 3;
@@ -37,7 +40,36 @@ final class ResponseParser extends HeadParser {
     }
 
     @Override
-    Violation notAToken(byte[] bytes, int end) {
+    @Nullable
+    Violation checkStart(byte[] bytes, int end) {
+        if (begins(HTTP, bytes, end)) {
+            return null;
+        }
+        head = null;
+        return foreign(bytes, end);
+    }
+
+    /** Whether the bytes are the text, or what has come of it. */
+    private static boolean begins(byte[] text, byte[] bytes, int end) {
+        int length = Math.min(text.length, end);
+        return Arrays.equals(text, 0, length, bytes, 0, length);
+    }
+
+    /** Returns what another protocol's first bytes are called. */
+    private static Violation foreign(byte[] bytes, int end) {
+        if (end >= SSH.length && begins(SSH, bytes, end)) {
+            return Violation.SSH_GREETING;
+        }
+        if (end > 3
+                && isDigit(bytes[0])
+                && isDigit(bytes[1])
+                && isDigit(bytes[2])
+                && (bytes[3] == ' ' || bytes[3] == '-')) {
+            return Violation.NUMBERED_REPLY;
+        }
+        if (Ascii.isToken(bytes[0])) {
+            return Violation.BAD_VERSION;
+        }
         if ((bytes[0] == TLS_ALERT || bytes[0] == TLS_HANDSHAKE) && (end == 1 || bytes[1] == TLS_MAJOR_VERSION)) {
             return Violation.TLS_RECORD;
         }

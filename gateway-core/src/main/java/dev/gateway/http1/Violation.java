@@ -17,6 +17,8 @@ enum Violation {
     BAD_STATUS_LINE(400, "malformed status line"),
     HTTP2_FRAME(400, "an HTTP/2 frame instead of a status line; 'protocol: h2c' of the upstream speaks HTTP/2"),
     TLS_RECORD(400, "a TLS record instead of a status line; the upstream may need 'tls'"),
+    SSH_GREETING(400, "a greeting of SSH instead of a status line; another port may speak HTTP"),
+    NUMBERED_REPLY(400, "a numbered reply, as of SMTP or FTP, instead of a status line; another port may speak HTTP"),
     LINE_TOO_LONG(414, "the first line is too long"),
     METHOD_TOO_LONG(501, "the method is too long"),
     FIELDS_TOO_LARGE(431, "the fields are too large"),

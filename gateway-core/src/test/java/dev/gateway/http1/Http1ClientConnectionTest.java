@@ -179,7 +179,9 @@ class Http1ClientConnectionTest {
     @CsvSource({
         "'\0\0\6\4\0\0\0\0\0\0\3\0\0\0d', protocol: h2c",
         "'\25\3\3\0\2\2\106', the upstream may need",
-        "'SSH-2.0-x\r\n\r\n', the answer does not begin as HTTP/1 does",
+        "'SSH-2.0-x\r\n', a greeting of SSH",
+        "'220 ready\r\n', 'as of SMTP or FTP'",
+        "'+OK ready\r\n', the answer does not begin as HTTP/1 does",
     })
     void whatIsNoResponseIsNamed(String bytes, String hint) {
         Received exchange = upstream.get();
