@@ -56,7 +56,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     /** What the request's method means for the response. */
     private enum Kind {
         PLAIN,
-        /** The response announces a length, and has none. */
+        /** The response has no body, whatever length it announces. */
         BODILESS,
         CONNECT
     }
@@ -147,8 +147,10 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
                 phase = Phase.TUNNEL;
             } else {
                 phase = Phase.ANSWERED;
-                boolean noContent = kind == Kind.BODILESS || head.status() == 204 || head.status() == 304;
-                expect(noContent ? 0 : head.contentLength()); // RFC 9113, section 8.1.1
+                if (head.status() == 204 || head.status() == 304) {
+                    kind = Kind.BODILESS;
+                }
+                expect(kind == Kind.BODILESS ? 0 : head.contentLength()); // RFC 9113, section 8.1.1
                 account(0, last);
             }
         }
@@ -159,6 +161,12 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
             touch();
             events.onHead(head, last);
         }
+    }
+
+    /** Other proxies drop such bytes, too. */
+    @Override
+    boolean isBodiless() {
+        return kind == Kind.BODILESS;
     }
 
     @Override

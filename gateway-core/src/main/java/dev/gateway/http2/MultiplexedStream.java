@@ -49,6 +49,11 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
     /** Something of its body or of its end was received. */
     void onProgress() {}
 
+    /** Whether the message has no body, so that bytes of one mean nothing. */
+    boolean isBodiless() {
+        return false;
+    }
+
     /** DATA was received, with or without anything in it. */
     void checkDataMayCome() throws Http2Exception {}
 
@@ -118,7 +123,8 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
         if (told != null) {
             checkDataMayCome(); // before anything says that the message has ended: it has not begun
         }
-        account(length, last);
+        boolean meansNothing = isBodiless();
+        account(meansNothing ? 0 : length, last);
         untilWindowful -= length;
         if (last) {
             remoteEnded();
@@ -127,6 +133,13 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
         }
         if (told == null) {
             onDropped(length);
+            return length;
+        }
+        if (meansNothing) {
+            if (last) {
+                touch();
+                told.onData(Unpooled.EMPTY_BUFFER, true);
+            }
             return length;
         }
         if (length > 0 || last) {

@@ -294,6 +294,21 @@ class Http2ClientMessagesTest {
         assertFalse(exchange.heads.get(0).fields().contains(FieldName.CONTENT_LENGTH));
     }
 
+    /** The client has its response, and other proxies drop such bytes, too. */
+    @ParameterizedTest
+    @CsvSource({"HEAD, 200", "GET, 204", "GET, 304"})
+    void theBodyOfAResponseThatHasNoneIsDropped(String method, String status) {
+        Pair.Exchange exchange = request("HEAD".equals(method) ? Method.HEAD : Method.GET, true);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", status, "content-length", "9")));
+        send(frame(Frames.DATA, 0, 3, new byte[14_000]));
+        assertFalse(exchange.ended);
+        send(frame(Frames.DATA, Frames.END_STREAM, 3, new byte[2]));
+        assertNull(exchange.failure);
+        assertTrue(exchange.ended);
+        assertEquals("", exchange.body.toString());
+        assertEquals(List.of(), sent(Frames.RST_STREAM, 3));
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, Frames.END_STREAM})
     void dataBeforeAHeadFailsTheStream(int flags) {
