@@ -188,7 +188,7 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
 
     @Override
     void reset(OutgoingStream<?> from) {
-        responses.reset(from);
+        responses.cut(from);
     }
 
     @Override

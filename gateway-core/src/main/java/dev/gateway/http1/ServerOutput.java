@@ -162,7 +162,8 @@ final class ServerOutput {
         }
     }
 
-    private void send() {
+    /** Sends what was written, whatever else it might wait for. */
+    void send() {
         dirty = false;
         flushed = written;
         batch.emit(ctx);

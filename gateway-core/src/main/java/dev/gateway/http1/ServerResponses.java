@@ -174,6 +174,14 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, Q
         }
     }
 
+    /** The core ends a response that may have begun. The client can use what there is of it, and sees that it is not whole. */
+    void cut(OutgoingStream<?> from) {
+        if (from == stream && from.isStarted()) {
+            output.send();
+        }
+        reset(from);
+    }
+
     void reset(OutgoingStream<?> from) {
         Http1ServerStream open = stream;
         if (open != null && from == open) {

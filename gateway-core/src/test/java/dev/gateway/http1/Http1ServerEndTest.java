@@ -63,6 +63,17 @@ class Http1ServerEndTest {
         return reset.cause();
     }
 
+    /** All may have come from the upstream at once, and the client can use what it gets. */
+    @Test
+    void whatThereIsOfAResponseThatFailsLeavesBeforeTheReset() {
+        pend("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n");
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), 5), false);
+        client.last().stream.data(Buffers.of("ab"), false);
+        client.last().stream.reset(ENDED);
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
     // ---- the client
 
     @Test
