@@ -3,6 +3,9 @@
 import dataclasses
 import os
 import re
+import typing
+
+from . import ends
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CORPORA = os.path.join(HERE, "..", "..", "..", "gateway-core", "src", "test", "resources", "http1")
@@ -13,12 +16,18 @@ SINGLE = {"r": "\r", "n": "\n", "t": "\t", "0": "\0", "\\": "\\"}
 
 @dataclasses.dataclass
 class Case:
-    kind: str  # requests or responses
+    kind: str  # a name of kinds.py
     title: str
     method: str = "GET"  # of the request that a response answers
     sent: bytes = b""
-    closes: bool = False  # whether the upstream closes behind its response
     comparable: bool = True  # whether a client and an upstream at the two ends can play it
+    steps: tuple = ()  # what the client does: bytes to send, and the words of ends.py
+    upstream: tuple = ()  # what the upstream does, if it does not just answer
+    early: bool = False  # whether it does so before it reads the request's body
+    streams: tuple = (1,)  # of HTTP/2, which are to end
+    raw: typing.Optional[bytes] = None  # what begins an HTTP/2 connection, if that is not the preface and SETTINGS
+    crashes: tuple = ()  # names of proxies whose process dies of it, so that they are not asked
+    probe: bool = True  # whether the client asks in the end if the HTTP/2 connection still lives
 
 
 def unescape(text):
@@ -48,9 +57,7 @@ def read(kind):
                 found[-1].method, _, unfinished = rest.partition(" ")
                 found[-1].comparable = not unfinished
             elif word == "eof":
-                found[-1].closes = True
-    return found
-
-
-def both():
-    return [case for kind in ("requests", "responses") for case in read(kind) if case.comparable and case.sent]
+                found[-1].upstream = (ends.CLOSE,)
+    for case in found:
+        case.upstream = (case.sent, *case.upstream) if kind == "responses" else ()
+    return [case for case in found if case.comparable and case.sent]

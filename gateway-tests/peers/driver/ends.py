@@ -2,12 +2,23 @@
 
 import hashlib
 import socket
+import struct
 import threading
 
 QUIET = 2.0  # seconds without a byte after which nothing more is expected
 FIRST = 10.0  # seconds until the first byte: a loaded machine takes its time
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 NO_BODY = (204, 304)
+
+# What a client or an upstream does besides sending bytes.
+READ = "reads a response"
+HEAD = "reads until a response's head is there"
+SEEN = "waits until the upstream has the head of a request"
+TOLD = "waits until the client has the head of the response"
+FIN = "ends its direction, and reads on"
+CLOSE = "closes"
+RESET = "resets the connection"
+LEFT = "waits whether the connection ends"
 
 
 class Broken(Exception):
@@ -124,6 +135,9 @@ class Upstream(threading.Thread):
         """The next requests belong to this case."""
         self.case = case
         self.seen = []  # what the requests were
+        self.asked_next = False  # whether the request after that of the case has begun
+        self.told = threading.Event()  # set once the client has the head of the answer
+        self.asked = threading.Event()  # set once the head of a request has come
         self.connections = []  # the connection of each
         self.reading = 0
 
@@ -151,18 +165,50 @@ class Upstream(threading.Thread):
                     self.seen.append("something that is no request")
                     return
                 case = self.case
+                self.asked.set()
+                method, _, rest = line.partition(" ")
+                scripted = bool(case.upstream) and "/next" not in rest
+                if scripted and case.early and not self.follow(case.upstream, connection, reader):
+                    return
                 whole = self.read(reader, line, fields, number)
                 if not whole:
                     return
-                method, _, rest = line.partition(" ")
+                if scripted and case.early:
+                    continue
                 answer = ANSWER.replace(b"ok", b"") if method == "HEAD" else ANSWER
-                scripted = case.kind == "responses" and "/next" not in rest
+                if not self.follow(case.upstream if scripted else (answer,), connection, reader):
+                    return
+
+    def follow(self, steps, connection, reader):
+        """Does what a case says of the upstream. Returns whether the connection goes on."""
+        for step in steps:
+            if step == TOLD:
+                self.told.wait(FIRST)
+            elif step == FIN:
+                connection.shutdown(socket.SHUT_WR)
                 try:
-                    connection.sendall(case.sent if scripted else answer)
+                    while True:
+                        reader.more(FIRST)
+                except (Ended, Quiet):
+                    return False
+            elif step == LEFT:
+                try:
+                    reader.more(FIRST / 2)
+                except Ended:
+                    return False
+                except Quiet:
+                    pass
+            elif step == CLOSE:
+                return False
+            elif step == RESET:
+                reset(connection)
+                return False
+            else:
+                try:
+                    connection.sendall(step)
                 except OSError:
-                    return
-                if scripted and case.closes:
-                    return
+                    return False
+        return True
 
     def read(self, reader, line, fields, number):
         """Reads a request's body, and remembers the request. Returns whether it was whole."""
@@ -188,6 +234,11 @@ class Upstream(threading.Thread):
         return not end
 
 
+def reset(connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
 class Client:
     def __init__(self, port):
         self.connection = socket.create_connection(("127.0.0.1", port))
@@ -196,11 +247,31 @@ class Client:
     def close(self):
         self.connection.close()
 
-    def send(self, data):
+    def send(self, data, with_fin=False):
+        """Sends bytes, together with the FIN that follows if that is asked for."""
         try:
-            self.connection.sendall(data)
+            self.connection.sendall(data, socket.MSG_MORE if with_fin else 0)
         except OSError:
             pass  # what was answered before is read all the same
+
+    def await_head(self):
+        try:
+            while b"\r\n\r\n" not in self.reader.buffer:
+                self.reader.more(FIRST)
+        except (Ended, Quiet):
+            pass
+
+    def end(self):
+        """Returns how the connection ends, if it does."""
+        try:
+            while True:
+                if self.reader.buffer:
+                    return "something more"
+                self.reader.more(QUIET)
+        except Ended:
+            return "closed"
+        except Quiet:
+            return "open"
 
     def response(self, method):
         """Returns what came as text, and whether another response may follow."""
@@ -240,13 +311,6 @@ class Client:
         return text + (f" body {shown(body)}" if body and status < 400 else ""), open_after
 
 
-def play(case, port, upstream):
-    """Has both ends play a case through the lane of a proxy. Returns what came of it."""
-    upstream.play(case)
-    answer = request(case, port, upstream) if case.kind == "requests" else response(case, port, upstream)
-    return answer.replace(f"127.0.0.1:{upstream.port}", "ENDPOINT")
-
-
 def request(case, port, upstream):
     """Sends the bytes of a request. Returns what the upstream saw, and what the client was told besides."""
     client = Client(port)
@@ -283,6 +347,7 @@ def response(case, port, upstream):
             client.close()
             client = Client(port)
         before = upstream.connections[-1] if upstream.connections else 0
+        upstream.asked_next = True
         client.send(b"GET /next HTTP/1.1\r\nHost: a.test\r\n\r\n")
         after, _ = client.response("GET")
         if after != "200 body ok":
@@ -291,3 +356,36 @@ def response(case, port, upstream):
         return text + ("; kept" if kept else "; closed")
     finally:
         client.close()
+
+
+def connection(case, port, upstream):
+    """Plays the steps of a client. Returns what the upstream saw, what the client got, and what became of its connection."""
+    client = Client(port)
+    told, fin = [], False
+    try:
+        for at, step in enumerate(case.steps):
+            if step == READ:
+                told.append(client.response(case.method)[0])
+                upstream.told.set()
+            elif step == HEAD:
+                client.await_head()
+                upstream.told.set()
+            elif step == SEEN:
+                upstream.asked.wait(FIRST)
+            elif step == FIN:
+                client.connection.shutdown(socket.SHUT_WR)
+                fin = True
+            else:
+                client.send(step, case.steps[at + 1:at + 2] == (FIN,))
+        if fin:
+            end = client.end()
+        else:
+            client.send(b"GET /next HTTP/1.1\r\nHost: a.test\r\n\r\n")
+            text, _ = client.response("GET")
+            end = {"200 body ok": "kept"}.get(text, text)
+    finally:
+        client.close()
+    upstream.settled()
+    # Whether the upstream sees the beginning of what a client breaks off is a matter of time.
+    seen = [each for each in upstream.seen if "/next" not in each and (case.early or not each.endswith(" cut"))]
+    return ", ".join([*seen, *told]) + "; " + end

@@ -3,6 +3,8 @@
 import collections
 import os
 
+from . import kinds
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ANSWERS = os.path.join(HERE, "..", "answers.tsv")
 REASONS = os.path.join(HERE, "..", "reasons.txt")
@@ -71,7 +73,7 @@ def reasons():
             word, _, rest = line.partition(" ")
             if word == "=":
                 found.append(Reason(rest))
-            elif word in ("requests", "responses"):
+            elif word in kinds.NAMED:
                 found[-1].cases.append((word, rest))
             elif line and word != "#":
                 found[-1].text.append(line)
@@ -87,7 +89,7 @@ def faults(cases, answers):
     differences = set(answers.differences())
     explained = collections.Counter(each for reason in reasons() for each in reason.cases)
     found += [f"no reason for the difference of {kind} case '{title}'" for kind, title in differences - explained.keys()]
-    same = {each for each, row in answers.rows.items() if len(set(row.values())) == 1}
+    same = {each for each, row in answers.rows.items() if len(set(row.values()) - {""}) == 1}
     unknown = explained.keys() - answers.rows.keys()
     found += [f"a reason for {kind} case '{title}', which is no difference" for kind, title in explained.keys() & same | unknown]
     found += [f"{count} reasons for {kind} case '{title}'" for (kind, title), count in explained.items() if count > 1]
@@ -98,7 +100,7 @@ def faults(cases, answers):
 
 
 def cell(text):
-    return "`" + text.replace("|", "\\|") + "`"
+    return "`" + text.replace("|", "\\|") + "`" if text else "–"
 
 
 def page(cases, answers):
@@ -108,10 +110,11 @@ def page(cases, answers):
     lines = [
         "# Compatibility",
         "",
-        f"A test sends the same {count['requests']} requests, and as answers the same {count['responses']} responses, through the gateway,",
-        f"{', '.join(versions[:-1])} and {versions[-1]}. Each has a minimal configuration. Most of these messages are odd.",
-        f"In {len(answers.differences())} cases two of the others or more share an answer that the gateway does not give. This page has these",
-        "cases, and for each the reason. `gateway-tests/peers/answers.tsv` has all cases.",
+        f"A test plays the same {len(cases)} cases through the gateway, {', '.join(versions[:-1])} and {versions[-1]}. Each has a minimal",
+        f"configuration. Most of these messages are odd. In {len(answers.differences())} cases two of the others or more share an answer that",
+        "the gateway does not give. This page has these cases, and for each the reason. `gateway-tests/peers/answers.tsv` has all:",
+        "",
+        *(f"- {count[kind.name]} {kind.plural}" for kind in kinds.KINDS),
         "",
         "<!-- gateway-tests/peers/run writes this page -->",
         "",
@@ -119,11 +122,14 @@ def page(cases, answers):
         "",
         "- of a request: what the upstream got, as method, host, target and body. A status alone is what the client got instead.",
         "- of a response: what the client got. Then whether the upstream connection was kept or closed.",
+        "- of a connection: both, and then whether the client's connection was kept or closed.",
+        "- of HTTP/2, `RST` is the end of the stream, and `GOAWAY` that of the connection, each with its error code.",
+        "- A dash: the proxy cannot play the case. nginx speaks HTTP/1 to its upstreams.",
     ]
     for reason in reasons():
         lines += ["", f"## {reason.title}", "", *reason.text, "", "| case | gateway | " + " | ".join(NAMES[p] for p in peers) + " |"]
         lines.append("|---" * (2 + len(peers)) + "|")
         for each in reason.cases:
             row = answers.rows[each]
-            lines.append("| " + " | ".join([f"{each[0][:-1]}: {each[1]}", *(cell(row[n]) for n in (GATEWAY, *peers))]) + " |")
+            lines.append("| " + " | ".join([f"{kinds.NAMED[each[0]].singular}: {each[1]}", *(cell(row[n]) for n in (GATEWAY, *peers))]) + " |")
     return "\n".join(lines) + "\n"

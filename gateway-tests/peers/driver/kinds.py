@@ -1,0 +1,42 @@
+"""The kinds of cases: what each side of the proxy speaks, and who plays the ends."""
+
+import dataclasses
+import typing
+
+from . import connection_cases, corpus, ends, http2, http2_cases
+
+PLAIN = ("http1", "http1")
+
+
+@dataclasses.dataclass
+class Kind:
+    name: str
+    singular: str  # as the page says it
+    plural: str
+    cases: typing.Callable
+    play: typing.Callable
+    protocols: tuple = PLAIN  # downstream and upstream
+
+
+KINDS = (
+    Kind("requests", "request", "requests of HTTP/1", lambda: corpus.read("requests"), ends.request),
+    Kind("responses", "response", "responses of HTTP/1", lambda: corpus.read("responses"), ends.response),
+    Kind("connections", "connection", "ends of HTTP/1 connections", connection_cases.cases, ends.connection),
+    Kind("http2-requests", "HTTP/2 request", "requests of HTTP/2", http2_cases.requests, http2.play, ("http2", "http1")),
+    Kind("http2-responses", "HTTP/2 response", "responses of HTTP/2", http2_cases.responses, ends.response, ("http1", "http2")),
+)
+NAMED = {kind.name: kind for kind in KINDS}
+
+
+def cases():
+    return [case for kind in KINDS for case in kind.cases()]
+
+
+def upstream(protocols):
+    return http2.Upstream() if protocols[1] == "http2" else ends.Upstream()
+
+
+def play(case, port, end):
+    """Has both ends play a case through the lane of a proxy. Returns what came of it."""
+    end.play(case)
+    return NAMED[case.kind].play(case, port, end).replace(f"127.0.0.1:{end.port}", "ENDPOINT")

@@ -1,0 +1,42 @@
+package dev.gateway.tests.proxying;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.support.GatewayJar;
+import dev.gateway.tests.support.Tools;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The gateway gives the recorded answers to cases that unit tests do not have: frames of HTTP/2 in both directions, and what
+ * ends a connection. {@code CompatibilityTest} compares them with those of other proxies.
+ */
+@Tag("jar")
+@Timeout(120)
+class CompatibilityIT {
+    @Test
+    void theGatewayGivesTheRecordedAnswers() throws Exception {
+        Process run = new ProcessBuilder(
+                        Tools.find("python3"),
+                        "peers/run",
+                        "--jar",
+                        GatewayJar.file().toString(),
+                        "--java",
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--kinds",
+                        "connections",
+                        "http2-requests",
+                        "http2-responses")
+                .redirectErrorStream(true)
+                .start();
+        try {
+            String said = new String(run.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(run.waitFor()).as(said).isZero();
+        } finally {
+            run.destroy();
+        }
+    }
+}
