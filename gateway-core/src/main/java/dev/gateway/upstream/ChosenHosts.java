@@ -58,7 +58,7 @@ final class ChosenHosts {
         return zones.share();
     }
 
-    /** Tells the listener which endpoints are chosen, now and at each change. */
+    /** Tells the listener which endpoints are chosen, now and at each change; also if only the keeping of sessions changes. */
     void tell(Consumer<List<Host>> listener, HostSet all) {
         listeners.add(listener);
         listener.accept(all.hosts.stream().filter(Host::isChosen).toList());
@@ -74,9 +74,11 @@ final class ChosenHosts {
         return all.hosts.stream().filter(Host::takesSessions).toList();
     }
 
-    private void tellOfSessions(HostSet all) {
+    /** Tells first who takes sessions: limits are divided among these, before those who wait look for room. */
+    private void tell(HostSet all, List<Host> hosts) {
         List<Host> taking = takingSessions(all);
         sessionListeners.forEach(each -> each.accept(taking));
+        listeners.forEach(each -> each.accept(hosts));
     }
 
     /** Begins the slow start of an endpoint that the previous generation did not have. */
@@ -123,7 +125,7 @@ final class ChosenHosts {
         all.hosts.forEach(host -> host.setSpare(host.isWell() && !included.contains(host)));
         if (!rebuild && chosen.equals(choice.endpoints) && doubtful == choice.doubtful) {
             if (keepingChanged) {
-                tellOfSessions(all);
+                tell(all, hosts);
             }
             return; // keep the balancer, and its position in the turn
         }
@@ -133,10 +135,7 @@ final class ChosenHosts {
         for (Host host : all.hosts) {
             host.setChosen(included.contains(host), included.isEmpty());
         }
-        for (Consumer<List<Host>> listener : listeners) {
-            listener.accept(hosts);
-        }
-        tellOfSessions(all);
+        tell(all, hosts);
         Balancer balancer = zones.balancer(all.hosts, hosts, doubtful, policy);
         choice = new Choice(
                 balancer, chosen, doubtful); // last, because new endpoints get their share of the limits above

@@ -152,7 +152,10 @@ public final class Health {
         listener = next;
     }
 
-    /** Tells a listener which endpoints may be chosen, now and at each change; on any thread, so it must not take long. */
+    /**
+     * Tells a listener which endpoints may be chosen, now and at each change, and when an endpoint that drains loses its
+     * sessions; on any thread, so it must not take long.
+     */
     public synchronized void onChoice(Consumer<List<Host>> chooser) {
         chosen.tell(chooser, set);
     }

@@ -53,7 +53,7 @@ public final class Upstream {
             limit(host);
             host.beginUndivided();
         });
-        health.onChoice(this::divide);
+        health.onSessionChoice(this::divide);
     }
 
     private void limit(Host host) {
@@ -105,9 +105,10 @@ public final class Upstream {
         return "no endpoint of " + name + " may be used: " + health.summary();
     }
 
-    private void divide(List<Host> chosen) {
-        connections.divide(health.hosts(), chosen, Host::connections);
-        requests.divide(health.hosts(), chosen, Host::requests);
+    /** Divides the limits among the endpoints that get requests, be it of their sessions only. */
+    private void divide(List<Host> used) {
+        connections.divide(health.hosts(), used, Host::connections);
+        requests.divide(health.hosts(), used, Host::requests);
     }
 
     /** Returns the name in the configuration. */

@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.OutlierDetection.Counts;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -73,6 +74,27 @@ class UpstreamTest {
         health.drain(ENDPOINTS.get(0).toString(), true);
         Upstream next = new Upstream("app", health, settings);
         assertThat(take(next.host(ENDPOINTS.get(1)).connections())).isEqualTo(4);
+    }
+
+    @Test
+    void anEndpointThatDrainsHasItsShareAsLongAsItKeepsItsSessions() {
+        List<String> told = new ArrayList<>();
+        Host drained = upstream.host(ENDPOINTS.get(0));
+        Host other = upstream.host(ENDPOINTS.get(1));
+        health.onChoice(chosen -> told.add(chosen + ", " + drained.connections().hasRoom()));
+        health.drainButSessions(drained.toString(), 1);
+        assertThat(take(drained.connections())).isEqualTo(2);
+        assertThat(take(drained.requests())).isEqualTo(3);
+        assertThat(take(other.connections())).isEqualTo(2);
+        assertThat(take(other.requests())).isEqualTo(3);
+        health.endSessions(drained.toString(), 1);
+        assertThat(take(other.connections()))
+                .as("what the other has is not missing any more")
+                .isEqualTo(2);
+        assertThat(take(other.requests())).isEqualTo(3);
+        assertThat(told)
+                .as("the first choice, the drain, and the end of the sessions, each after the limits were divided")
+                .containsExactly("[192.0.2.0:80, 192.0.2.1:80], true", "[192.0.2.1:80], true", "[192.0.2.1:80], true");
     }
 
     @Test
