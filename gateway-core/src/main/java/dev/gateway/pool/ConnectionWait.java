@@ -9,6 +9,12 @@ import org.jspecify.annotations.Nullable;
  * place within the upstream's limit of pending requests, and the upstream's settings limit the time. Confined to its event loop.
  */
 abstract class ConnectionWait extends Timer {
+    /**
+     * A request waits this part of the time for connecting before it looks for another endpoint. With the default time,
+     * that is less than a second, which is when the kernel repeats a lost SYN.
+     */
+    private static final int PATIENCE_DIVISOR = 6;
+
     final long sinceNanos;
     private PendingLimit.@Nullable Place place; // null if it waits for no permit
 
@@ -44,6 +50,14 @@ abstract class ConnectionWait extends Timer {
             context.resources.wheel.arm(this, context.settings.poolAcquireMillis());
         }
         return true;
+    }
+
+    /** Begins to wait for a connection that is being made; the timer ends the patience with its endpoint. */
+    final void beginForDial(UpstreamContext context) {
+        long patienceMillis = context.settings.connectMillis() / PATIENCE_DIVISOR;
+        if (patienceMillis > 0) {
+            context.resources.wheel.arm(this, patienceMillis);
+        }
     }
 
     private void lose(UpstreamContext context, PendingLimit.Place lost) {

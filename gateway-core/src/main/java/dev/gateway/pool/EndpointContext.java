@@ -13,6 +13,9 @@ final class EndpointContext extends UpstreamContext {
     /** Whether connections speak HTTP/1.1 only, even if the endpoint offers HTTP/2. */
     final boolean http1Only;
 
+    /** Whether a request that cannot be connected here may go to another endpoint of the upstream. */
+    final boolean movable;
+
     /** Whether requests may go to any chosen endpoint of the upstream, and so wait for all of them. */
     final boolean flexible;
 
@@ -27,7 +30,8 @@ final class EndpointContext extends UpstreamContext {
         this.host = host;
         this.idleTimeout = shared.idleTimeout(target.endpoint());
         this.http1Only = http1Only;
-        this.flexible = !http1Only && !target.isNamed() && shared.isFlexible(target.endpoint());
+        this.movable = !target.isNamed() && shared.isFlexible(target.endpoint());
+        this.flexible = movable && !http1Only;
     }
 
     /** Whether the next connection speaks HTTP/1.1 although the endpoint may offer HTTP/2. */

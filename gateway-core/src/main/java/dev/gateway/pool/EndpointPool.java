@@ -64,6 +64,9 @@ final class EndpointPool
          */
         boolean moveToUntried(Waiter waiter);
 
+        /** Does so for an upgrade that waits for a connection of HTTP/1.1 beside those of HTTP/2. */
+        boolean moveUpgradeToUntried(Waiter waiter);
+
         /** The number of waiting requests for which no connection is being made changes by this. */
         void onWithoutDial(int change);
 
@@ -131,6 +134,24 @@ final class EndpointPool
         opening--;
         checkEmpty();
         return answer;
+    }
+
+    /** Takes over a waiting upgrade from another endpoint. Requests in flight of this endpoint already include it. */
+    void receiveUpgrade(Waiter waiter) {
+        waiter.owner.onMoved(waiter);
+        waiter.owner = pending;
+        waiter.callback.onMoved(endpoint.target.endpoint());
+        opening++;
+        PooledConnection connection = kept.takeUsable();
+        if (connection == null) {
+            pending.enqueue(waiter);
+        } else if (connection.takes(waiter.kind)) {
+            openOn(connection, waiter.events, waiter.callback);
+        } else {
+            openByHttp1(waiter);
+        }
+        opening--;
+        checkEmpty();
     }
 
     /** Makes a connection for a check: a check does not wait for one that others use. */
@@ -204,6 +225,11 @@ final class EndpointPool
 
     // For siblings
 
+    /** Whether a request waits here, or for a connection of HTTP/1.1 beside those of this pool. */
+    boolean owns(Waiter waiter) {
+        return waiter.owner == pending || (http1 != null && waiter.owner == http1.pending);
+    }
+
     /** Whether this pool takes requests of siblings. */
     boolean takesFromOthers() {
         return !closed && host.isChosen();
@@ -233,7 +259,7 @@ final class EndpointPool
 
     @Override
     public boolean moveToUntried(Waiter waiter) {
-        return others.moveToUntried(waiter);
+        return endpoint.flexible ? others.moveToUntried(waiter) : others.moveUpgradeToUntried(waiter);
     }
 
     @Override

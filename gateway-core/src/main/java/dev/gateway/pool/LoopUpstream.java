@@ -200,7 +200,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
 
     /** Returns the tunnels to an endpoint, or the tunnels to all endpoints that requests name. */
     private Tunnels tunnels(Host host) {
-        return tunnels.computeIfAbsent(host, unknown -> new Tunnels(context, host, this::tunnels));
+        return tunnels.computeIfAbsent(host, unknown -> new Tunnels(context, host, siblings, this::tunnels));
     }
 
     private PoolCounts tunnelCounts() {

@@ -13,12 +13,6 @@ import org.jspecify.annotations.Nullable;
  * confined to its event loop.
  */
 final class PendingRequests implements Waiter.Owner {
-    /**
-     * A request waits this part of the time for connecting before it looks for another endpoint. With the default time,
-     * that is less than a second, which is when the kernel repeats a lost SYN.
-     */
-    private static final int PATIENCE_DIVISOR = 6;
-
     private final EndpointContext endpoint;
     private final ConnectionOpener opener;
     private final Owner owner;
@@ -109,7 +103,7 @@ final class PendingRequests implements Waiter.Owner {
     }
 
     private boolean moveToUntried(Waiter waiter) {
-        return endpoint.flexible && waiter.isQueued() && owner.moveToUntried(waiter);
+        return endpoint.movable && waiter.isQueued() && owner.moveToUntried(waiter);
     }
 
     /**
@@ -118,9 +112,7 @@ final class PendingRequests implements Waiter.Owner {
      */
     private void limit(Waiter waiter) {
         if (waiters.size() <= opener.expected()) {
-            if (patienceMillis() > 0) {
-                endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
-            }
+            waiter.connectionWait.beginForDial(endpoint);
             return;
         }
         if (!waiter.connectionWait.beginForPermit(endpoint, waiter.client)) {
@@ -135,11 +127,6 @@ final class PendingRequests implements Waiter.Owner {
 
     private void failForOthers(Waiter waiter) {
         fail(waiter, noRetry(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
-    }
-
-    /** How long a request waits for a connection that is being made before it looks for another endpoint. */
-    private long patienceMillis() {
-        return endpoint.settings.connectMillis() / PATIENCE_DIVISOR;
     }
 
     /** Returns a failure without a retry: waiting again, at this endpoint or another, would only add load. */
@@ -179,15 +166,13 @@ final class PendingRequests implements Waiter.Owner {
             onLate();
             if (!moveElsewhere(waiter) && !moveToUntried(waiter) && waiter.isQueued()) {
                 // The pool answers the request when the connection fails.
-                endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
+                waiter.connectionWait.beginForDial(endpoint);
             }
         } else if (!waiter.connectionWait.isForPermit()) { // the connection that was being made for it has failed
             moveOrLimit(waiter);
         } else if (waiters.isAmongFirst(waiter, opener.expected())) { // it has got its permit in time
             endForPermit(waiter);
-            if (patienceMillis() > 0) {
-                endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
-            }
+            waiter.connectionWait.beginForDial(endpoint);
         } else {
             endpoint.observer.onPendingTimeout();
             fail(

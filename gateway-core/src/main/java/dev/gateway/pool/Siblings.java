@@ -117,7 +117,7 @@ final class Siblings implements EndpointPool.Others {
                 && pool.opener.mayReserve();
         EndpointPool to = take(untried, Siblings::reserve);
         if (to == null && waiter.callback.takesEjected()) {
-            to = anySpare(untried);
+            to = anySpare(pool -> untried.test(pool) && reserve(pool));
         }
         if (to != null) {
             to.pending.receive(waiter);
@@ -125,11 +125,38 @@ final class Siblings implements EndpointPool.Others {
         return to != null;
     }
 
+    @Override
+    public boolean moveUpgradeToUntried(Waiter waiter) {
+        EndpointPool to = take(
+                pool -> !pool.owns(waiter)
+                        && !isTried(waiter.callback, pool)
+                        && pool.endpoint.host.requests().hasRoom(),
+                pool -> pool.endpoint.host.requests().tryAcquire());
+        if (to != null) {
+            to.receiveUpgrade(waiter);
+        }
+        return to != null;
+    }
+
+    /**
+     * Returns another endpoint that has room for a tunnel, and that the tunnel has not tried; an ejected one only if the
+     * tunnel takes that and no other has room. Null if there is none.
+     */
+    @Nullable
+    Host untriedWithRoom(Host from, StreamOpener.Callback request) {
+        Predicate<EndpointPool> untried = pool -> pool.endpoint.host != from && !isTried(request, pool);
+        EndpointPool to = take(pool -> untried.test(pool) && hasRoom(pool.endpoint.host), pool -> true);
+        if (to == null && request.takesEjected()) {
+            to = anySpare(untried);
+        }
+        return to == null ? null : to.endpoint.host;
+    }
+
     private @Nullable EndpointPool anySpare(Predicate<EndpointPool> wanted) {
         int start = (int) random.applyAsLong(pools.size());
         for (int i = 0; i < pools.size(); i++) {
             EndpointPool pool = pools.get((start + i) % pools.size());
-            if (pool.endpoint.host.isSpare() && !pool.isClosed() && wanted.test(pool) && reserve(pool)) {
+            if (pool.endpoint.host.isSpare() && !pool.isClosed() && wanted.test(pool)) {
                 return pool;
             }
         }

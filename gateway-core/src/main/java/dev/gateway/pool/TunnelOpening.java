@@ -24,14 +24,15 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening>
 
     private long dialedNanos; // when its dial began
     private boolean answered;
+    private boolean late; // its dial has already counted as a failure of the endpoint
     private @Nullable ClientPreamble preamble; // like the dial, null once the connection is established
     private @Nullable Dial dial;
     private @Nullable TcpClientStream stream;
 
     /** The tunnels to the same endpoint; changes if the target does. */
     interface Owner {
-        /** It has waited for a permit for as long as it may. */
-        void onWaitedTooLong(TunnelOpening tunnel);
+        /** It has waited for a permit for as long as it may, or its connection takes long. */
+        void onWaited(TunnelOpening tunnel);
 
         /** Another client has got its place. */
         void onPlaceLost(TunnelOpening tunnel);
@@ -68,7 +69,7 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening>
         this.connectionWait = new ConnectionWait(context.now()) {
             @Override
             protected void onExpired() {
-                TunnelOpening.this.owner.onWaitedTooLong(TunnelOpening.this);
+                TunnelOpening.this.owner.onWaited(TunnelOpening.this);
             }
 
             @Override
@@ -78,8 +79,12 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening>
         };
     }
 
-    /** Changes its target from the endpoint that it has waited for to another one. */
+    /** Changes its target from the endpoint that it has waited for, or dialed so far, to another one. */
     void moveTo(Owner other, DialTarget there) {
+        if (dial != null) {
+            dial.cancel();
+        }
+        late = false;
         owner = other;
         target = there;
         callback.onMoved(there.endpoint());
@@ -90,6 +95,13 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening>
         dialedNanos = context.now();
         dial = new Dial(context, target, Alpn.NONE, preamble, true, this);
         dial.start(turn);
+    }
+
+    /** Its dial takes long; returns false if it has already counted as a failure of the endpoint. */
+    boolean onLate() {
+        boolean first = !late;
+        late = true;
+        return first;
     }
 
     @Override

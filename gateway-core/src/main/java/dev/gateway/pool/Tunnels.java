@@ -29,6 +29,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     private final SharedUpstream shared;
     private final UpstreamObserver observer;
     private final Host host;
+    private final Siblings others;
     private final Function<Host, Tunnels> siblings;
     private final PermitWaiter permit;
     private final WaitQueue<TunnelOpening> waiting = new WaitQueue<>();
@@ -40,13 +41,15 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     /**
      * Begins without tunnels.
      *
+     * @param others finds another endpoint of the upstream
      * @param siblings returns the tunnels to other endpoints of the upstream on this loop
      */
-    Tunnels(UpstreamContext context, Host host, Function<Host, Tunnels> siblings) {
+    Tunnels(UpstreamContext context, Host host, Siblings others, Function<Host, Tunnels> siblings) {
         this.context = context;
         this.shared = context.shared;
         this.observer = context.observer;
         this.host = host;
+        this.others = others;
         this.siblings = siblings;
         this.permit = new PermitWaiter(context.resources, host, shared.isFlexible(host.endpoint()), this);
     }
@@ -99,6 +102,42 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     private void dial(TunnelOpening tunnel) {
         dialing.add(tunnel);
         tunnel.dial(turn++);
+        if (dialing.contains(tunnel)) {
+            tunnel.connectionWait.beginForDial(context);
+        }
+    }
+
+    /** The connection of a tunnel takes long: the tunnel goes to another endpoint that has room, if there is one. */
+    private void onLate(TunnelOpening tunnel) {
+        if (!permit.flexible) {
+            return; // the request has named the endpoint
+        }
+        if (!context.resources.room.isAwaitedHere() && tunnel.onLate()) { // else the endpoint is not to blame
+            shared.upstream.health().onUnreached(tunnel.target.endpoint(), Cause.CONNECT_TIMEOUT);
+        }
+        Host other = others.untriedWithRoom(host, tunnel.callback);
+        if (other == null || !siblings.apply(other).receive(tunnel, this)) {
+            tunnel.connectionWait.beginForDial(context);
+        }
+    }
+
+    /** Takes over a tunnel whose connection to another endpoint takes long; returns false if there is no room for it. */
+    private boolean receive(TunnelOpening tunnel, Tunnels from) {
+        if (closed || !host.requests().tryAcquire()) {
+            return false;
+        }
+        if (host.isSpare()) {
+            shared.permits.acquireBeyond(permit); // no limit holds for an ejected endpoint
+        } else if (!shared.permits.tryAcquire(host)) {
+            host.requests().release();
+            return false;
+        }
+        from.dialing.remove(tunnel);
+        tunnel.moveTo(this, DialTarget.straight(host.endpoint()));
+        from.host.requests().release();
+        shared.permits.release(from.host);
+        dial(tunnel);
+        return true;
     }
 
     /** This has got a permit for another endpoint: the tunnel whose turn it is goes there. */
@@ -132,7 +171,11 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     }
 
     @Override
-    public void onWaitedTooLong(TunnelOpening tunnel) {
+    public void onWaited(TunnelOpening tunnel) {
+        if (!tunnel.isQueued()) {
+            onLate(tunnel);
+            return;
+        }
         observer.onPendingTimeout();
         fail(
                 tunnel,
@@ -162,7 +205,8 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     @Override
     public void onDialFailed(TunnelOpening tunnel, Failure failure) {
         dialing.remove(tunnel);
-        if (failure.cause() != Cause.OVERLOAD) { // a shortage of the gateway, no failure of the endpoint
+        boolean isOurs = failure.cause() == Cause.OVERLOAD; // a shortage of the gateway, no failure of the endpoint
+        if (!isOurs && tunnel.onLate()) {
             shared.upstream.health().onUnreached(tunnel.target.endpoint(), failure.cause());
         }
         observer.onConnectFailed(failure.cause());
@@ -174,6 +218,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     public void onDialed(TunnelOpening tunnel, Channel channel) {
         boolean secure = shared.isSecured() || tunnel.target.isSecured();
         dialing.remove(tunnel);
+        tunnel.connectionWait.cancel();
         shared.upstream.health().onReached(tunnel.target.endpoint());
         open.add(tunnel);
         observer.onPendingEnded(context.now() - tunnel.connectionWait.sinceNanos);

@@ -40,6 +40,8 @@ final class FakeUpstream implements AutoCloseable {
     final BlockingQueue<Runnable> held = new LinkedBlockingQueue<>();
     /** Whether HTTP/2 clients are told that they may send extended CONNECT. */
     volatile boolean extendedConnect;
+    /** Whether nothing answers on further connections, not even TLS. */
+    volatile boolean deaf;
 
     private final Channel server;
     private final boolean http2;
@@ -57,7 +59,9 @@ final class FakeUpstream implements AutoCloseable {
                     @Override
                     protected void initChannel(Channel channel) {
                         connections.add(channel);
-                        begin(channel);
+                        if (!deaf) {
+                            begin(channel);
+                        }
                     }
                 })
                 .bind()

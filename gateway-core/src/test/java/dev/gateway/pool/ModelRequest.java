@@ -15,7 +15,9 @@ import dev.gateway.upstream.StreamOpener;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
+import java.util.HashSet;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A request, tunnel or check that is sent through the pools, as an exchange does it. It is to get one answer, and no more. */
@@ -31,6 +33,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
     final int attempt;
     final long sinceNanos;
     private final Owner owner;
+    private final Set<Endpoint> tried = new HashSet<>();
     private Endpoint endpoint;
     private State state = State.WAITING;
     private int turn; // its place among those who wait
@@ -79,6 +82,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
         this.kind = kind;
         this.attempt = attempt;
         this.endpoint = endpoint;
+        this.tried.add(endpoint);
         this.sinceNanos = sinceNanos;
         this.owner = owner;
     }
@@ -156,10 +160,17 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
     public void onMoved(Endpoint to) {
         expect(State.WAITING, "moved");
         endpoint = to;
+        tried.add(to);
         turn = owner.nextTurn();
         if (asked) {
             owner.onMovedLater(this);
         }
+    }
+
+    /** Else those who are slow to connect could move for ever. */
+    @Override
+    public boolean isTried(Endpoint asked) {
+        return tried.contains(asked);
     }
 
     @Override

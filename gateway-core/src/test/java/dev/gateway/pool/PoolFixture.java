@@ -29,9 +29,12 @@ import dev.gateway.upstream.UpstreamTlsSettings;
 import io.netty.channel.EventLoop;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -174,6 +177,21 @@ abstract class PoolFixture {
         open.add(holder);
         holder.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         return holder.getLocalPort();
+    }
+
+    /** Returns a port whose queue of connections is full, so that the kernel drops each SYN. */
+    int blackHole() throws IOException {
+        ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        open.add(server);
+        while (true) {
+            Socket socket = new Socket();
+            open.add(socket);
+            try {
+                socket.connect(new InetSocketAddress(server.getInetAddress(), server.getLocalPort()), 500);
+            } catch (SocketTimeoutException e) {
+                return server.getLocalPort();
+            }
+        }
     }
 
     void to(FakeUpstream origin) throws Exception {

@@ -13,9 +13,11 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
 import dev.gateway.upstream.UpstreamTlsSettings;
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -935,6 +937,33 @@ class PoolsTest extends PoolFixture {
         assertThat(getAsUpgrade("/").connection()).isEqualTo(2);
         assertThat(counted()).isEqualTo(new PoolCounts(2, 0, 0, 0));
         awaitEvents("opened HTTP_2", "opened HTTP_1_1");
+    }
+
+    /** A connection of HTTP/2 is there, so that the upgrade waits for one of HTTP/1.1 beside it. */
+    @Test
+    void anUpgradeThatIsSlowToConnectGoesToAnotherEndpoint() throws Exception {
+        settings.tls = tls(true, "localhost", null);
+        CertificateFiles certificate = certificate("localhost");
+        FakeUpstream slow = https(certificate, ClientAuthentication.NONE, List.of("h2", "http/1.1"));
+        FakeUpstream other = https(certificate, ClientAuthentication.NONE, List.of("h2", "http/1.1"));
+        upstreamOf(
+                List.of(new Endpoint(0, "127.0.0.1", slow.port(), 1), new Endpoint(1, "127.0.0.1", other.port(), 1)),
+                RoundRobin::new,
+                DialSettings.DIRECT);
+        Endpoint first = upstream.endpoints().get(0);
+        assertThat(get("/").connection()).isEqualTo(1);
+        slow.deaf = true;
+        Reply upgrade = getAsUpgrade("/");
+        assertThat(counted().connecting()).isEqualTo(1);
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(4)); // less than connecting may take
+        upgrade.connection();
+        assertThat(upgrade.movedTo).isEqualTo(upstream.endpoints().get(1));
+        assertThat(upstream.host(first).isUnreached()).isTrue();
+        assertThat(upstream.host(first).requests().taken()).isZero();
+        slow.connections.forEach(Channel::close);
+        while (counted().connecting() > 0) {
+            Thread.onSpinWait(); // until it has failed
+        }
     }
 
     @Test

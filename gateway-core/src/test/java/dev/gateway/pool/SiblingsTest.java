@@ -9,12 +9,6 @@ import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -348,20 +342,5 @@ class SiblingsTest extends PoolFixture {
         second = new Endpoint(1, "127.0.0.1", ports[1], 1);
         List<Endpoint> endpoints = List.of(first, second);
         upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
-    }
-
-    /** Returns a port whose queue of connections is full, so that the kernel drops each SYN. */
-    private int blackHole() throws IOException {
-        ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        open.add(server);
-        while (true) {
-            Socket socket = new Socket();
-            open.add(socket);
-            try {
-                socket.connect(new InetSocketAddress(server.getInetAddress(), server.getLocalPort()), 500);
-            } catch (SocketTimeoutException e) {
-                return server.getLocalPort();
-            }
-        }
     }
 }

@@ -38,6 +38,9 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
     /** Everything but data, in order: opened, 200, writable, end, reset CAUSE, failed CAUSE. */
     final BlockingQueue<String> events = new LinkedBlockingQueue<>();
 
+    /** The endpoint that it has gone to instead of the asked one. */
+    volatile @Nullable Endpoint movedTo;
+
     private final BlockingQueue<byte[]> received = new LinkedBlockingQueue<>();
     private final EventLoop loop;
     private StreamOpener.Opening opening = StreamOpener.Opening.DONE;
@@ -77,6 +80,11 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
     @Override
     public Object client() {
         return owner;
+    }
+
+    @Override
+    public void onMoved(Endpoint to) {
+        movedTo = to;
     }
 
     TunnelClient established() throws InterruptedException {

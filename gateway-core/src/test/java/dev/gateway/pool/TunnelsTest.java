@@ -665,6 +665,66 @@ class TunnelsTest extends PoolFixture {
                         java.util.Base64.getDecoder().decode(pem)));
     }
 
+    // Endpoints to which a connection takes long
+
+    @Test
+    void aTunnelThatIsSlowToConnectGoesToAnotherEndpoint() throws Exception {
+        settings.connectMillis = 40_000;
+        upstreamOf(
+                List.of(
+                        new Endpoint(0, "127.0.0.1", blackHole(), 1),
+                        new Endpoint(1, "127.0.0.1", server.getLocalPort(), 1)),
+                RoundRobin::new,
+                DialSettings.DIRECT);
+        Endpoint slow = upstream.endpoints().get(0);
+        TunnelClient client = tunnel(0);
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 0, 1, 0));
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        client.established();
+        assertThat(client.movedTo).isEqualTo(upstream.endpoints().get(1));
+        assertThat(counted()).as("the slow connection is given up").isEqualTo(new PoolCounts(0, 1, 0, 0));
+        assertThat(upstream.host(slow).isUnreached()).isTrue();
+        assertThat(upstream.host(slow).requests().taken()).isZero();
+        assertThat(upstream.host(slow).connections().taken()).isZero();
+        try (Socket peer = accept()) {
+            end(client, peer);
+        }
+        awaitEvents("opened TCP", "closed");
+        assertThat(upstream.requests().taken()).isZero();
+        assertThat(upstream.connections().taken()).isZero();
+    }
+
+    @Test
+    void aTunnelThatIsSlowToConnectStaysIfNoOtherEndpointIsLeft() throws Exception {
+        settings.connectMillis = 40_000;
+        settings.maxConnections = 2;
+        upstreamOf(
+                List.of(
+                        new Endpoint(0, "127.0.0.1", blackHole(), 1),
+                        new Endpoint(1, "127.0.0.1", server.getLocalPort(), 1)),
+                RoundRobin::new,
+                DialSettings.DIRECT);
+        TunnelClient holds = TunnelClient.open(
+                pools.opener(0),
+                transport.loops().get(0),
+                upstream,
+                upstream.endpoints().get(1));
+        holds.established();
+        TunnelClient client = tunnel(0);
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 1, 1, 0));
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 1, 1, 0));
+        try (Socket peer = accept()) {
+            end(holds, peer);
+        }
+        awaitEvents("closed");
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        client.established(); // the other endpoint has room now
+        try (Socket peer = accept()) {
+            end(client, peer);
+        }
+    }
+
     // Fixture
 
     private TunnelClient tunnel(int loop) {
