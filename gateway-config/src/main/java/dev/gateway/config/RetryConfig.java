@@ -54,10 +54,7 @@ public record RetryConfig(
      * @param silentAfter how long an endpoint may answer nobody before another is tried, zero for ever
      * @param connectWait how long a request is tried again for which no connection can be made, zero for not at all
      */
-    public record Waiting(Duration backoff, boolean retryAfter, Duration silentAfter, Duration connectWait) {
-        /** How long an endpoint may answer nobody if nothing is said. */
-        public static final Duration SILENT_AFTER = Duration.ofSeconds(15);
-    }
+    public record Waiting(Duration backoff, boolean retryAfter, Duration silentAfter, Duration connectWait) {}
 
     /**
      * How many retries an upstream takes.

@@ -289,7 +289,7 @@ final class Deadlines extends Timer {
             if (timeUp != null) {
                 owner.onClientsTimeUp(timeUp);
             } else if (owner.owesHead()) {
-                owner.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
+                owner.onAttemptTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response head in " + headMillis + " ms"));
             } else {
                 headSince = now; // the gateway waits for the client, which has other limits
                 arm(now);

@@ -35,6 +35,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
     private boolean kept; // idle for a while, so that the peer may be closing it when it is used
     private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
     private boolean dirty; // written and not flushed
+    private int activity; // what was read or written; may wrap round
     private boolean outputEnded; // a write has failed
     private boolean secured; // by TLS, whose close_notify may follow what is being read
     private boolean reading;
@@ -103,6 +104,16 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
     /** Whether {@link #open} may be called. */
     public boolean isIdle() {
         return input.state() == State.IDLE && ctx.channel().isActive();
+    }
+
+    /** Whether a request was sent that has no answer yet, not even the head of one. */
+    public boolean isAwaited() {
+        return stream != null && requestReceived && input.state() == State.HEAD;
+    }
+
+    /** Returns a number that changes with whatever is read or written. */
+    public int activity() {
+        return activity;
     }
 
     /** Returns why the connection has closed, as far as that was not up to the listener. */
@@ -233,6 +244,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         reading = true;
+        activity++;
         input.read((ByteBuf) message);
     }
 
@@ -363,6 +375,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
     @Override
     void writeHead(ByteBuf head) {
         dirty = true;
+        activity++;
         batch.emit(ctx);
         ctx.write(head).addListener(headSent);
     }
@@ -378,6 +391,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
     @Override
     void wrote(int bytes) {
         dirty = true;
+        activity++;
         if (!ctx.channel().isWritable()) {
             flush();
         }

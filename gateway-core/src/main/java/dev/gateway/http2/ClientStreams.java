@@ -89,6 +89,11 @@ final class ClientStreams implements Http2ClientStream.Owner {
         return new Http2ClientStream(this, shared, events);
     }
 
+    /** Whether a request was sent that has no answer yet, not even the head of one. */
+    boolean areAwaited() {
+        return streams.any(each -> each instanceof Http2ClientStream stream && stream.isAwaited());
+    }
+
     /** Streams that are told may be reset, and others may be opened. */
     void tellUnresponsive(String why) {
         List<Http2ClientStream> told = new ArrayList<>();
@@ -159,6 +164,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
         codec.guard().onStreamOpened();
         streams.attach(h2, stream);
         shared.sender().request(h2, head, last);
+        probe.onSent();
         return true;
     }
 

@@ -49,6 +49,13 @@ public final class Http2ClientConnection extends MultiplexedConnection
          */
         default void onOtherProtocol(String detail) {}
 
+        /**
+         * The upstream does not answer, not even a PING. {@link #onGoingAway} follows, then streams that are open are told.
+         *
+         * @param why what was found
+         */
+        default void onSilent(String why) {}
+
         /** The connection takes no new streams any more; those it has may finish. Called once at most. */
         void onGoingAway();
 
@@ -162,15 +169,26 @@ public final class Http2ClientConnection extends MultiplexedConnection
     }
 
     @Override
+    public boolean isAwaited() {
+        return requests.areAwaited();
+    }
+
+    /** What cannot be repeated waits on here. */
+    @Override
     public void onSilent() {
+        listener.onSilent(SilenceProbe.FINDING);
         goAwayOnce();
-        context().close();
+        requests.tellUnresponsive(SilenceProbe.FINDING);
+        if (activeStreams() == 0) {
+            context().close();
+        }
     }
 
     // What the upstream does.
 
     @Override
     public void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
+        probe.onMessage();
         requests.onHeaders(h2, headers, last);
     }
 

@@ -133,6 +133,16 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         }
     }
 
+    /** Whether it was sent and has no answer yet. */
+    boolean isAwaited() {
+        return phase == Phase.SENT && !isDead();
+    }
+
+    @Override
+    void onProgress() {
+        client.probe().onMessage();
+    }
+
     boolean hasResponse() {
         return phase.compareTo(Phase.ANSWERED) >= 0;
     }

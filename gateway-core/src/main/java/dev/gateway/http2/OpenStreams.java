@@ -4,6 +4,7 @@ import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Our stream for each of Netty's on one connection, kept as a property of that. */
@@ -33,6 +34,19 @@ final class OpenStreams {
     MultiplexedStream of(int streamId) {
         Http2Stream h2 = connection.stream(streamId);
         return h2 == null ? null : of(h2);
+    }
+
+    /** Whether there is one like this. */
+    boolean any(Predicate<MultiplexedStream> wanted) {
+        try {
+            return connection.forEachActiveStream(h2 -> {
+                        MultiplexedStream stream = of(h2);
+                        return stream == null || !wanted.test(stream);
+                    })
+                    != null;
+        } catch (Http2Exception e) {
+            throw new IllegalStateException(e); // no action throws it
+        }
     }
 
     void forEach(Consumer<MultiplexedStream> action) {

@@ -4,20 +4,31 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 
 /**
- * Asks a silent upstream by PING whether it is there. One that has vanished without a FIN would take all requests that
- * follow too, until TCP gives up after a quarter of an hour. Part of a connection, on its event loop.
+ * Asks an upstream by PING whether it is there, if nothing comes while requests wait for it, or after one was given up. One
+ * that has vanished without a FIN would take all requests that follow too, until TCP gives up after a quarter of an hour.
+ * Looks once a second, so that a request costs it next to nothing. Part of a connection, on its event loop.
  */
 final class SilenceProbe extends Timer {
-    static final long SILENCE_MILLIS = 5_000;
+    /** What is found in the end. */
+    static final String FINDING = "a PING was not answered in 5 s";
+
     static final long PING = 0x7072_6f62_6500_0001L;
+
+    /** So many seconds it waits, first for anything at all, then for an answer to the PING. */
+    static final int SILENT_SECONDS = 5;
+
+    private static final long SECOND_MILLIS = 1000;
 
     /** The connection that may be dead. */
     interface Owner {
         boolean isOpen();
 
+        /** Whether a request waits for an answer. */
+        boolean isAwaited();
+
         void ping(long data);
 
-        /** Nothing at all came, not even an answer to the PING. */
+        /** Nothing at all came, not even an answer to the PING. Comes again if that lasts. */
         void onSilent();
     }
 
@@ -25,7 +36,11 @@ final class SilenceProbe extends Timer {
     private final TimerWheel timers;
     private int batches; // of frames read; may wrap round
     private int batchesBefore;
-    private boolean pinged;
+    private int quiet; // seconds without any, or since the PING
+    private boolean suspected; // a request was given up, and nothing has come since it was sent
+    private boolean pinged; // and not answered
+    /** Servers of gRPC end connections for more PINGs than messages that they send. */
+    private boolean mayPing = true;
 
     SilenceProbe(Owner owner, TimerWheel timers) {
         this.owner = owner;
@@ -42,26 +57,68 @@ final class SilenceProbe extends Timer {
         batches++;
     }
 
+    /** A frame of a message has come, HEADERS or DATA. */
+    void onMessage() {
+        mayPing = true;
+    }
+
+    /** A request was sent. */
+    void onSent() {
+        if (!isArmed()) {
+            begin();
+        }
+    }
+
     /** A request was given up; if nothing was read since it was sent, the upstream is asked in a while. */
     void onGivenUp(int batchesWhenSent) {
-        if (batches == batchesWhenSent && !isArmed() && owner.isOpen()) {
-            pinged = false;
-            batchesBefore = batches;
-            timers.arm(this, SILENCE_MILLIS);
+        if (batches == batchesWhenSent && owner.isOpen()) {
+            suspected = true;
+            if (!isArmed()) {
+                begin();
+            } else if (batches != batchesBefore) {
+                hear(); // before that request
+            }
         }
+    }
+
+    private void begin() {
+        hear();
+        timers.arm(this, SECOND_MILLIS);
+    }
+
+    private void hear() {
+        batchesBefore = batches;
+        quiet = 0;
+        pinged = false;
     }
 
     @Override
     protected void onExpired() {
-        if (batches != batchesBefore || !owner.isOpen()) {
+        if (!owner.isOpen()) {
             return;
         }
+        if (batches != batchesBefore) {
+            suspected = false;
+            hear();
+        } else if (++quiet >= SILENT_SECONDS) {
+            quiet = 0;
+            onQuiet();
+        }
+        if (owner.isOpen() && (suspected || owner.isAwaited())) {
+            timers.arm(this, SECOND_MILLIS);
+        }
+    }
+
+    private void onQuiet() {
         if (pinged) {
+            suspected = false;
             owner.onSilent();
-        } else {
+        } else if (mayPing) {
+            mayPing = false;
             pinged = true;
             owner.ping(PING);
-            timers.arm(this, SILENCE_MILLIS);
+        } else {
+            suspected = false; // nothing can be asked
         }
     }
 }

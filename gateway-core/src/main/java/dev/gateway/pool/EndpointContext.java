@@ -43,6 +43,11 @@ final class EndpointContext extends UpstreamContext {
         return shared.isSecured() || target.isSecured();
     }
 
+    /** The endpoint does not answer on a connection; its requests must be told after this. */
+    void onSilent(String why) {
+        shared.upstream.health().onSilent(target.endpoint(), why);
+    }
+
     /** This number of requests to the endpoint have ended or were cancelled. */
     void releaseRequests(int count) {
         for (int i = 0; i < count; i++) {

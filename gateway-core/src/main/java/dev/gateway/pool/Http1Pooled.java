@@ -2,6 +2,7 @@ package dev.gateway.pool;
 
 import dev.gateway.http1.Http1ClientConnection;
 import dev.gateway.http1.Http1ClientSettings;
+import dev.gateway.net.PeerAcks;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
@@ -20,7 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** An HTTP/1.1 connection: it has room for one stream at a time. */
-final class Http1Pooled extends PooledConnection implements Http1ClientConnection.Listener, LoginPins.Pin {
+final class Http1Pooled extends PooledConnection
+        implements Http1ClientConnection.Listener, LoginPins.Pin, AckWatch.Owner {
     private static final Logger log = LoggerFactory.getLogger(Http1Pooled.class);
 
     /** How long to leave a connection unused that the endpoint may be closing right now. */
@@ -37,6 +39,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         }
     };
 
+    private final AckWatch watch;
     private final long openedNanos;
     private int served; // number of requests
     private boolean leased;
@@ -45,6 +48,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     Http1Pooled(Channel channel, EndpointContext endpoint, Owner owner) {
         super(channel, endpoint, owner);
+        this.watch = new AckWatch(this, endpoint.resources.wheel);
         this.openedNanos = endpoint.now();
         this.connection =
                 new Http1ClientConnection(this, endpoint.observer, endpoint.resources.wheel, settings(endpoint.target));
@@ -84,6 +88,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     @Override
     ClientStream open(ResponseEvents events) {
         leased = true;
+        watch.begin();
         logins = pinned ? logins : null; // a check has no client
         return connection.open(events);
     }
@@ -140,6 +145,35 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         } else {
             owner.onRoom(this);
         }
+    }
+
+    // ---- an endpoint that is gone
+
+    @Override
+    public boolean isAwaited() {
+        return connection.isAwaited();
+    }
+
+    @Override
+    public int activity() {
+        return connection.activity();
+    }
+
+    @Override
+    public @Nullable PeerAcks acks() {
+        return PeerAcks.read(channel);
+    }
+
+    @Override
+    public void probe(boolean on) {
+        PeerAcks.probe(channel, on);
+    }
+
+    @Override
+    public void onSilent() {
+        String why = "it has acknowledged nothing for " + AckWatch.SILENT_SECONDS + " s";
+        endpoint.onSilent(why);
+        connection.tellUnresponsive(why);
     }
 
     // ---- a client that logs in on the connection
@@ -207,6 +241,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     @Override
     public void onClosed(Http1ClientConnection closed) {
         doubtTimer.cancel();
+        watch.cancel();
         if (pinned && logins != null) {
             logins.remove(this);
         }

@@ -116,6 +116,11 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     @Override
+    public void onSilent(String why) {
+        endpoint.onSilent(why);
+    }
+
+    @Override
     public void onGoingAway() {
         owner.onGoingAway(this);
     }

@@ -259,6 +259,24 @@ public final class Health {
     }
 
     /**
+     * An endpoint is found not to answer on a connection: not even its protocol or its kernel does. That alone ejects it,
+     * however many failures outlier detection asks for. Who waits on that connection must be told after this.
+     */
+    public void onSilent(Endpoint endpoint, String why) {
+        Host host = host(endpoint);
+        if (host != null) {
+            host.setUnanswered(true);
+            host.latency().addFailure(clock.getAsLong());
+            if (successRates != null) {
+                host.countOutcome(false);
+            }
+            if (outliers != null) {
+                eject(host, outliers, Ejection.Why.NO_ANSWER, "does not answer: " + why);
+            }
+        }
+    }
+
+    /**
      * An endpoint reset a request, or the connection of one, and did not answer it. What was sent before the last such report
      * does not count as another failure in a row: one failure of the network or one lost connection ends many requests.
      *

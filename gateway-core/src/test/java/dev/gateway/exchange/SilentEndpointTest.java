@@ -60,6 +60,19 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(app().health().report(FIRST).failures()).isEqualTo(1);
     }
 
+    /** It may still be at work, and would be twice. */
+    @Test
+    void isNotLeftWhenTheTimeForTheHeadIsOver() {
+        retry = policy(new Retry.Budget(20, 10), 0);
+        get();
+        opener.last().succeed();
+        pass(5100);
+        assertThat(opener.openings).hasSize(1);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(record().attempts).isEqualTo(1);
+        assertThat(app().health().report(FIRST).failures()).isEqualTo(1);
+    }
+
     @Test
     void isWaitedForIfThereIsNoOther() {
         endpoints = List.of(FIRST);

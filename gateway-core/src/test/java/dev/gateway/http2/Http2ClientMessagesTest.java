@@ -38,6 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What an upstream may and may not send, frame by frame, and which failures may be tried again. */
 class Http2ClientMessagesTest {
+    private static final long STEP_MILLIS = 100;
     private static final int END = Frames.END_STREAM | Frames.END_HEADERS;
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
@@ -63,6 +64,11 @@ class Http2ClientMessagesTest {
                 public boolean onHttp1Required() {
                     life.add("HTTP/1.1");
                     return http1Follows;
+                }
+
+                @Override
+                public void onSilent(String why) {
+                    life.add("silent");
                 }
 
                 @Override
@@ -439,9 +445,12 @@ class Http2ClientMessagesTest {
         assertTrue(channel.isOpen());
     }
 
+    /** In steps, because some timers count seconds. */
     private void advance(long millis) {
-        channel.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
-        channel.runScheduledPendingTasks();
+        for (long passed = 0; passed < millis; passed += STEP_MILLIS) {
+            channel.advanceTimeBy(Math.min(STEP_MILLIS, millis - passed), TimeUnit.MILLISECONDS);
+            channel.runScheduledPendingTasks();
+        }
         collect();
     }
 
@@ -452,19 +461,54 @@ class Http2ClientMessagesTest {
         first.client().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response in time"));
         collect();
         assertEquals(0, sent(Frames.PING, 0).size());
-        advance(5_100);
+        advance(5_500);
         assertEquals(1, sent(Frames.PING, 0).size());
-        advance(5_100);
+        advance(5_500);
+        assertTrue(channel.isOpen());
+        assertEquals(List.of("silent", "going away"), life.subList(life.size() - 2, life.size()));
+        assertEquals(List.of("a PING was not answered in 5 s"), other.unresponsive);
+        other.client().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response in time"));
+        collect();
         assertFalse(channel.isOpen());
-        assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, other.failed().cause());
-        assertEquals(List.of("going away", "closed"), life.subList(life.size() - 2, life.size()));
+        assertEquals("closed", life.get(life.size() - 1));
+    }
+
+    @Test
+    void anUpstreamThatVanishedIsFoundWhileARequestWaits() {
+        Pair.Exchange exchange = request(Method.POST, true);
+        advance(5_500);
+        assertEquals(1, sent(Frames.PING, 0).size());
+        assertEquals(List.of(), exchange.unresponsive);
+        advance(5_500);
+        assertEquals(List.of("a PING was not answered in 5 s"), exchange.unresponsive);
+        assertTrue(channel.isOpen());
+        send(frame(Frames.HEADERS, Frames.END_HEADERS | Frames.END_STREAM, 3, block(":status", "200")));
+        assertEquals(200, exchange.heads.get(0).status(), "an answer that comes all the same");
+        assertFalse(channel.isOpen());
+    }
+
+    /** Servers of gRPC end connections for more. */
+    @Test
+    void oneRequestAsksOnceHoweverLongItWaits() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        advance(5_500);
+        byte[] data = ByteBufUtil.getBytes(sent(Frames.PING, 0).get(0).payload());
+        send(frame(Frames.PING, Frames.ACK, 0, data));
+        advance(60_000);
+        assertEquals(1, sent(Frames.PING, 0).size());
+        assertEquals(List.of(), exchange.unresponsive);
+        Pair.Exchange other = request(Method.GET, true);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS | Frames.END_STREAM, 5, block(":status", "200")));
+        assertTrue(other.ended);
+        advance(6_500);
+        assertEquals(2, sent(Frames.PING, 0).size(), "after a message that has come");
     }
 
     @Test
     void anUpstreamThatAnswersNothingButPingIsKept() {
         Pair.Exchange first = request(Method.GET, true);
         first.client().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response in time"));
-        advance(5_100);
+        advance(5_500);
         byte[] data = ByteBufUtil.getBytes(sent(Frames.PING, 0).get(0).payload());
         send(frame(Frames.PING, Frames.ACK, 0, data));
         advance(60_000);
@@ -585,6 +629,9 @@ class Http2ClientMessagesTest {
         Pair.Exchange other = request(Method.GET, true);
         Pair.Exchange left = request(Method.GET, true);
         send(frame(Frames.HEADERS, Frames.END_HEADERS, 5, block(":status", "200")));
+        advance(7_000);
+        byte[] ping = ByteBufUtil.getBytes(sent(Frames.PING, 0).get(0).payload());
+        send(frame(Frames.PING, Frames.ACK, 0, ping));
         advance(60_000); // the connection is no new one
         left.client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
         collect();

@@ -176,6 +176,7 @@ final class Pair implements AutoCloseable {
         RequestHead request;
 
         final List<ResponseHead> heads = new ArrayList<>();
+        final List<String> unresponsive = new ArrayList<>();
         final StringBuilder body = new StringBuilder();
         int received;
         boolean keepCredit;
@@ -216,6 +217,11 @@ final class Pair implements AutoCloseable {
         public String toString() {
             return heads.size() + " heads, " + received + " bytes" + (ended ? ", ended" : "")
                     + (failure == null ? "" : ", " + failure);
+        }
+
+        @Override
+        public void onUnresponsive(String why) {
+            unresponsive.add(why);
         }
 
         @Override

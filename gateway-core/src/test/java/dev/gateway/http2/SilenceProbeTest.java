@@ -16,6 +16,7 @@ class SilenceProbeTest implements SilenceProbe.Owner {
     private final List<String> done = new ArrayList<>();
     private final SilenceProbe probe;
     private boolean open = true;
+    private boolean awaited;
 
     SilenceProbeTest() {
         loop.freezeTime();
@@ -34,6 +35,11 @@ class SilenceProbeTest implements SilenceProbe.Owner {
     }
 
     @Override
+    public boolean isAwaited() {
+        return awaited;
+    }
+
+    @Override
     public void ping(long data) {
         done.add("asked");
     }
@@ -44,8 +50,15 @@ class SilenceProbeTest implements SilenceProbe.Owner {
     }
 
     private void afterSilence() {
-        loop.advanceTimeBy(SilenceProbe.SILENCE_MILLIS + 200, TimeUnit.MILLISECONDS);
-        loop.runScheduledPendingTasks();
+        after(SilenceProbe.SILENT_SECONDS);
+    }
+
+    /** A bit more than this, in steps, because the probe counts seconds. */
+    private void after(int seconds) {
+        for (int i = 0; i < seconds; i++) {
+            loop.advanceTimeBy(1_040, TimeUnit.MILLISECONDS);
+            loop.runScheduledPendingTasks();
+        }
     }
 
     @Test
@@ -91,10 +104,67 @@ class SilenceProbeTest implements SilenceProbe.Owner {
         probe.onGivenUp(probe.batches());
         afterSilence();
         probe.onRead();
+        probe.onMessage();
         afterSilence();
         probe.onGivenUp(probe.batches());
         afterSilence();
         assertEquals(List.of("asked", "asked"), done);
+    }
+
+    @Test
+    void noMoreIsAskedThanMessagesCome() {
+        probe.onGivenUp(probe.batches());
+        afterSilence();
+        probe.onRead(); // the answer to the PING
+        afterSilence();
+        probe.onGivenUp(probe.batches());
+        after(60);
+        assertEquals(List.of("asked"), done);
+        assertFalse(probe.isArmed());
+    }
+
+    @Test
+    void anUpstreamThatAnswersNobodyIsFoundWhileARequestWaits() {
+        awaited = true;
+        probe.onSent();
+        after(4);
+        assertEquals(List.of(), done);
+        after(1);
+        assertEquals(List.of("asked"), done);
+        after(4);
+        assertEquals(List.of("asked"), done);
+        after(1);
+        assertEquals(List.of("asked", "silent"), done);
+        after(5);
+        assertEquals(List.of("asked", "silent", "silent"), done, "while that lasts");
+        awaited = false;
+        after(1);
+        assertFalse(probe.isArmed());
+    }
+
+    @Test
+    void anUpstreamFromWhichSomethingComesIsNotAsked() {
+        awaited = true;
+        probe.onSent();
+        for (int i = 0; i < 10; i++) {
+            after(4);
+            probe.onRead();
+        }
+        assertEquals(List.of(), done);
+        after(6);
+        assertEquals(List.of("asked"), done);
+    }
+
+    @Test
+    void aRequestThatIsGivenUpAfterOthersWereAnsweredIsAskedFor() {
+        awaited = true;
+        probe.onSent();
+        probe.onRead();
+        int sent = probe.batches();
+        awaited = false;
+        probe.onGivenUp(sent);
+        after(5);
+        assertEquals(List.of("asked"), done);
     }
 
     @Test

@@ -4,10 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
+import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -40,6 +47,32 @@ class UnresponsiveTest extends PoolFixture {
         assertThat(one.connection()).as("it is still open").isEqualTo(1);
         two.connection();
         elsewhere.connection();
+    }
+
+    /** It has sent its SETTINGS, and then nothing any more. */
+    @Test
+    void anEndpointThatAnswersNoPingIsEjectedAndWhoWaitsOnThatConnectionIsTold() throws Exception {
+        settings.protocol = Protocol.H2C;
+        try (ServerSocket gone = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            FakeUpstream other = http2(100);
+            List<Endpoint> endpoints = List.of(
+                    new Endpoint(0, "127.0.0.1", gone.getLocalPort(), 1),
+                    new Endpoint(1, "127.0.0.1", other.port(), 1));
+            OutlierDetection outliers = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 5, 60_000, 60_000, 100);
+            upstreamOf(new Health(endpoints, RoundRobin::new, outliers, null, System::nanoTime));
+            Reply waits = get("/");
+            try (Socket connection = gone.accept()) {
+                connection.getOutputStream().write(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
+                while (!waits.isToldUnresponsive()) {
+                    ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+                    counted(); // by each loop
+                }
+                assertThat(waits.unresponsive()).isEqualTo("a PING was not answered in 5 s");
+                assertThat(upstream.health().report(endpoints.get(0)).state()).isEqualTo(Health.State.EJECTED);
+                assertThat(waits.isDone()).as("what cannot be repeated stays").isFalse();
+                waits.cancel();
+            }
+        }
     }
 
     /** As when they go to another endpoint, each in the middle of the telling. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.upstream.OutlierDetection.Counts;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class UpstreamTest {
@@ -67,6 +68,41 @@ class UpstreamTest {
         Host other = upstream.host(ENDPOINTS.get(1));
         assertThat(take(other.connections())).isEqualTo(4);
         assertThat(take(other.requests())).isEqualTo(6);
+    }
+
+    /** Of a hundred failures in a row that would eject it, this is none. */
+    @Test
+    void anEndpointThatDoesNotAnswerOnAConnectionIsEjectedAtOnce() {
+        Health patient = new Health(
+                ENDPOINTS,
+                RoundRobin::new,
+                new OutlierDetection(Counts.ABSENCE, 100, 1000, 1000, 1),
+                null,
+                System::nanoTime);
+        List<String> ejected = new ArrayList<>();
+        patient.tell(new HealthListener() {
+            @Override
+            public void onEjected(Endpoint endpoint, String why, long millis, int left) {
+                ejected.add(endpoint + " " + why);
+            }
+
+            @Override
+            public void onReturned(Endpoint endpoint) {}
+
+            @Override
+            public void onChecked(Endpoint endpoint, @Nullable String failure, int left) {}
+
+            @Override
+            public void onPanic(boolean panic, int left) {}
+        });
+        patient.onSilent(ENDPOINTS.get(1), "no PING");
+        assertThat(patient.report(ENDPOINTS.get(1)).state()).isEqualTo(Health.State.EJECTED);
+        patient.onSilent(ENDPOINTS.get(1), "no PING");
+        patient.onSilent(ENDPOINTS.get(0), "no PING"); // the last one stays
+        assertThat(ejected).containsExactly("192.0.2.1:80 does not answer: no PING");
+        patient.onAnsweredCheck(ENDPOINTS.get(1));
+        assertThat(patient.report(ENDPOINTS.get(1)).state()).isEqualTo(Health.State.HEALTHY);
+        health.onSilent(NAMED, "no PING"); // is not counted
     }
 
     @Test

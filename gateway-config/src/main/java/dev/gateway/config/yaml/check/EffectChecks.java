@@ -101,8 +101,7 @@ final class EffectChecks {
     private void silence(RuleConfig rule) {
         RetryConfig retry = rule.forwarding().retry();
         Duration silence = retry.waiting().silentAfter();
-        boolean chosen = !silence.equals(RetryConfig.Waiting.SILENT_AFTER); // the default is for all rules
-        if (chosen && retry.attempts() > 0) {
+        if (retry.attempts() > 0) {
             never(rule, retry, "silentAfter", silence, "so it leaves no silent endpoint");
         }
     }

@@ -176,10 +176,10 @@ final class RetrySchema {
                 o.defaulted(
                         "silentAfter",
                         Types.DURATION,
-                        Waiting.SILENT_AFTER,
+                        Duration.ZERO,
                         retry -> retry.waiting().silentAfter(),
                         "How long an endpoint may answer none of its requests before the gateway tries another "
-                                + "endpoint. 0s means no limit."),
+                                + "endpoint, though its connections are alive. 0s means no limit."),
                 o.defaulted(
                         "connectWait",
                         Types.DURATION,
