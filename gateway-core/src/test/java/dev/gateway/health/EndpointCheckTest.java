@@ -35,6 +35,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What answers make of an endpoint, with an upstream that the test plays and a clock that it moves. */
 class EndpointCheckTest {
@@ -245,9 +247,10 @@ class EndpointCheckTest {
         assertThat(state()).isEqualTo(State.UNHEALTHY);
     }
 
-    @Test
-    void whatTellsOfTheGatewayTellsNothingOfTheEndpoint() {
-        last().failed(Failure.of(Cause.DRAIN, "the upstream has been removed"));
+    @ParameterizedTest
+    @EnumSource(names = {"DRAIN", "OVERLOAD", "PENDING_OVERFLOW"})
+    void whatTellsOfTheGatewayTellsNothingOfTheEndpoint(Cause cause) {
+        last().failed(Failure.of(cause, "the upstream has been removed, or has no room"));
         assertThat(state()).isEqualTo(State.HEALTHY);
         assertThat(good + bad).isZero();
         next();
