@@ -13,7 +13,9 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +43,22 @@ public final class AccountFile {
      * @param hashes by user, in the order of the file
      * @param faults what is wrong, line by line
      */
-    public record Users(Map<String, HashNotation> hashes, List<String> faults) {}
+    public record Users(Map<String, HashNotation> hashes, List<String> faults) {
+        /** Returns a warning if whoever reads the file soon knows passwords, because their hashes are weak; else null. */
+        public @Nullable String weakness() {
+            List<String> weak = hashes.values().stream()
+                    .map(HashNotation::weakScheme)
+                    .filter(Objects::nonNull)
+                    .toList();
+            return weak.isEmpty()
+                    ? null
+                    : weak.size() + " of " + hashes.size() + " passwords "
+                            + (weak.size() == 1 ? "has a weak hash (" : "have weak hashes (")
+                            + String.join(", ", new TreeSet<>(weak))
+                            + "), against which a computer tries millions of passwords a second: hash them again"
+                            + " with 'htpasswd -B'";
+        }
+    }
 
     /**
      * Whose bearer tokens are whose.

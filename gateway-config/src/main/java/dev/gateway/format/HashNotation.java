@@ -1,9 +1,16 @@
 package dev.gateway.format;
 
+import org.jspecify.annotations.Nullable;
+
 /** The hash of a password as htpasswd and other tools write it (modular crypt format), taken apart. None shows itself in logs. */
 public sealed interface HashNotation {
     /** What each says instead of its hash. */
     String HIDDEN = "(a hash)";
+
+    /** Returns how it begins if a computer tries millions of passwords a second against it, null if it does not. */
+    default @Nullable String weakScheme() {
+        return null;
+    }
 
     /** Blowfish-based, as {@code htpasswd -B} writes it: {@code $2y$}. */
     record Bcrypt(String text, int cost) implements HashNotation {
@@ -52,6 +59,11 @@ public sealed interface HashNotation {
     /** MD5-based, as {@code htpasswd -m} writes it: {@code $apr1$}. */
     record Apr1(String text) implements HashNotation {
         @Override
+        public String weakScheme() {
+            return "$apr1$";
+        }
+
+        @Override
         public String toString() {
             return HIDDEN;
         }
@@ -71,6 +83,11 @@ public sealed interface HashNotation {
 
     /** SHA-1 without salt, as {@code htpasswd -s} writes it: {@code {SHA}} and the digest in base64. */
     record Sha1(String digest) implements HashNotation {
+        @Override
+        public String weakScheme() {
+            return "{SHA}";
+        }
+
         @Override
         public String toString() {
             return HIDDEN;

@@ -431,6 +431,30 @@ class TunnelConfigTest {
     }
 
     @Test
+    void passwordsWithWeakHashesAreWarnedOf() {
+        String weak =
+                ", against which a computer tries millions of passwords a second: hash them again with 'htpasswd -B'";
+        assertThat(
+                        warnings(
+                                """
+                listeners: [{name: egress, port: 3128, protocol: HTTP}, {name: web, port: 80, protocol: HTTP}]
+                connect:
+                  - parentRefs: [{name: egress}]
+                    allow: [a.example]
+                    auth: {basic: {usersFile: secrets/users-weak}}
+                routes:
+                  - parentRefs: [{name: web}]
+                    rules:
+                      - filters: [{type: BasicAuth, basicAuth: {usersFile: secrets/users-weak-one}}]
+                        backendRefs: [{name: app}]
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 1}]}]
+                """))
+                .containsExactly(
+                        "5:31: warning: usersFile: 3 of 4 passwords have weak hashes ($apr1$, {SHA})" + weak,
+                        "9:60: warning: usersFile: 1 of 1 passwords has a weak hash ($apr1$)" + weak);
+    }
+
+    @Test
     void tlsIsNotEncryptedTwice() {
         assertThat(
                         warnings(

@@ -17,10 +17,10 @@ final class AccountFiles {
     private AccountFiles() {}
 
     /** Returns the users of a file as htpasswd writes it. */
-    static Set<String> users(Path file) throws InvalidException {
+    static Users users(Path file) throws InvalidException {
         Users users = AccountFile.users(file, text(file));
         requireNone(users.faults());
-        return users.hashes().keySet();
+        return users;
     }
 
     /** Returns the identities of a file of bearer tokens. */

@@ -9,6 +9,7 @@ import dev.gateway.config.TlsConfig;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.config.yaml.type.Suggestions;
+import dev.gateway.format.AccountFile;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -43,7 +44,7 @@ final class ConnectAuthChecks {
             }
             return;
         }
-        Set<String> users = checks.names(auth, "basic", "usersFile", auth.usersFile(), AccountFiles::users);
+        Set<String> users = checks.names(auth, "basic", "usersFile", auth.usersFile(), checks.users(auth));
         Set<String> tokens = checks.names(auth, "bearer", "tokensFile", auth.tokensFile(), AccountFiles::tokens);
         Set<String> groups = checks.names(auth, "", "groupsFile", auth.groupsFile(), AccountFiles::groups);
         if (auth.clientCertificate()) {
@@ -58,6 +59,18 @@ final class ConnectAuthChecks {
             checks.namesakes(known);
         }
         checks.policies(auth, auth.clientCertificate() ? null : known, groups);
+    }
+
+    /** Returns what reads a file of users, and warns if their passwords are badly hashed. */
+    private Reader users(Auth auth) {
+        return file -> {
+            AccountFile.Users users = AccountFiles.users(file);
+            String weakness = users.weakness();
+            if (weakness != null) {
+                scope.problems.warning(scope.at(auth, "basic", "usersFile"), "usersFile: " + weakness);
+            }
+            return users.hashes().keySet();
+        };
     }
 
     /** Returns the names in a file, none if there is no file, null if it cannot be read. */

@@ -59,8 +59,14 @@ final class AuthFilterSchema {
                         "Whether the upstream gets the Authorization header.");
                 return v -> {
                     if (v.has("usersFile")) {
-                        check(v, "usersFile", v.get(users), (file, text) -> AccountFile.users(file, text)
-                                .faults());
+                        check(v, "usersFile", v.get(users), (file, text) -> {
+                            AccountFile.Users read = AccountFile.users(file, text);
+                            String weakness = read.weakness();
+                            if (weakness != null) {
+                                v.warning(v.at("usersFile"), "usersFile: " + weakness);
+                            }
+                            return read.faults();
+                        });
                     }
                     return new BasicAuth(v.position(), v.get(realm), v.get(users), v.get(forward));
                 };
