@@ -44,7 +44,7 @@ public final class AccountFile {
      * @param faults what is wrong, line by line
      */
     public record Users(Map<String, HashNotation> hashes, List<String> faults) {
-        /** Returns a warning if whoever reads the file soon knows passwords, because their hashes are weak; else null. */
+        /** Returns a warning if some hashes are so weak that a reader of the file soon knows the passwords; else null. */
         public @Nullable String weakness() {
             List<String> weak = hashes.values().stream()
                     .map(HashNotation::weakScheme)
