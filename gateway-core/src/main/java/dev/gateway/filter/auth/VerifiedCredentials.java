@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,20 +101,31 @@ final class VerifiedCredentials<T> {
         return now - entry.usedNanos > KEPT_NANOS || now - entry.addedNanos > MOST_NANOS;
     }
 
-    /** Drops what is too old, or else whatever comes first: so many that the next ones need not look through all again. */
+    /**
+     * Drops what is too old, then what was not used again, then whatever comes first: so many that the next ones need not
+     * look through all again. So a client with very many credentials that it shows once drives out its own, and not those
+     * that others use all the time.
+     */
     private void makeRoom() {
         long now = nanoClock.getAsLong();
-        int left = most - Math.max(1, most / 16);
-        long leftBytes = mostBytes - mostBytes / 16;
         entries.forEach((digest, entry) -> {
             if (isOver(entry, now)) {
                 remove(digest, entry);
             }
         });
+        drop(entry -> entry.usedNanos == entry.addedNanos);
+        drop(entry -> true);
+    }
+
+    private void drop(Predicate<Entry<T>> which) {
+        int left = most - Math.max(1, most / 16);
+        long leftBytes = mostBytes - mostBytes / 16;
         Iterator<Map.Entry<Digest, Entry<T>>> all = entries.entrySet().iterator();
         while ((entries.size() > left || bytes.get() > leftBytes) && all.hasNext()) {
             Map.Entry<Digest, Entry<T>> next = all.next();
-            remove(next.getKey(), next.getValue());
+            if (which.test(next.getValue())) {
+                remove(next.getKey(), next.getValue());
+            }
         }
     }
 

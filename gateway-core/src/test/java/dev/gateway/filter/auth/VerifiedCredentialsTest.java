@@ -80,6 +80,26 @@ class VerifiedCredentialsTest {
         assertThat(many.find(digest("y"), basis)).isSameAs(ANN);
     }
 
+    /** Such as one client with a new token for each request. */
+    @Test
+    void aFloodDrivesOutItselfAndNotWhatIsInUse() {
+        VerifiedCredentials<Identity> many = new VerifiedCredentials<>(() -> now, 64);
+        for (int i = 0; i < 32; i++) {
+            many.add(digest("x" + i), ANN, basis);
+        }
+        now = TimeUnit.SECONDS.toNanos(90);
+        for (int i = 0; i < 32; i++) {
+            many.find(digest("x" + i), basis);
+        }
+        for (int i = 0; i < 1000; i++) {
+            many.add(digest("y" + i), ANN, basis);
+            assertThat(many.size()).isLessThanOrEqualTo(64);
+        }
+        for (int i = 0; i < 32; i++) {
+            assertThat(many.find(digest("x" + i), basis)).as("x%s", i).isSameAs(ANN);
+        }
+    }
+
     @Test
     void largeResultsLeaveRoomForFewer() {
         VerifiedCredentials<Identity> some = new VerifiedCredentials<>(() -> now, 1000, 10_000);
