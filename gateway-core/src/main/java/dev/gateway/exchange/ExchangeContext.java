@@ -76,7 +76,7 @@ class ExchangeContext {
      * than before. Returns why not if there is no room.
      */
     final @Nullable Failure chargeHead() {
-        int now = head.heldBytes();
+        int now = head.heldBytes() + replacedPathBytes();
         if (now <= headBytes) {
             return null;
         }
@@ -86,6 +86,16 @@ class ExchangeContext {
         }
         headBytes = now;
         return null;
+    }
+
+    /**
+     * Returns how many bytes the path takes that the client has sent, if filters have replaced it. The access log shows it.
+     * One that is a view of the fields' array is counted with them.
+     */
+    @SuppressWarnings("ReferenceEquality") // a path that was replaced is another object
+    private int replacedPathBytes() {
+        AsciiString sent = record.path;
+        return sent == head.path() || !sent.isEntireArrayUsed() ? 0 : sent.length();
     }
 
     /** An attempt has a stream. That of a further attempt mostly takes the place of the first, and is not charged. */
