@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Bytes of a request's body that cannot be sent upstream yet; owns them until they are taken or discarded. Each piece
- * counts against the exchange's memory, and its bytes count against the connection's share of direct memory, at once:
- * clients could fill memory faster than a periodic check would notice. If direct memory still runs out, the exchanges that
- * hold most may be ended.
+ * counts against the exchange's memory, and its buffer counts against the connection's share of direct memory, at once:
+ * clients could fill memory faster than a periodic check would notice. A piece that is less than half of its buffer is
+ * copied, so that it does not keep the rest. If direct memory still runs out, the exchanges that hold most may be ended.
  */
 final class HeldBody {
     private final StalledBody.Owner owner;
@@ -39,7 +39,7 @@ final class HeldBody {
 
     /** Adds a piece and owns it. If there is no memory for it, returns false, and the caller keeps it. */
     boolean tryAdd(ByteBuf data) {
-        long room = BufferCost.room(data);
+        long room = BufferCost.slimBytes(data);
         if (!share().tryCharge(room)) {
             return false;
         }
@@ -47,10 +47,11 @@ final class HeldBody {
             share().release(room);
             return false;
         }
+        ByteBuf piece = BufferCost.slim(data);
         charged += room;
         pieces++;
-        buffers.add(data);
-        bytes += data.readableBytes();
+        buffers.add(piece);
+        bytes += piece.readableBytes();
         waiting.stall();
         return true;
     }
@@ -69,7 +70,7 @@ final class HeldBody {
         ByteBuf first = buffers.poll();
         if (first != null) {
             bytes -= first.readableBytes();
-            long room = isEmpty() ? charged : BufferCost.room(first); // pieces may have been merged
+            long room = isEmpty() ? charged : Math.min(charged, BufferCost.whole(first)); // pieces may have been merged
             charged -= room;
             share().release(room);
             if (isEmpty()) {

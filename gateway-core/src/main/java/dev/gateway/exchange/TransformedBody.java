@@ -26,7 +26,7 @@ final class TransformedBody {
     private final Owner owner;
     private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>(4);
     private final StalledBody stalled;
-    private long bytes; // number of waiting bytes
+    private long held; // bytes of memory of the waiting buffers
     private @Nullable Fields trailers; // end the body; null if none have come
     private boolean inputEnded;
     private boolean fresh; // the transform has read bytes since the last pause of the source
@@ -75,7 +75,7 @@ final class TransformedBody {
         this.output = output;
         this.owner = owner;
         this.stalled = new StalledBody(
-                owner, () -> bytes, "direct memory ran low while a transformed body waited for its receiver");
+                owner, () -> held, "direct memory ran low while a transformed body waited for its receiver");
     }
 
     /** Takes bytes of the source and the ownership of the buffer. */
@@ -87,7 +87,7 @@ final class TransformedBody {
         inputEnded |= last;
         if (data.isReadable()) {
             waiting.add(data);
-            bytes += data.readableBytes();
+            held += data.capacity();
         } else {
             data.release();
         }
@@ -135,7 +135,7 @@ final class TransformedBody {
         } else {
             stalled.stall();
         }
-        stalled.charge(bytes);
+        stalled.charge(held);
         return any;
     }
 
@@ -166,11 +166,11 @@ final class TransformedBody {
             return false;
         }
         int read = before - in.readableBytes();
-        bytes -= read;
         fresh |= read > 0;
         boolean all = !in.isReadable();
         if (first != null && all) {
             waiting.remove();
+            held -= first.capacity();
             first.release();
         }
         unfinished = result instanceof Piece;
@@ -267,7 +267,7 @@ final class TransformedBody {
         for (ByteBuf data = waiting.poll(); data != null; data = waiting.poll()) {
             data.release();
         }
-        bytes = 0;
+        held = 0;
         stalled.resume();
         stalled.charge(0);
         try {

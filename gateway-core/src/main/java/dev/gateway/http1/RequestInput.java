@@ -3,6 +3,7 @@ package dev.gateway.http1;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.overload.Account;
 import dev.gateway.overload.Holding;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.time.TimerWheel;
@@ -30,12 +31,14 @@ final class RequestInput {
     private final BodyReader body;
     private final Unread unread = new Unread();
     private final Holding collected; // of a head, or of trailers, of which more is to come
+    private final Account waitingBodies;
     private State state = State.HEAD;
     private boolean first = true; // no request has come yet
     private boolean reading; // between channelRead and channelReadComplete
     private boolean processing;
     private long headNanos; // when the current head began, 0 if it came at once
     private long discarded;
+    private long waiting; // bytes of memory that are charged, as they wait unread
 
     /** What the next bytes from the client are. */
     enum State {
@@ -59,6 +62,7 @@ final class RequestInput {
         this.parser = new RequestParser(limits, connection.scheme());
         this.body = new BodyReader(limits, true);
         this.collected = new Holding(connection.account());
+        this.waitingBodies = connection.account().waitingBodies();
     }
 
     /** Who is told what has come, in this order for each request. */
@@ -204,12 +208,22 @@ final class RequestInput {
     /** Has no use for what was read. */
     void release() {
         unread.release();
+        charge(0);
     }
 
     /** Returns what was read, which is somebody else's from here on. */
     @Nullable
     ByteBuf takeOver() {
+        charge(0);
         return unread.takeAll();
+    }
+
+    /** Client bytes that wait behind a request are charged, as each connection may have tens of thousands of them. */
+    private void charge(long now) {
+        if (now != waiting) {
+            waitingBodies.change(waiting, now);
+            waiting = now;
+        }
     }
 
     // ---- going through it
@@ -250,6 +264,7 @@ final class RequestInput {
         if (in != null && in.readableBytes() > MAX_PIPELINED) {
             owner.onTooMuchPipelined();
         }
+        charge(unread.keep());
         processing = false;
         owner.onProcessed();
     }

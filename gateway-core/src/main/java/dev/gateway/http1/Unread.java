@@ -1,5 +1,6 @@
 package dev.gateway.http1;
 
+import dev.gateway.overload.BufferCost;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.ByteToMessageDecoder;
@@ -22,6 +23,17 @@ final class Unread {
             release();
         }
         return bytes;
+    }
+
+    /** Returns how many bytes of memory it takes, as it is to wait: what is less than half of its buffer is copied. */
+    int keep() {
+        ByteBuf all = peek();
+        if (all == null) {
+            return 0;
+        }
+        ByteBuf kept = BufferCost.slim(all);
+        bytes = kept;
+        return kept.capacity();
     }
 
     boolean isEmpty() {

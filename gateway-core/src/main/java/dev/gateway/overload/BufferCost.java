@@ -8,6 +8,9 @@ import io.netty.buffer.CompositeByteBuf;
  * buffer is kept: it looks into it.
  */
 public final class BufferCost {
+    /** What is less than this part (a half) of the memory that it keeps is better copied where it waits. */
+    private static final int PART = 2;
+
     private BufferCost() {}
 
     /** A buffer that has charged its bytes itself, until it is released. */
@@ -57,6 +60,58 @@ public final class BufferCost {
      */
     public static int room(ByteBuf buffer) {
         return buffer instanceof Charged ? 0 : buffer.capacity() - buffer.readerIndex();
+    }
+
+    /**
+     * Returns the bytes that a buffer keeps from being freed: all of a whole one, read or not, and its own of a slice. It is
+     * quick, as it does not look into the buffer.
+     */
+    public static int kept(ByteBuf buffer) {
+        return buffer.unwrap() == null && !(buffer instanceof Charged) ? buffer.capacity() : room(buffer);
+    }
+
+    /**
+     * Returns a buffer with the same bytes that may wait for long: a copy if the bytes are less than half of the memory that
+     * they keep from being freed. Without memory for a copy it is the buffer itself.
+     *
+     * @param buffer owned by this, and what is returned by the caller
+     */
+    public static ByteBuf slim(ByteBuf buffer) {
+        int length = buffer.readableBytes();
+        if (length >= whole(buffer) / PART) {
+            return buffer;
+        }
+        ByteBuf copy;
+        try {
+            copy = buffer.alloc().buffer(length, length).writeBytes(buffer, buffer.readerIndex(), length);
+        } catch (OutOfMemoryError e) {
+            return buffer;
+        }
+        buffer.release();
+        return copy;
+    }
+
+    /** Returns the bytes of memory that {@link #slim} leaves. */
+    public static int slimBytes(ByteBuf buffer) {
+        int length = buffer.readableBytes();
+        int whole = whole(buffer);
+        return length < whole / PART ? length : whole;
+    }
+
+    /** Returns the bytes of the whole buffers that a buffer keeps from being freed, even if others have slices of them. */
+    public static int whole(ByteBuf buffer) {
+        ByteBuf base = base(buffer);
+        if (base instanceof Charged || base instanceof SharedBytes) {
+            return 0;
+        }
+        if (base instanceof CompositeByteBuf composite) {
+            int bytes = 0;
+            for (int i = 0; i < composite.numComponents(); i++) {
+                bytes += whole(composite.internalComponent(i));
+            }
+            return bytes;
+        }
+        return base.capacity();
     }
 
     /** Goes through slices, and what follows leaks in tests. */

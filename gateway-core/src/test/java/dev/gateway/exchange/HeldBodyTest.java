@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.overload.Cost;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Bytes that wait, and what they are charged to. */
@@ -83,6 +85,64 @@ class HeldBodyTest extends PartRig {
         assertThat(bodies.held()).isEqualTo(5);
         assertThat(take(held)).isEqualTo("abcde");
         assertThat(exchange().held.bytes()).isZero();
+    }
+
+    /** The head before it may be long, and so may be what the client sends after it. */
+    @Test
+    void aShortPieceKeepsNothingElseOfItsBuffer() {
+        HeldBody held = held();
+        ByteBuf end = bytes("x".repeat(30_000)).skipBytes(29_990);
+        assertThat(held.tryAdd(end)).isTrue();
+        assertThat(end.refCnt()).isZero();
+        ByteBuf read = bytes("x".repeat(30_000));
+        assertThat(held.tryAdd(read.readRetainedSlice(1000))).isTrue();
+        assertThat(read.refCnt()).isEqualTo(1);
+        assertThat(bodies.held()).isEqualTo(1010);
+        assertThat(take(held)).hasSize(10);
+        assertThat(bodies.held()).isEqualTo(1000);
+        held.discard();
+        read.release();
+    }
+
+    /** Pieces come and go, whole buffers and parts of some, merged or not. */
+    @Test
+    void theChargeIsTheMemory() {
+        UnpooledByteBufAllocator memory = new UnpooledByteBufAllocator(true);
+        Random random = new Random(1);
+        HeldBody held = held();
+        for (int i = 0; i < 3000; i++) {
+            int size = 1 + random.nextInt(random.nextBoolean() ? 100 : 4000);
+            ByteBuf read = memory.directBuffer(size, size).writeZero(size);
+            read.skipBytes(random.nextInt(size));
+            if (random.nextBoolean() && read.isReadable()) {
+                ByteBuf piece = read.readRetainedSlice(1 + random.nextInt(read.readableBytes()));
+                if (!held.tryAdd(piece)) {
+                    piece.release();
+                }
+            }
+            read.release();
+            if (random.nextInt(5) == 0) {
+                held.merged();
+            }
+            for (int j = random.nextInt(3); j > 0 && !held.isEmpty(); j--) {
+                take(held);
+            }
+            long used = memory.metric().usedDirectMemory();
+            assertThat(bodies.held()).as("piece %s", i).isBetween(used * 4 / 5, used * 6 / 5);
+        }
+        held.discard();
+        assertThat(memory.metric().usedDirectMemory()).isZero();
+    }
+
+    @Test
+    void aLongPieceIsChargedWithAllOfItsBuffer() {
+        HeldBody held = held();
+        ByteBuf read = bytes("x".repeat(10_000)).skipBytes(2000);
+        assertThat(held.tryAdd(read.readRetainedSlice(6000))).isTrue();
+        read.release();
+        assertThat(bodies.held()).isEqualTo(10_000);
+        held.discard();
+        assertThat(bodies.held()).isZero();
     }
 
     @Test

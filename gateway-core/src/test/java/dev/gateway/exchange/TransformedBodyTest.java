@@ -341,7 +341,7 @@ class TransformedBodyTest extends PartRig {
         TransformedBody body = through(FakeTransform.repeating(1));
         room = 1;
         body.add(bytes("abc"), false);
-        assertThat(stalled()).isEqualTo(2);
+        assertThat(stalled()).isEqualTo(3);
         assertThat(told).containsExactly("failed: overload");
         body.close();
     }
