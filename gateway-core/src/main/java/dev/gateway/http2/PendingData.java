@@ -33,11 +33,22 @@ final class PendingData implements FlowControlled {
     private int room; // bytes of memory
     private boolean merged; // whether the buffer was made here, with room to append
 
-    PendingData(Owner stream, ByteBuf data, boolean last) {
+    private PendingData(Owner stream, ByteBuf data, boolean last, int room) {
         this.stream = stream;
         this.data = data;
         this.last = last;
-        this.room = BufferCost.room(data);
+        this.room = room;
+    }
+
+    /** Makes a piece that most likely leaves at the next flush, with other parts of its buffer. */
+    static PendingData leaving(Owner stream, ByteBuf data, boolean last) {
+        return new PendingData(stream, data, last, BufferCost.room(data));
+    }
+
+    /** Makes a piece that has to wait. It keeps all of its buffer, or it is copied. */
+    static PendingData waiting(Owner stream, ByteBuf data, boolean last) {
+        ByteBuf kept = BufferCost.slim(data);
+        return new PendingData(stream, kept, last, BufferCost.whole(kept));
     }
 
     @Override

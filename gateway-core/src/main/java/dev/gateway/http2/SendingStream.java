@@ -140,7 +140,9 @@ abstract class SendingStream
         }
         long before = last ? heldMemory() : 0;
         unsent += data.readableBytes();
-        PendingData piece = new PendingData(this, data, last);
+        PendingData piece = context.sender().takesAll(stream, unsent)
+                ? PendingData.leaving(this, data, last)
+                : PendingData.waiting(this, data, last);
         held += piece.room() + (newest == null ? 0 : newest.settle());
         newest = piece;
         context.sender().enqueue(stream, piece);

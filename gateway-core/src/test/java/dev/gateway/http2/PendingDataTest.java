@@ -44,7 +44,7 @@ class PendingDataTest implements PendingData.Owner {
     }
 
     private PendingData pending(String text, boolean last) {
-        return new PendingData(this, Buffers.of(text.getBytes(StandardCharsets.US_ASCII)), last);
+        return PendingData.leaving(this, Buffers.of(text.getBytes(StandardCharsets.US_ASCII)), last);
     }
 
     @Test
@@ -63,7 +63,7 @@ class PendingDataTest implements PendingData.Owner {
         PendingData frame = pending("a", false);
         frame.write(ctx, 1);
         frame.writeComplete();
-        PendingData last = new PendingData(this, Unpooled.EMPTY_BUFFER, true);
+        PendingData last = PendingData.leaving(this, Unpooled.EMPTY_BUFFER, true);
         last.write(ctx, 0);
         last.writeComplete();
         assertEquals(List.of("a", "!", "closed"), written);
@@ -91,7 +91,7 @@ class PendingDataTest implements PendingData.Owner {
     @Test
     void largePiecesAreNotCopied() {
         PendingData frame = pending("a", false);
-        PendingData large = new PendingData(this, Buffers.of(new byte[4096]), false);
+        PendingData large = PendingData.leaving(this, Buffers.of(new byte[4096]), false);
         assertFalse(frame.merge(ctx, large));
         frame.error(ctx, new IOException());
         large.error(ctx, new IOException());
