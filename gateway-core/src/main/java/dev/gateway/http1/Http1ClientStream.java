@@ -7,6 +7,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.UpgradeWish;
 import dev.gateway.net.ByteStreamHalf;
+import dev.gateway.overload.BufferCost;
 import dev.gateway.overload.Cost;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
@@ -25,6 +26,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
     private @Nullable AsciiString key; // of a WebSocket handshake
     private boolean awaitsTunnel;
     private @Nullable ArrayDeque<ByteBuf> early; // bytes for a tunnel not yet open; no credit is given for them
+    private long earlyBytes; // of memory
     private boolean earlyLast;
 
     Http1ClientStream(Carrier carrier, ResponseEvents events) {
@@ -228,8 +230,14 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
         if (early == null) {
             early = new ArrayDeque<>(4);
         }
+        earlyBytes += BufferCost.kept(data);
         early.add(data);
         earlyLast |= last;
+    }
+
+    @Override
+    long early() {
+        return earlyBytes;
     }
 
     @Override
@@ -242,6 +250,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
         awaitsTunnel = false;
         ArrayDeque<ByteBuf> held = early;
         early = null;
+        earlyBytes = 0;
         if (held != null) {
             for (ByteBuf data = held.poll(); data != null; data = held.poll()) {
                 tunnel.data(data, earlyLast && held.isEmpty());
@@ -257,6 +266,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
         awaitsTunnel = false;
         ArrayDeque<ByteBuf> held = early;
         early = null;
+        earlyBytes = 0;
         if (held != null) {
             held.forEach(ByteBuf::release);
         }

@@ -3,6 +3,7 @@ package dev.gateway.http1;
 import dev.gateway.message.Fields;
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.WriteRoom;
+import dev.gateway.overload.BufferCost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
@@ -78,9 +79,9 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
         return Objects.requireNonNull(carrier);
     }
 
-    /** Hands bytes to the connection, to be flushed later. */
+    /** Hands bytes to the connection, to be flushed later. What has to wait keeps as little memory as it can. */
     final void write(ByteBuf data) {
-        carrier().write(data);
+        carrier().write(channel.isWritable() ? data : BufferCost.slim(data));
     }
 
     private void write(byte[] bytes) {
@@ -211,7 +212,12 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
 
     @Override
     public final long unsent() {
-        return tunnel != null ? tunnel.unsent() : carrier().unsent();
+        return tunnel != null ? tunnel.unsent() : carrier().unsent() + early();
+    }
+
+    /** Returns how many bytes of memory wait here until the message is a tunnel. */
+    long early() {
+        return 0;
     }
 
     @Override

@@ -4,11 +4,10 @@ import dev.gateway.http1.HeadWriter.Persistence;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.PendingWrites;
+import dev.gateway.net.UnwatchedOutput;
 import dev.gateway.net.WriteBatch;
 import dev.gateway.net.transport.IdleTasks;
 import dev.gateway.overload.Account;
-import dev.gateway.overload.Cost;
-import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
@@ -27,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Output of a downstream connection: flushes as seldom as possible, and watches whether the client reads. Part of the
  * connection, confined to its event loop.
  */
-final class ServerOutput {
+final class ServerOutput implements UnwatchedOutput.Owner {
     /** What the batch and TLS hold until it is flushed does not make the channel unwritable, so it is bounded here. */
     private static final int MAX_UNFLUSHED = 64 * 1024;
 
@@ -42,7 +41,7 @@ final class ServerOutput {
     private final WriteBatch batch;
     private final IntFunction<ByteBuf> room;
     private @Nullable Account client; // of the last request, null if it is the connection's
-    private @Nullable Rest rest; // made when something is left of a response for the first time
+    private @Nullable UnwatchedOutput rest; // made when the client does not take all for the first time
     private boolean flushesWhenIdle; // the event loop is to call idleFlush
     private boolean dirty; // written and not flushed
     private boolean held; // what was written last leaves only when the connection is closed
@@ -137,13 +136,14 @@ final class ServerOutput {
         }
     }
 
-    private Account account() {
+    @Override
+    public Account account() {
         return client == null ? owner.info().account() : client;
     }
 
     /** Returns how many bytes wait of the response that has not ended. */
     long unsent() {
-        return Math.max(0, PendingWrites.bytes(channel) - (rest == null ? 0 : rest.charged));
+        return Math.max(0, PendingWrites.bytes(channel) - (rest == null ? 0 : rest.charged()));
     }
 
     /** What was written leaves when the connection is closed after it, and not before. */
@@ -169,9 +169,33 @@ final class ServerOutput {
         batch.emit(ctx);
         ctx.flush();
         watch();
-        if (PendingWrites.bytes(channel) > 0 && !owner.isAnswering()) {
-            holdRest(null);
+        if (PendingWrites.bytes(channel) > 0) {
+            rest().onFlushed();
         }
+    }
+
+    private UnwatchedOutput rest() {
+        UnwatchedOutput made = rest;
+        if (made == null) {
+            made = new UnwatchedOutput(ctx, this);
+            rest = made;
+        }
+        return made;
+    }
+
+    @Override
+    public boolean isWatched() {
+        return owner.isAnswering();
+    }
+
+    @Override
+    public Object culprit() {
+        return owner.info().culprit();
+    }
+
+    @Override
+    public void onCut() {
+        owner.onClientNotReading(Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
     }
 
     /** Sends what was written, then FIN; reading continues. */
@@ -180,7 +204,9 @@ final class ServerOutput {
         batch.emit(ctx);
         ChannelFuture sent = HalfClose.afterWrites(ctx);
         watch();
-        holdRest(sent);
+        if (PendingWrites.bytes(channel) > 0) {
+            rest().onEnding(sent);
+        }
         return sent;
     }
 
@@ -190,7 +216,9 @@ final class ServerOutput {
         batch.emit(ctx);
         ChannelFuture sent = ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
         watch();
-        holdRest(sent);
+        if (PendingWrites.bytes(channel) > 0) {
+            rest().onEnding(sent);
+        }
     }
 
     /**
@@ -225,93 +253,9 @@ final class ServerOutput {
         leaveClient();
     }
 
-    /**
-     * The client has not taken all of a response that has ended. From here on nobody but this output answers for what waits.
-     *
-     * @param sent done when it was taken; null if nothing else follows whose end would tell
-     */
-    private void holdRest(@Nullable ChannelFuture sent) {
-        long bytes = PendingWrites.bytes(channel);
-        if (bytes == 0) {
-            return;
-        }
-        Rest made = rest;
-        if (made == null) {
-            made = new Rest();
-            rest = made;
-        }
-        made.begin(bytes, sent);
-    }
-
     private void watch() {
         if (idleMillis > 0 && !timer.isArmed() && PendingWrites.bytes(channel) > 0) {
             timer.start();
-        }
-    }
-
-    /** What waits of responses that have ended: direct memory, as the socket takes nothing else. */
-    private final class Rest extends StalledPeers.Holder implements ChannelFutureListener {
-        private @Nullable Account payer; // of the client of the last response; null while nothing waits
-        private long charged;
-        private boolean awaited; // told when all has left
-
-        void begin(long bytes, @Nullable ChannelFuture sent) {
-            Account now = account();
-            if (payer != now) {
-                discharge();
-                now.join();
-                payer = now;
-            }
-            now.waitingBodies().change(charged, bytes);
-            charged = bytes;
-            stall();
-            if (!awaited) {
-                awaited = true;
-                ChannelFuture last = sent == null ? ctx.writeAndFlush(Unpooled.EMPTY_BUFFER) : sent;
-                last.addListener(this);
-            }
-        }
-
-        @Override
-        public void operationComplete(ChannelFuture sent) {
-            awaited = false;
-            end();
-        }
-
-        void end() {
-            resume();
-            discharge();
-        }
-
-        private void discharge() {
-            Account before = payer;
-            if (before != null) {
-                before.waitingBodies().release(charged);
-                before.leave();
-                payer = null;
-                charged = 0;
-            }
-        }
-
-        @Override
-        protected long held() {
-            return charged;
-        }
-
-        @Override
-        protected long heldHeap() {
-            return Cost.CONNECTION;
-        }
-
-        @Override
-        protected Object culprit() {
-            Object named = payer == null ? null : payer.client();
-            return named == null ? owner.info().culprit() : named;
-        }
-
-        @Override
-        protected void cut() {
-            owner.onClientNotReading(Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
         }
     }
 

@@ -28,7 +28,10 @@ final class ServerTunnel {
             @Nullable ByteBuf early) {
         ByteStreamHalf made = connection.replaceBy(
                 new ByteStreamHalf(
-                        ByteStreamHalf.Owner.CLIENT_CONNECTION, events, connection.observer, connection.timers),
+                        ByteStreamHalf.Owner.ofClient(connection.info()),
+                        events,
+                        connection.observer,
+                        connection.timers),
                 open);
         half = made;
         if (open.isEnded()) {

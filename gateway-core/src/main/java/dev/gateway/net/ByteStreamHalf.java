@@ -1,8 +1,11 @@
 package dev.gateway.net;
 
 import dev.gateway.message.Fields;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.BufferCost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
@@ -11,6 +14,7 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -18,6 +22,7 @@ import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * close_notify, is the last of a direction; a reset is one. Its creator makes this the last handler of the
  * channel, to whose event loop it is confined.
  */
-public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implements Stream {
+public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implements Stream, UnwatchedOutput.Owner {
     private static final Logger log = LoggerFactory.getLogger(ByteStreamHalf.class);
 
     /** What TLS holds until it is flushed does not make the channel unwritable, so it is bounded here. */
@@ -55,6 +60,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
 
     private @Nullable SslHandler tls; // the innermost
 
+    private @Nullable UnwatchedOutput rest; // made when the client does not take all for the first time
     private boolean inputEnded;
     private boolean outputEnded;
     private boolean over; // both have ended, or the tunnel has failed
@@ -75,19 +81,31 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
 
     /** Whose connection it is. */
     public interface Owner {
-        /** The owner of a client's connection, which nobody keeps. */
-        Owner CLIENT_CONNECTION = new Owner() {
-            @Override
-            public Failure lost(String detail) {
-                return Failure.of(Cause.CLIENT_CLOSED, detail);
-            }
+        /** Returns the owner of a client's connection, which nobody keeps. */
+        static Owner ofClient(ConnectionInfo info) {
+            return new Owner() {
+                @Override
+                public Failure lost(String detail) {
+                    return Failure.of(Cause.CLIENT_CLOSED, detail);
+                }
 
-            @Override
-            public void onClosed() {}
-        };
+                @Override
+                public ConnectionInfo client() {
+                    return info;
+                }
+
+                @Override
+                public void onClosed() {}
+            };
+        }
 
         /** Returns what it means that the peer is gone amid the tunnel. */
         Failure lost(String detail);
+
+        /** Returns the client whose connection it is, who is charged for what it does not take; null for an upstream's. */
+        default @Nullable ConnectionInfo client() {
+            return null;
+        }
 
         /** The connection is closed, or is about to be; called once. */
         void onClosed();
@@ -213,6 +231,9 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         closeTimer.cancel();
+        if (rest != null) {
+            rest.end();
+        }
         lost("the connection was reset"); // a FIN was reported as such before
         ctx.fireChannelInactive();
     }
@@ -274,7 +295,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
         } else if (data.isReadable()) {
             unflushed += data.readableBytes();
             WriteRoom.fit(ctx.channel());
-            ctx.write(data, ctx.voidPromise());
+            ctx.write(isWritable() ? data : BufferCost.slim(data), ctx.voidPromise());
             if (unflushed > MAX_UNFLUSHED || !ctx.channel().isWritable()) {
                 flush();
             }
@@ -294,7 +315,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
             HalfClose.atOnce(ctx.channel());
         } else {
             unflushed = 0;
-            HalfClose.afterWrites(ctx);
+            onEnding(HalfClose.afterWrites(ctx));
         }
     }
 
@@ -313,6 +334,54 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
         if (unflushed > 0) {
             unflushed = 0;
             ctx.flush();
+            UnwatchedOutput left = PendingWrites.bytes(ctx.channel()) == 0 ? null : rest();
+            if (left != null) {
+                left.onFlushed();
+            }
+        }
+    }
+
+    private void onEnding(ChannelFuture sent) {
+        UnwatchedOutput left = rest();
+        if (left != null) {
+            left.onEnding(sent);
+        }
+    }
+
+    private @Nullable UnwatchedOutput rest() {
+        if (rest == null && owner.client() != null) {
+            rest = new UnwatchedOutput(ctx, this);
+        }
+        return rest;
+    }
+
+    @Override
+    public boolean isWatched() {
+        return !over && !outputEnded;
+    }
+
+    @Override
+    public Account account() {
+        return client().account();
+    }
+
+    @Override
+    public Object culprit() {
+        return client().culprit();
+    }
+
+    private ConnectionInfo client() {
+        return Objects.requireNonNull(owner.client());
+    }
+
+    @Override
+    public void onCut() {
+        if (over) {
+            ctx.close();
+        } else {
+            finish();
+            ctx.close();
+            events.onReset(Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
         }
     }
 
@@ -328,7 +397,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
 
     @Override
     public long unsent() {
-        return PendingWrites.bytes(ctx.channel());
+        return Math.max(0, PendingWrites.bytes(ctx.channel()) - (rest == null ? 0 : rest.charged()));
     }
 
     @Override
@@ -362,7 +431,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
             HalfClose.atOnce(ctx.channel());
         } else if (!ended) {
             unflushed = 0;
-            HalfClose.afterWrites(ctx);
+            onEnding(HalfClose.afterWrites(ctx));
         }
         if (ctx.channel().isActive()) {
             closeTimer.start(PARTING_MILLIS);
@@ -377,7 +446,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
                 ctx.close();
                 return;
             }
-            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            onEnding(ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE));
             if (ctx.channel().isActive()) {
                 closeTimer.start(LINGER_MILLIS);
             }

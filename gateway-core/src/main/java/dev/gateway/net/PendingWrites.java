@@ -7,7 +7,10 @@ import io.netty.channel.ChannelOutboundBuffer;
 public final class PendingWrites {
     private PendingWrites() {}
 
-    /** Returns its bytes, with what Netty adds for each buffer; 0 once the channel is closed. On its event loop. */
+    /**
+     * Returns how much memory it has, by {@link WaitingSizes}, with what Netty adds for each buffer; 0 once the channel is
+     * closed. On its event loop.
+     */
     public static long bytes(Channel channel) {
         ChannelOutboundBuffer waiting = channel.unsafe().outboundBuffer();
         return waiting == null ? 0 : waiting.totalPendingWriteBytes();

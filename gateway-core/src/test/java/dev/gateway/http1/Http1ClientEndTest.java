@@ -211,6 +211,21 @@ class Http1ClientEndTest {
     }
 
     @Test
+    void bytesForATunnelThatIsNotOpenWaitHere() {
+        Received exchange = upstream.open();
+        exchange.stream().head(Upstream.request("CONNECT", -1), false);
+        exchange.stream().flush();
+        long before = exchange.stream().unsent();
+        exchange.stream().data(Buffers.of(new byte[1000]), false);
+        exchange.stream().data(Buffers.of(new byte[500]), false);
+        assertEquals(before + 1500, exchange.stream().unsent());
+        upstream.sent();
+        upstream.respond("HTTP/1.1 200 OK\r\n\r\n");
+        assertEquals(0, exchange.stream().unsent());
+        assertEquals(1500, upstream.sent().length());
+    }
+
+    @Test
     void theEndOfWhatWasSentAheadIsThatOfItsDirection() {
         HalfClosableChannel channel = new HalfClosableChannel();
         Upstream tunnelling = new Upstream(Http1ClientSettings.DEFAULT, channel);

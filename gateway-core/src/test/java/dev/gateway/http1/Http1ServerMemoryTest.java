@@ -109,6 +109,58 @@ class Http1ServerMemoryTest {
         client.sent();
     }
 
+    /** The upstream may be silent for long, and nobody sees that the client takes nothing. */
+    @Test
+    void whatWaitsOfAResponseThatGoesOnIsCharged() {
+        Blockade blockade = new Blockade(client.channel);
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 20_000), false);
+            request.stream.data(Buffers.of(new byte[10_000]), false);
+            request.stream.flush();
+        };
+        client.send(GET);
+        assertTrue(client.channel.isWritable());
+        long one = direct.held();
+        assertTrue(one > 10_000, () -> "charged " + one);
+        client.last().stream.data(Buffers.of(new byte[10_000]), true);
+        client.last().stream.flush();
+        assertTrue(direct.held() > one + 10_000, () -> "charged " + direct.held());
+        blockade.lift();
+        assertEquals(0, direct.held());
+        client.sent();
+    }
+
+    @Test
+    void requestsThatWaitForTheirTurnAreCharged() {
+        client.answer = request -> {};
+        client.send(GET);
+        assertEquals(0, direct.held());
+        client.send(GET.repeat(100));
+        assertTrue(direct.held() >= 100 * GET.length(), () -> "charged " + direct.held());
+        client.answer = Downstream::echo;
+        Downstream.echo(client.requests.get(0));
+        assertEquals(101, client.requests.size());
+        assertEquals(0, direct.held());
+        client.sent();
+    }
+
+    @Test
+    void requestsThatWaitForTheirTurnAreChargedUntilTheConnectionCloses() {
+        client.answer = request -> {};
+        client.send(GET.repeat(100));
+        assertTrue(direct.held() >= 99 * GET.length(), () -> "charged " + direct.held());
+        client.channel.close();
+        assertEquals(0, direct.held());
+    }
+
+    /** One byte of the next request would keep all of a buffer of 512 KiB. */
+    @Test
+    void aShortRestOfALongReadKeepsNothingElseOfIt() {
+        client.answer = request -> {};
+        client.send("POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 30000\r\n\r\n" + "x".repeat(30_000) + "G");
+        assertTrue(direct.held() > 0 && direct.held() < 1000, () -> "charged " + direct.held());
+    }
+
     @Test
     void aHeadIsChargedUntilAllOfItHasCome() {
         client.answer = request -> {};

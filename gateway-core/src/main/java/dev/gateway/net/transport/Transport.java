@@ -1,6 +1,7 @@
 package dev.gateway.net.transport;
 
 import dev.gateway.net.Connecting;
+import dev.gateway.net.WaitingSizes;
 import dev.gateway.net.WriteRoom;
 import dev.gateway.overload.DirectMemory;
 import io.netty.bootstrap.Bootstrap;
@@ -211,6 +212,7 @@ public final class Transport implements Connector {
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.RECVBUF_ALLOCATOR, READS)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WriteRoom.USUAL)
+                .childOption(ChannelOption.MESSAGE_SIZE_ESTIMATOR, WaitingSizes.INSTANCE)
                 // A client may end its sending side and still read: its FIN is an event, not a close.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         if (kind.hasReceiveRing()) {
@@ -252,6 +254,7 @@ public final class Transport implements Connector {
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .option(ChannelOption.RECVBUF_ALLOCATOR, READS)
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WriteRoom.USUAL)
+                .option(ChannelOption.MESSAGE_SIZE_ESTIMATOR, WaitingSizes.INSTANCE)
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.min(connectMillis, Integer.MAX_VALUE))
                 .disableResolver()

@@ -1,0 +1,150 @@
+package dev.gateway.net;
+
+import dev.gateway.overload.Account;
+import dev.gateway.overload.Cost;
+import dev.gateway.overload.StalledPeers;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Unwatched output: what waits in a client's connection although no exchange waits for it. The exchange has ended, or it
+ * sees room for more. It is direct memory, as the socket takes nothing else. Charged until the client has taken it. Part of a
+ * connection, confined to its event loop.
+ */
+public final class UnwatchedOutput extends StalledPeers.Holder implements ChannelFutureListener {
+    /** So much may wait of an unfinished message without a charge of its own: the connection costs as much. */
+    private static final long SLIGHT = Cost.CONNECTION;
+
+    private final ChannelHandlerContext ctx;
+    private final Channel channel;
+    private final Owner owner;
+    private @Nullable Account payer; // null while nothing waits
+    private long charged;
+    private boolean awaited; // told when all has left
+    private boolean over; // nothing waits any more, or it is somebody else's
+
+    /** Whose output it is. */
+    public interface Owner {
+        /** Whether an exchange answers for what waits once the channel is no longer writable. */
+        boolean isWatched();
+
+        /** Returns the account that is charged. */
+        Account account();
+
+        /** Returns whom to blame if the account is of no client. */
+        Object culprit();
+
+        /** Memory ran low: the client gets nothing more. */
+        void onCut();
+    }
+
+    /** Makes it for the channel of a handler. */
+    public UnwatchedOutput(ChannelHandlerContext ctx, Owner owner) {
+        this.ctx = ctx;
+        this.channel = ctx.channel();
+        this.owner = owner;
+    }
+
+    /** The channel was flushed. */
+    public void onFlushed() {
+        if (waits()) {
+            begin(null);
+        }
+    }
+
+    /**
+     * All was written.
+     *
+     * @param sent done when the client has taken it
+     */
+    public void onEnding(ChannelFuture sent) {
+        begin(sent);
+    }
+
+    private boolean waits() {
+        long bytes = PendingWrites.bytes(channel);
+        return owner.isWatched() ? bytes > SLIGHT && channel.isWritable() : bytes > 0;
+    }
+
+    /** Charges what waits now, and looks again when it has left. */
+    private void begin(@Nullable ChannelFuture sent) {
+        long bytes = PendingWrites.bytes(channel);
+        if (bytes == 0 || over) {
+            return;
+        }
+        Account now = owner.account();
+        if (payer != now) {
+            discharge();
+            now.join();
+            payer = now;
+        }
+        now.waitingBodies().change(charged, bytes);
+        charged = bytes;
+        stall();
+        if (!awaited) {
+            awaited = true;
+            ChannelFuture last = sent == null ? ctx.writeAndFlush(Unpooled.EMPTY_BUFFER) : sent;
+            last.addListener(this);
+        }
+    }
+
+    @Override
+    public void operationComplete(ChannelFuture sent) {
+        awaited = false;
+        settle();
+        if (PendingWrites.bytes(channel) > SLIGHT && waits()) { // it was written later
+            begin(null);
+        }
+    }
+
+    /** The channel is closed, or is somebody else's. */
+    public void end() {
+        over = true;
+        settle();
+    }
+
+    private void settle() {
+        resume();
+        discharge();
+    }
+
+    private void discharge() {
+        Account before = payer;
+        if (before != null) {
+            before.waitingBodies().release(charged);
+            before.leave();
+            payer = null;
+            charged = 0;
+        }
+    }
+
+    /** Returns how many bytes are charged. */
+    public long charged() {
+        return charged;
+    }
+
+    @Override
+    protected long held() {
+        return charged;
+    }
+
+    @Override
+    protected long heldHeap() {
+        return Cost.CONNECTION;
+    }
+
+    @Override
+    protected Object culprit() {
+        Object named = payer == null ? null : payer.client();
+        return named == null ? owner.culprit() : named;
+    }
+
+    @Override
+    protected void cut() {
+        owner.onCut();
+    }
+}
