@@ -103,13 +103,6 @@ public final class AccessConfig {
         }
     }
 
-    /** Where requests show a key. */
-    public enum KeyPlace {
-        HEADER,
-        QUERY_PARAMETER,
-        COOKIE
-    }
-
     /**
      * Pages of other origins whose scripts may use a route (the Gateway API's HTTPCORSFilter). {@code *} stands for all.
      *

@@ -1,6 +1,5 @@
 package dev.gateway.config;
 
-import dev.gateway.config.AccessConfig.KeyPlace;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,6 +1,5 @@
 package dev.gateway.config;
 
-import dev.gateway.config.AccessConfig.KeyPlace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,12 +13,5 @@ public record ShownCredentials(KeyPlace place, String name, boolean removed) {
     public boolean isAt(KeyPlace otherPlace, @Nullable String otherName) {
         return place == otherPlace
                 && (place == KeyPlace.HEADER ? name.equalsIgnoreCase(otherName) : name.equals(otherName));
-    }
-
-    /** Whether they are where a rate limit takes a part of its key. */
-    public boolean isAt(RateLimitConfig.KeyPart part) {
-        return isAt(KeyPlace.HEADER, part.header())
-                || isAt(KeyPlace.QUERY_PARAMETER, part.queryParameter())
-                || isAt(KeyPlace.COOKIE, part.cookie());
     }
 }

@@ -2,7 +2,6 @@ package dev.gateway.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.AccessConfig.KeyPlace;
 import dev.gateway.config.JwtConfig.ClaimHeader;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.ConfigPrinter;

@@ -119,7 +119,7 @@ final class AccessFilters {
         return new ApiKey(place, keys, config.realm(), config.forwardKey());
     }
 
-    static KeyPlace place(AccessConfig.KeyPlace place, String name) {
+    static KeyPlace place(dev.gateway.config.KeyPlace place, String name) {
         return switch (place) {
             case HEADER -> KeyPlace.header(name);
             case QUERY_PARAMETER -> KeyPlace.queryParameter(name);

@@ -9,6 +9,7 @@ import dev.gateway.config.FilterConfig.PathRewriteType;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.JwtConfig;
+import dev.gateway.config.KeyPlace;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.MatchConfig.PathMatch;
@@ -235,11 +236,17 @@ final class RouteChecks {
                         part.position(), "no filter of the rule tells who the client is: all requests count together"));
     }
 
+    private static boolean isAt(ShownCredentials shown, RateLimitConfig.KeyPart part) {
+        return shown.isAt(KeyPlace.HEADER, part.header())
+                || shown.isAt(KeyPlace.QUERY_PARAMETER, part.queryParameter())
+                || shown.isAt(KeyPlace.COOKIE, part.cookie());
+    }
+
     /** A part of a key that an earlier filter takes out of the request is missing in every request. */
     private void taken(RuleConfig rule, RateLimitConfig.KeyPart part) {
         for (FilterConfig filter : rule.filters()) {
             ShownCredentials shown = filter.credentials();
-            if (shown != null && shown.removed() && shown.isAt(part)) {
+            if (shown != null && shown.removed() && isAt(shown, part)) {
                 scope.problems.error(
                         part.position(),
                         filter.type() + " removes the " + part.summary() + " before: write 'identity: true'");

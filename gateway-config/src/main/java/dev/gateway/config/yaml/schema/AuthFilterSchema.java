@@ -2,7 +2,7 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
-import dev.gateway.config.AccessConfig.KeyPlace;
+import dev.gateway.config.KeyPlace;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

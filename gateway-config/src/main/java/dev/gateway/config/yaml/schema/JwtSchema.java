@@ -1,10 +1,10 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.AccessConfig.KeyPlace;
 import dev.gateway.config.JwkSetFile;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.JwtConfig.ClaimHeader;
 import dev.gateway.config.JwtConfig.RequiredClaim;
+import dev.gateway.config.KeyPlace;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
