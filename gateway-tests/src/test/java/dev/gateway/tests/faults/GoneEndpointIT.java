@@ -29,8 +29,8 @@ class GoneEndpointIT {
      */
     @Test
     void aRequestLeavesAnEndpointThatAnswersNoPingAndNoneThatTakesLong() throws Exception {
-        try (Origin other = Origin.start().on("/", Behaviors.text("from the other"));
-                Origin slow = Origin.start().on("/", Behaviors.silence());
+        try (Origin other = Origin.start().on("/", Behaviors.text("ok")).on("/slow", Behaviors.text("ok"));
+                Origin slow = Origin.start().on("/slow", Behaviors.silence());
                 ServerSocket stopped = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
                 Rig rig = Rig.start(
                         """
