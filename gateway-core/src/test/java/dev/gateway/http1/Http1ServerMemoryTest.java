@@ -136,7 +136,7 @@ class Http1ServerMemoryTest {
         client.send(GET);
         assertEquals(0, direct.held());
         client.send(GET.repeat(100));
-        assertTrue(direct.held() >= 100 * GET.length(), () -> "charged " + direct.held());
+        assertTrue(direct.held() >= 100L * GET.length(), () -> "charged " + direct.held());
         client.answer = Downstream::echo;
         Downstream.echo(client.requests.get(0));
         assertEquals(101, client.requests.size());
@@ -148,7 +148,7 @@ class Http1ServerMemoryTest {
     void requestsThatWaitForTheirTurnAreChargedUntilTheConnectionCloses() {
         client.answer = request -> {};
         client.send(GET.repeat(100));
-        assertTrue(direct.held() >= 99 * GET.length(), () -> "charged " + direct.held());
+        assertTrue(direct.held() >= 99L * GET.length(), () -> "charged " + direct.held());
         client.channel.close();
         assertEquals(0, direct.held());
     }
