@@ -33,6 +33,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     private final ConnectionObserver observer;
     private final FloodGuard guard;
     private final WriteBatch batch = new WriteBatch(); // frames since the last flush
+    private long replies; // bytes of frames that are no bodies, since the channel became unwritable
     private boolean dirty;
     private boolean closed;
 
@@ -67,8 +68,21 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         return was;
     }
 
+    /** Returns how many bytes of heads and control frames were written since the channel became unwritable. */
+    long replies() {
+        return replies;
+    }
+
+    /** The channel has become writable or unwritable. */
+    void restartReplies() {
+        replies = 0;
+    }
+
     private void wrote(int type, int length) {
         dirty = true;
+        if (type != Http2FrameTypes.DATA) {
+            replies += HEADER + length;
+        }
         observer.onFrameSent(type, length);
     }
 

@@ -194,7 +194,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
         }
         flushes.onReadEnded();
         super.channelReadComplete(ctx);
-        // Bodies stop at the socket's high-water mark; only replies to control frames and heads can pile up.
+        // Bodies stop at the socket's high-water mark, though their last pieces may keep large buffers. Only replies to
+        // control frames and heads can pile up.
         if (!ending.isFailed() && ctx.channel().isActive() && leavesTooMuchUnread(ctx.channel())) {
             onError(ctx, false, codec.guard().violation(Violation.UNREAD_REPLIES));
         }
@@ -203,12 +204,14 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     private boolean leavesTooMuchUnread(Channel channel) {
         long waiting = channel.bytesBeforeWritable();
         boolean mayWait = waiting != Long.MAX_VALUE; // else nothing can be sent any more
-        return mayWait && waiting > (connection().isServer() ? MAX_UNREAD : MAX_UNREAD_REQUESTS);
+        long most = connection().isServer() ? MAX_UNREAD : MAX_UNREAD_REQUESTS;
+        return mayWait && waiting > most && codec.writer().replies() > most;
     }
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
         super.channelWritabilityChanged(ctx);
+        codec.writer().restartReplies();
         if (ctx.channel().isWritable()) {
             chargeUnsent(0);
             shared.paused().resume();
