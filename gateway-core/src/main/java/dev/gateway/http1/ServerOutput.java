@@ -111,7 +111,13 @@ final class ServerOutput implements UnwatchedOutput.Owner {
      * segment each on a loop that has other work.
      */
     void flush() {
-        if (!dirty || held) {
+        if (held) {
+            return;
+        }
+        if (!dirty) { // what was written last may have filled the channel before its response ended
+            if (!owner.isAnswering() && PendingWrites.bytes(channel) > 0) {
+                rest().onFlushed();
+            }
             return;
         }
         if (written > begun || idleTasks == null) {

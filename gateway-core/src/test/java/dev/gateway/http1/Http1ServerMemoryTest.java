@@ -130,6 +130,25 @@ class Http1ServerMemoryTest {
         client.sent();
     }
 
+    /** Its end was written to a channel that was full already, while its exchange still answered for it. */
+    @Test
+    void whatWaitsOfAResponseThatEndsWhileTheChannelIsFullIsCharged() {
+        Blockade blockade = new Blockade(client.channel);
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 210_000), false);
+            request.stream.data(Buffers.of(new byte[200_000]), false);
+            request.stream.flush();
+            request.stream.data(Buffers.of(new byte[10_000]), true);
+            request.stream.flush();
+        };
+        client.send(GET);
+        assertTrue(!client.channel.isWritable());
+        assertTrue(direct.held() > 210_000, () -> "charged " + direct.held());
+        blockade.lift();
+        assertEquals(0, direct.held());
+        client.sent();
+    }
+
     @Test
     void requestsThatWaitForTheirTurnAreCharged() {
         client.answer = request -> {};
