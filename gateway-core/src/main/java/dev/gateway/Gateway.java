@@ -38,6 +38,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A running gateway: everything between its start and the end of its drain. Safe from any thread but event loops. An
@@ -66,6 +68,8 @@ import org.jspecify.annotations.Nullable;
  * or {@link #close}, which cuts it; at last the program's log, which is written until then.
  */
 public final class Gateway implements Operations, AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Gateway.class);
+
     private final Metrics metrics = new Metrics(BuildInfo.version());
     private final ApplicationMeters meters;
     private final ReloadThread thread = new ReloadThread();
@@ -297,13 +301,14 @@ public final class Gateway implements Operations, AutoCloseable {
             String what,
             CompletionStage<? extends @Nullable Gateway> starting,
             Consumer<Gateway> action) {
-        Signals.on(
-                signal,
-                what,
-                () -> starting.thenAccept(gateway -> {
+        Signals.on(signal, what, () -> starting.thenAccept(gateway -> {
                     if (gateway != null) {
                         action.accept(gateway);
                     }
+                })
+                .exceptionally(failure -> {
+                    log.error("SIG{} failed", signal, failure);
+                    return null;
                 }));
     }
 

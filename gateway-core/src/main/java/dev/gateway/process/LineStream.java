@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Gives each line that is written to it to a receiver, without its end. Used by one thread at a time. */
 final class LineStream extends OutputStream {
@@ -26,16 +27,20 @@ final class LineStream extends OutputStream {
     @Override
     public void write(byte[] bytes, int offset, int count) throws IOException {
         int start = offset;
+        RuntimeException failed = null;
         for (int i = offset; i < offset + count; i++) {
             if (bytes[i] == '\n') {
                 keep(bytes, start, i - start);
                 start = i + 1;
                 String line = new String(begun, 0, length, StandardCharsets.UTF_8);
                 length = 0;
-                give(line);
+                failed = give(line, failed);
             }
         }
         keep(bytes, start, offset + count - start);
+        if (failed != null) {
+            throw new IOException("the receiver of the lines failed", failed);
+        }
     }
 
     private void keep(byte[] bytes, int offset, int count) {
@@ -46,11 +51,13 @@ final class LineStream extends OutputStream {
         length += count;
     }
 
-    private void give(String line) throws IOException {
+    /** One line that cannot be taken does not keep the next from its receiver. Returns the first failure, if any. */
+    private @Nullable RuntimeException give(String line, @Nullable RuntimeException failed) {
         try {
             receiver.accept(line);
+            return failed;
         } catch (RuntimeException e) {
-            throw new IOException("the receiver of the lines failed", e);
+            return failed == null ? e : failed;
         }
     }
 }
