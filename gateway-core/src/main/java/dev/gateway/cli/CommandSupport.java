@@ -38,7 +38,7 @@ final class CommandSupport {
         if (plugins == null) {
             FilterTypes types = PluginSource.hasJarsBeside(file)
                     ? FilterTypes.AND_UNCHECKED
-                    : FilterTypes.BUILT_IN.withoutOthers(PluginSource.absenceBeside(file));
+                    : FilterTypes.BUILT_IN.withoutOthers(() -> PluginSource.absenceBeside(file));
             return report(ConfigLoader.load(file, System.getenv(), types), err);
         }
         try (PluginSource source = PluginSource.once(plugins)) {
@@ -70,13 +70,17 @@ final class CommandSupport {
 
     /** Says why a command ends, in the log if a program reads that, else to people. */
     static void tell(String message, PrintWriter err) {
-        if (Logging.isJson()) {
-            log(Level.ERROR, message);
-        } else {
+        try {
+            if (Logging.isJson()) {
+                log(Level.ERROR, message);
+                return;
+            }
             Logging.flush(); // what led to it comes first
-            err.println(message);
-            err.flush();
+        } catch (LinkageError e) {
+            err.println("there is no log: " + e);
         }
+        err.println(message);
+        err.flush();
     }
 
     private static void log(Level level, String message) {

@@ -90,12 +90,10 @@ public final class PluginSource implements AutoCloseable {
         return load(plugins -> load(config, FilterTypes.with(plugins), plugins), LoadResult.Invalid::new);
     }
 
-    /** A configuration that is wrong is read once more: why a type is missing costs a look at the directory. */
     private LoadResult load(Path config, FilterTypes types, List<? extends FilterDeclaration> plugins) {
-        LoadResult result = ConfigLoader.load(config, System.getenv(), types);
-        return result instanceof LoadResult.Valid || directory == null
-                ? result
-                : ConfigLoader.load(config, System.getenv(), types.withoutOthers(absence(directory, plugins)));
+        Path place = directory;
+        FilterTypes known = place == null ? types : types.withoutOthers(() -> absence(place, plugins));
+        return ConfigLoader.load(config, System.getenv(), known);
     }
 
     /** Returns why no plugin has a type, for a configuration whose plugins nobody loads or names. */

@@ -126,8 +126,9 @@ final class FilterSchema {
 
     /** A type of a plugin that is not loaded is none of a list of types of the gateway. */
     private static String otherwise(String text, FilterTypes types) {
-        return types.isOther(text) && !types.absent().isEmpty()
-                ? "the gateway has no such filter, and " + types.absent()
+        String absent = types.isOther(text) ? types.absent() : "";
+        return !absent.isEmpty()
+                ? "the gateway has no such filter, and " + absent
                 : "expected one of " + String.join(", ", types.names());
     }
 

@@ -26,6 +26,7 @@ import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.plugin.FilterPlace;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -80,7 +81,7 @@ public final class FilterTypes {
 
     private final List<FilterType<?, ?>> all;
     private final Others others;
-    private final String absent;
+    private final Supplier<String> absent;
 
     /** What becomes of filters of other types. */
     enum Others {
@@ -94,10 +95,10 @@ public final class FilterTypes {
     }
 
     private FilterTypes(List<FilterType<?, ?>> all, Others others) {
-        this(all, others, "");
+        this(all, others, () -> "");
     }
 
-    private FilterTypes(List<FilterType<?, ?>> all, Others others, String absent) {
+    private FilterTypes(List<FilterType<?, ?>> all, Others others, Supplier<String> absent) {
         this.all = all;
         this.others = others;
         this.absent = absent;
@@ -106,9 +107,9 @@ public final class FilterTypes {
     /**
      * Returns the same types with a reason why no plugin has another.
      *
-     * @param why as a clause, such as "there is no directory of plugins"
+     * @param why returns it as a clause, such as "there is no directory of plugins"; asked only if a type is missing
      */
-    public FilterTypes withoutOthers(String why) {
+    public FilterTypes withoutOthers(Supplier<String> why) {
         return new FilterTypes(all, others, why);
     }
 
@@ -186,7 +187,7 @@ public final class FilterTypes {
 
     /** Returns why no plugin has another type, empty if that is not known. */
     String absent() {
-        return absent;
+        return absent.get();
     }
 
     Others others() {
