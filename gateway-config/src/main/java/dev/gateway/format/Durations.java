@@ -21,6 +21,9 @@ public final class Durations {
     /** With units of other products, spaces and fractions; in lower case. */
     private static final Pattern WHOLE_FOREIGN = Pattern.compile("(" + FOREIGN + " *)+");
 
+    /** No duration that somebody means is longer. */
+    private static final int LONGEST = 60;
+
     private static final Pattern FOREIGN_PART = Pattern.compile(FOREIGN);
     private static final Duration MOST = Duration.ofHours(99_999);
 
@@ -61,7 +64,7 @@ public final class Durations {
             Duration seconds = Duration.ofSeconds(number);
             String millis = print(Duration.ofMillis(number));
             return seconds.compareTo(MOST) > 0 ? meant(millis) : meant(millis, print(seconds));
-        } else if (!WHOLE_FOREIGN.matcher(lower).matches()) {
+        } else if (lower.length() > LONGEST || !WHOLE_FOREIGN.matcher(lower).matches()) {
             return "";
         }
         BigDecimal millis = BigDecimal.ZERO;

@@ -45,7 +45,7 @@ class HintsTest {
                     maxConnections: 5                     => write circuitBreaker: {maxConnections: …}
                     hash: [{client: true}]                => write loadBalancer: {hash: …}
                     host: a.example                       => write endpoints: [{host: …}]
-                    urls: [http://a.example]              => did you mean 'endpoints'?
+                    urls: [http://a.example]              => did you mean 'endpoints', which is already in line 3?
                     """)
     void keysOfOthersInAnUpstreamGetAHint(String written, String hint) {
         assertThat(ofUpstream(written)).singleElement().asString().endsWith(": " + hint);
@@ -156,7 +156,7 @@ class HintsTest {
                     matches: [/api]                       => write {path: {value: /api}}
                     matches: [{path: /api}]               => write {value: /api}
                     matches: [{headers: {x-tier: gold}}]  => write [{name: x-tier, value: gold}]
-                    matches: {path: /api}                 => begin it with '- '
+                    matches: {path: /api}                 => write [{...}]
                     retry: {attempts: [3]}                => write 3
                     """)
     void valuesInAnotherFormAreShownInTheRightOne(String written, String hint) {
@@ -188,6 +188,7 @@ class HintsTest {
                     RequestHeaderModifier, requestHeaderModifier: {set: ['X-A: b']}         => write {name: X-A, value: b}
                     RequestHeaderModifier, requestHeaderModifier: {set: {Authorization: b}} => write [{name: Authorization, value: …}]
                     RequestHeaderModifier, requestHeaderModifier: {set: {X-A: '${HOME}'}}     => write [{name: X-A, value: …}]
+                    RequestHeaderModifier, requestHeaderModifier: {set: [{name: Authorization, value: [Bearer s3cr3t]}]} => value: expected a single value, not a list
                     RequestHeaderModifier, requestHeaderModifier: {remove: {x: y}}          => remove: expected a list, not a mapping
                     RateLimit, rateLimit: {limits: [{requests: 5, interval: 1s, key: client}]} => write [{client: true}]
                     RateLimit, rateLimit: {limits: [{requests: 5, interval: 1s, key: [header]}]} => write {header: …}

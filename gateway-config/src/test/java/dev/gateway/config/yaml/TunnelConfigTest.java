@@ -437,7 +437,7 @@ class TunnelConfigTest {
         assertThat(
                         warnings(
                                 """
-                listeners: [{name: egress, port: 3128, protocol: HTTP}, {name: web, port: 80, protocol: HTTP}]
+                listeners: [{name: egress, port: 3128, protocol: HTTP}, {name: web, address: 127.0.0.1, port: 80, protocol: HTTP}]
                 connect:
                   - parentRefs: [{name: egress}]
                     allow: [a.example]

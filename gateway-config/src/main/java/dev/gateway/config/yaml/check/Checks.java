@@ -57,7 +57,9 @@ public final class Checks {
         AdminChecks.run(config.admin(), scope);
         AdminEndpointChecks.run(config, scope);
         CertificateChecks.run(config, scope);
-        CleartextChecks.run(config, scope);
+        if (!scope.problems.hasErrors()) { // a misspelt key may be what protects a listener
+            CleartextChecks.run(config, scope);
+        }
         EffectChecks.run(config, scope);
         IdleChecks.run(config, scope);
         OtlpChecks.run(config, scope);
@@ -113,7 +115,7 @@ public final class Checks {
             connect.parentRefs().forEach(ref -> resolve("listener", ref, ref.name(), listeners));
         }
         for (UpstreamConfig upstream : config.upstreams()) {
-            if (!upstream.name().isEmpty() && areRoutesReadable() && !used.contains(upstream.name())) {
+            if (!upstream.name().isEmpty() && !used.contains(upstream.name()) && areRoutesReadable()) {
                 scope.problems.warning(
                         scope.at(upstream, "name"), "no route uses the upstream '" + upstream.name() + "'");
             }
@@ -166,7 +168,7 @@ public final class Checks {
                     }
                 });
         for (StoreConfig store : config.stores()) {
-            if (!store.name().isEmpty() && areRoutesReadable() && !used.contains(store.name())) {
+            if (!store.name().isEmpty() && !used.contains(store.name()) && areRoutesReadable()) {
                 scope.problems.warning(scope.at(store, "name"), "no limit uses the store '" + store.name() + "'");
             }
         }

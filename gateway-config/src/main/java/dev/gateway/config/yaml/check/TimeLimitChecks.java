@@ -34,7 +34,6 @@ final class TimeLimitChecks {
     private void run() {
         RetryConfig retry = rule.forwarding().retry();
         usual(rule.timeouts(), "streamIdle", rule.timeouts().streamIdle(), Duration.ofMinutes(5));
-        usual(retry, "silentAfter", retry.waiting().silentAfter(), Duration.ofSeconds(15));
         usual(retry, "connectWait", retry.waiting().connectWait(), Duration.ofSeconds(3));
         for (FilterConfig filter : rule.filters()) {
             if (filter instanceof ExternalAuthConfig auth && scope.wrote(auth, "externalAuth", "timeout")) {

@@ -138,7 +138,7 @@ final class TunnelChecks {
         if (types.equals(List.of("IPAccess"))) {
             return "write ipAccess into the listener";
         } else if (types.equals(List.of("RateLimit"))) {
-            return "write limits: {maxConnectionsPerClient: …} into the listener";
+            return "write limits: {maxConnectionsPerClient: …, maxAcceptRate: …} into the listener";
         }
         return rule.filters().stream().anyMatch(FilterConfig::guards)
                 ? "an HTTPS listener can have " + String.join(", ", types)

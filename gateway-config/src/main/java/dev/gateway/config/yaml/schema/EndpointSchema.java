@@ -23,9 +23,12 @@ public final class EndpointSchema {
     /** The keys of addresses and sources; an entry has one of them. */
     private static final List<String> PLACES = List.of("host", "dns", "srv", "file", "unix");
 
-    /** An address as a URL has it, with a scheme, a port and a path if others write them. */
-    private static final Pattern ADDRESS =
-            Pattern.compile("(?:[a-z0-9]+://)?(?:\\[([0-9A-Fa-f:.]+)\\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?(?:/.*)?");
+    /**
+     * An address as a URL has it, with a scheme, a port and a path if others write them. A scheme with TLS is left out: a hint
+     * must not take TLS away.
+     */
+    private static final Pattern ADDRESS = Pattern.compile(
+            "(?:(?:http|tcp|grpc|h2c)://)?(?:\\[([0-9A-Fa-f:.]+)\\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?(?:/.*)?");
 
     private static final List<String> WITH_PORT = List.of("host", "dns");
     private static final Place NOWHERE = new Host("localhost", 0); // stands in after an error
@@ -115,7 +118,7 @@ public final class EndpointSchema {
     /** Returns how an address in one text is written, null if it is none. */
     private static @Nullable String rewritten(String text) {
         Matcher address = ADDRESS.matcher(text);
-        if (text.startsWith("unix:") || text.startsWith("/")) {
+        if (text.matches("(unix:(//)?)?/[A-Za-z0-9/._-]+")) {
             return "{unix: " + text.replaceFirst("^unix:(//)?", "") + "}";
         }
         return address.matches()

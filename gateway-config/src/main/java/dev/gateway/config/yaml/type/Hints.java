@@ -33,12 +33,10 @@ final class Hints {
          * @param right that key, null if it does not stand there
          */
         String text(Node.@Nullable Entry right) {
-            if (right == null) {
-                return text;
-            }
-            boolean asks = text.endsWith("?");
-            String place = ", which is already in line " + right.keyPosition().line();
-            return asks ? text.substring(0, text.length() - 1) + place + "?" : text + place;
+            return right == null || !text.endsWith("?")
+                    ? text
+                    : text.substring(0, text.length() - 1) + ", which is already in line "
+                            + right.keyPosition().line() + "?";
         }
     }
 
@@ -138,7 +136,7 @@ final class Hints {
 
     private @Nullable String word(Node.Scalar word, Scope scope, Map<String, ? extends Key<?, ?>> keys) {
         if (!pair.isEmpty()) {
-            String[] parts = word.text().split(": +", 2);
+            String[] parts = word.text().split(": *", 2);
             return parts.length == 2 ? pair(parts[0], parts[1], keys) : pair(word.text(), null, keys);
         }
         String rewritten = other.apply(word.text());

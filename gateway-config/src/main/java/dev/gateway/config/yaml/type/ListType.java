@@ -76,7 +76,7 @@ public final class ListType<T> extends Type<List<T>> {
     @Override
     @Nullable
     String rewritten(Node node, String label, Scope scope) {
-        String only = node instanceof Node.Sequence || !(element instanceof ObjectType<T>)
+        String only = node instanceof Node.Sequence || element instanceof ScalarType<T>
                 ? null
                 : element.rewritten(node, label, scope);
         return only == null ? null : "[" + only + "]";

@@ -163,11 +163,11 @@ public final class ScalarType<T> extends Type<T> {
         }
     }
 
-    /** The only scalar of a list or a mapping was meant. */
+    /** The only scalar of a list or a mapping was meant. No free text inside these is shown, as it may be a secret. */
     @Override
     @Nullable
     String rewritten(Node node, String label, Scope scope) {
-        if (Secrets.isSecretName(label)) {
+        if (Secrets.isSecretName(label) || (free && !(node instanceof Node.Scalar))) {
             return null;
         } else if (node instanceof Node.Sequence list && list.items().size() == 1) {
             return rewritten(list.items().get(0), label, scope);

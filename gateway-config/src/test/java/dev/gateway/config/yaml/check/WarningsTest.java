@@ -80,7 +80,6 @@ class WarningsTest {
             strings = {
                 "filters: [{type: ExternalAuth, externalAuth: {path: /a, backendRef: {name: app}, timeout: 1s}}]",
                 "filters: [{type: ExternalAuth, externalAuth: {path: /a, backendRef: {name: app}, timeout: 5s}}]",
-                "retry: {silentAfter: 2s}",
                 "retry: {connectWait: 2s}"
             })
     void aTimeLimitInsideAShorterOneHasNoEffect(String inner) {
@@ -165,7 +164,7 @@ class WarningsTest {
             textBlock =
                     """
                     {type: IPAccess, ipAccess: {deny: [10.0.0.0/8]}} => write ipAccess into the listener
-                    {type: RateLimit, rateLimit: {limits: [{maxInFlight: 5}]}} => write limits: {maxConnectionsPerClient: …} into the listener
+                    {type: RateLimit, rateLimit: {limits: [{maxInFlight: 5}]}} => write limits: {maxConnectionsPerClient: …, maxAcceptRate: …} into the listener
                     {type: CORS, cors: {allowOrigins: ["*"]}} => remove it
                     {type: ExternalAuth, externalAuth: {path: /a, backendRef: {name: app}}} => an HTTPS listener can have ExternalAuth, \
                     and ipAccess of a TLS or TCP listener refuses clients by their addresses
