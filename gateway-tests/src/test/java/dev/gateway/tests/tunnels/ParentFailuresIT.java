@@ -216,7 +216,7 @@ class ParentFailuresIT {
                 "login.test:443|502|connect_failed|answered 407",
                 "late.test:443|504|connect_timeout|answered 504 Gateway Timeout",
                 "far.test:443|502|connect_failed|answered 502 Bad Gateway, Proxy-Status far;error=dns_error",
-                "nonsense.test:443|502|upstream_protocol_error|malformed protocol version: the answer does not begin as HTTP/1 does",
+                "nonsense.test:443|502|upstream_protocol_error|a greeting of SSH instead of a status line; another port may speak HTTP",
                 "partial.test:443|502|connect_failed|closed the connection instead of answering",
                 "other.test:443|502|connect_failed|closed the connection instead of answering",
                 "endless.test:443|502|upstream_protocol_error|the fields are too large",
