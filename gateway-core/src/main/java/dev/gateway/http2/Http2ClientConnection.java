@@ -50,11 +50,13 @@ public final class Http2ClientConnection extends MultiplexedConnection
         default void onOtherProtocol(String detail) {}
 
         /**
-         * The upstream does not answer, not even a PING. {@link #onGoingAway} follows, then streams that are open are told.
+         * The upstream does not answer, not even a PING; told once for each silence. {@link #onGoingAway} follows, then streams
+         * that are open are told.
          *
          * @param why what was found
+         * @param seconds how long it has not answered the PING
          */
-        default void onSilent(String why) {}
+        default void onSilent(String why, int seconds) {}
 
         /** The connection takes no new streams any more; those it has may finish. Called once at most. */
         void onGoingAway();
@@ -175,8 +177,10 @@ public final class Http2ClientConnection extends MultiplexedConnection
 
     /** What cannot be repeated waits on here. */
     @Override
-    public void onSilent() {
-        listener.onSilent(SilenceProbe.FINDING);
+    public void onSilent(boolean first) {
+        if (first) {
+            listener.onSilent(SilenceProbe.FINDING, SilenceProbe.SILENT_SECONDS);
+        }
         goAwayOnce();
         requests.tellUnresponsive(SilenceProbe.FINDING);
         if (activeStreams() == 0) {

@@ -28,8 +28,12 @@ final class SilenceProbe extends Timer {
 
         void ping(long data);
 
-        /** Nothing at all came, not even an answer to the PING. Comes again if that lasts. */
-        void onSilent();
+        /**
+         * Nothing at all came, not even an answer to the PING. Comes again if that lasts.
+         *
+         * @param first whether this silence is found for the first time; the upstream may be back when it comes again
+         */
+        void onSilent(boolean first);
     }
 
     private final Owner owner;
@@ -39,6 +43,7 @@ final class SilenceProbe extends Timer {
     private int quiet; // seconds without any, or since the PING
     private boolean suspected; // a request was given up, and nothing has come since it was sent
     private boolean pinged; // and not answered
+    private boolean found; // that nobody answers
     /** Servers of gRPC end connections for more PINGs than messages that they send. */
     private boolean mayPing = true;
 
@@ -89,7 +94,7 @@ final class SilenceProbe extends Timer {
     private void hear() {
         batchesBefore = batches;
         quiet = 0;
-        pinged = false;
+        pinged = found = false;
     }
 
     @Override
@@ -111,8 +116,10 @@ final class SilenceProbe extends Timer {
 
     private void onQuiet() {
         if (pinged) {
+            boolean first = !found;
             suspected = false;
-            owner.onSilent();
+            found = true;
+            owner.onSilent(first);
         } else if (mayPing) {
             mayPing = false;
             pinged = true;

@@ -34,8 +34,12 @@ final class AckWatch extends Timer {
         /** Has the kernel probe the peer, or ends that. */
         void probe(boolean on);
 
-        /** Nothing was acknowledged for {@link #SILENT_SECONDS}. Comes again if that lasts. */
-        void onSilent();
+        /**
+         * Nothing was acknowledged for {@link #SILENT_SECONDS}. Comes again if that lasts.
+         *
+         * @param first whether this silence is found for the first time; the endpoint may be back when it comes again
+         */
+        void onSilent(boolean first);
     }
 
     private final Owner owner;
@@ -44,7 +48,7 @@ final class AckWatch extends Timer {
     private int quiet; // seconds since then
     private int probed; // seconds in a row in which a probe was not acknowledged
     private boolean probing;
-    private boolean found;
+    private boolean found; // in this silence
 
     AckWatch(Owner owner, TimerWheel wheel) {
         this.owner = owner;
@@ -80,7 +84,9 @@ final class AckWatch extends Timer {
                 look();
             }
         }
-        wheel.arm(this, SECOND_MILLIS);
+        if (owner.isAwaited()) { // what was found may have closed the connection
+            wheel.arm(this, SECOND_MILLIS);
+        }
     }
 
     private void look() {
@@ -88,16 +94,18 @@ final class AckWatch extends Timer {
         if (acks == null) {
             return;
         }
-        probe(!found); // a probe that nobody answers must not end the connection
         boolean heard = acks.lastMillis() < SECOND_MILLIS * SILENT_SECONDS;
+        found &= !heard; // what follows is another silence
+        probe(!found); // a probe that nobody answers must not end the connection
         probed = acks.unackedProbes() ? probed + 1 : 0;
         // What is not acknowledged now was sent before the quiet began. A probe was sent some time later.
         int seconds = acks.unacked() ? quiet : probed;
         if (!heard && seconds >= SILENT_SECONDS) {
+            boolean first = !found;
             quiet = probed = 0;
             found = true;
             probe(false);
-            owner.onSilent();
+            owner.onSilent(first);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.upstream.Host;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The context of the connections of one pool: their endpoint, and what is known of it. Confined to the pool's event loop.
@@ -43,9 +44,9 @@ final class EndpointContext extends UpstreamContext {
         return shared.isSecured() || target.isSecured();
     }
 
-    /** The endpoint does not answer on a connection; its requests must be told after this. */
-    void onSilent(String why) {
-        shared.upstream.health().onSilent(target.endpoint(), why);
+    /** The endpoint has not answered on a connection for so many seconds; its requests must be told after this. */
+    void onSilent(String why, int seconds) {
+        shared.upstream.health().onSilent(target.endpoint(), now() - TimeUnit.SECONDS.toNanos(seconds), why);
     }
 
     /** This number of requests to the endpoint have ended or were cancelled. */

@@ -170,9 +170,11 @@ final class Http1Pooled extends PooledConnection
     }
 
     @Override
-    public void onSilent() {
+    public void onSilent(boolean first) {
         String why = "it has acknowledged nothing for " + AckWatch.SILENT_SECONDS + " s";
-        endpoint.onSilent(why);
+        if (first) {
+            endpoint.onSilent(why, AckWatch.SILENT_SECONDS);
+        }
         connection.tellUnresponsive(why);
     }
 

@@ -116,8 +116,8 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     @Override
-    public void onSilent(String why) {
-        endpoint.onSilent(why);
+    public void onSilent(String why, int seconds) {
+        endpoint.onSilent(why, seconds);
     }
 
     @Override

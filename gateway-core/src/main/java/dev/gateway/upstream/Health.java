@@ -260,11 +260,14 @@ public final class Health {
 
     /**
      * An endpoint is found not to answer on a connection: not even its protocol or its kernel does. That alone ejects it,
-     * however many failures outlier detection asks for. Who waits on that connection must be told after this.
+     * however many failures outlier detection asks for. If it has answered elsewhere meanwhile, only that connection is lost.
+     * To be told once for each silence, and before who waits on that connection.
+     *
+     * @param sinceNanos since when it has not answered there
      */
-    public void onSilent(Endpoint endpoint, String why) {
+    public void onSilent(Endpoint endpoint, long sinceNanos, String why) {
         Host host = host(endpoint);
-        if (host != null) {
+        if (host != null && !host.isHeardSince(sinceNanos)) {
             host.setUnanswered(true);
             host.latency().addFailure(clock.getAsLong());
             if (successRates != null) {

@@ -26,6 +26,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -67,7 +68,7 @@ class Http2ClientMessagesTest {
                 }
 
                 @Override
-                public void onSilent(String why) {
+                public void onSilent(String why, int seconds) {
                     life.add("silent");
                 }
 
@@ -482,6 +483,8 @@ class Http2ClientMessagesTest {
         advance(5_500);
         assertEquals(List.of("a PING was not answered in 5 s"), exchange.unresponsive);
         assertTrue(channel.isOpen());
+        advance(60_000);
+        assertEquals(1, Collections.frequency(life, "silent"), "the endpoint may be back");
         send(frame(Frames.HEADERS, Frames.END_HEADERS | Frames.END_STREAM, 3, block(":status", "200")));
         assertEquals(200, exchange.heads.get(0).status(), "an answer that comes all the same");
         assertFalse(channel.isOpen());

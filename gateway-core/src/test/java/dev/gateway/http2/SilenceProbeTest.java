@@ -45,8 +45,8 @@ class SilenceProbeTest implements SilenceProbe.Owner {
     }
 
     @Override
-    public void onSilent() {
-        done.add("silent");
+    public void onSilent(boolean first) {
+        done.add(first ? "silent" : "still silent");
     }
 
     private void afterSilence() {
@@ -136,10 +136,21 @@ class SilenceProbeTest implements SilenceProbe.Owner {
         after(1);
         assertEquals(List.of("asked", "silent"), done);
         after(5);
-        assertEquals(List.of("asked", "silent", "silent"), done, "while that lasts");
+        assertEquals(List.of("asked", "silent", "still silent"), done, "while that lasts");
         awaited = false;
         after(1);
         assertFalse(probe.isArmed());
+    }
+
+    @Test
+    void anotherSilenceIsFoundAnew() {
+        awaited = true;
+        probe.onSent();
+        after(15);
+        probe.onRead();
+        probe.onMessage();
+        after(11);
+        assertEquals(List.of("asked", "silent", "still silent", "asked", "silent"), done);
     }
 
     @Test

@@ -18,6 +18,7 @@ class AckWatchTest implements AckWatch.Owner {
     private final List<String> done = new ArrayList<>();
     private final AckWatch watch;
     private boolean awaited = true;
+    private boolean closes; // when nobody is there
     private boolean known = true;
     private boolean unacked;
     private boolean unackedProbes;
@@ -61,8 +62,9 @@ class AckWatchTest implements AckWatch.Owner {
     }
 
     @Override
-    public void onSilent() {
-        done.add("silent at " + seconds);
+    public void onSilent(boolean first) {
+        done.add((first ? "silent at " : "still silent at ") + seconds);
+        awaited = !closes;
     }
 
     private void pass(int count) {
@@ -84,7 +86,7 @@ class AckWatchTest implements AckWatch.Owner {
         pass(1);
         assertThat(done).containsExactly("probes", "probes no more", "silent at 10");
         pass(10);
-        assertThat(done).endsWith("silent at 10", "silent at 20").hasSize(4);
+        assertThat(done).endsWith("silent at 10", "still silent at 20").hasSize(4);
         assertThat(reads).as("at most once a second").isLessThanOrEqualTo(12);
     }
 
@@ -121,6 +123,38 @@ class AckWatchTest implements AckWatch.Owner {
         assertThat(done).containsExactly("probes");
         pass(1);
         assertThat(done).as("and end no connection").containsExactly("probes", "probes no more", "silent at 30");
+    }
+
+    /** Nothing asks any more, so the kernel does not find out. */
+    @Test
+    void anEndpointThatIsBackIsNotFoundOnceMore() {
+        watch.begin();
+        lastAck = 0;
+        unackedProbes = true;
+        pass(60);
+        assertThat(done.stream().filter(each -> each.startsWith("silent"))).hasSize(1);
+    }
+
+    @Test
+    void theSilenceAfterAnAcknowledgementIsAnother() {
+        unacked = true;
+        watch.begin();
+        pass(10);
+        lastAck = seconds;
+        pass(10);
+        assertThat(done)
+                .containsExactly(
+                        "probes", "probes no more", "silent at 10", "probes", "probes no more", "silent at 20");
+    }
+
+    @Test
+    void aConnectionThatIsClosedWhenNobodyIsThereIsNotWatchedAnyMore() {
+        closes = true;
+        unacked = true;
+        watch.begin();
+        pass(10);
+        assertThat(done).endsWith("silent at 10");
+        assertThat(watch.isArmed()).isFalse();
     }
 
     /** A probe of a closed window may be sent a minute after the one before. */

@@ -14,9 +14,9 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests hear that their endpoint was found not to answer, whatever protocol it speaks, and only those. */
 class UnresponsiveTest extends PoolFixture {
@@ -50,8 +50,9 @@ class UnresponsiveTest extends PoolFixture {
     }
 
     /** It has sent its SETTINGS, and then nothing any more. */
-    @Test
-    void anEndpointThatAnswersNoPingIsEjectedAndWhoWaitsOnThatConnectionIsTold() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anEndpointThatAnswersNoPingIsEjectedUnlessItAnswersElsewhere(boolean elsewhere) throws Exception {
         settings.protocol = Protocol.H2C;
         try (ServerSocket gone = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
             FakeUpstream other = http2(100);
@@ -65,10 +66,14 @@ class UnresponsiveTest extends PoolFixture {
                 connection.getOutputStream().write(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
                 while (!waits.isToldUnresponsive()) {
                     ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+                    if (elsewhere) {
+                        upstream.hosts().get(0).onHeard(System.nanoTime() + ahead.get());
+                    }
                     counted(); // by each loop
                 }
                 assertThat(waits.unresponsive()).isEqualTo("a PING was not answered in 5 s");
-                assertThat(upstream.health().report(endpoints.get(0)).state()).isEqualTo(Health.State.EJECTED);
+                assertThat(upstream.health().report(endpoints.get(0)).state())
+                        .isEqualTo(elsewhere ? Health.State.HEALTHY : Health.State.EJECTED);
                 assertThat(waits.isDone()).as("what cannot be repeated stays").isFalse();
                 waits.cancel();
             }

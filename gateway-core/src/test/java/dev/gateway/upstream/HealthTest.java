@@ -537,6 +537,17 @@ class HealthTest {
     }
 
     @Test
+    void whoIsSilentOnOneConnectionOnlyStaysInService() {
+        Health health = health(3, POLICY);
+        health.hosts().get(0).onHeard(nanos - 400);
+        health.hosts().get(1).onHeard(nanos - 600);
+        health.onSilent(endpoint(0), nanos - 500, "no PING");
+        health.onSilent(endpoint(1), nanos - 500, "no PING");
+        assertThat(states(health)).containsExactly(State.HEALTHY, State.EJECTED, State.HEALTHY);
+        assertThat(health.hosts().get(0).isUnresponsive()).isFalse();
+    }
+
+    @Test
     void whoDoesNotAnswerChecksIsToldToThoseWhoWaitThereEachTime() {
         Health health = health(2, POLICY);
         List<String> silent = new ArrayList<>();

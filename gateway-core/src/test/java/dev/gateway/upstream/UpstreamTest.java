@@ -95,14 +95,14 @@ class UpstreamTest {
             @Override
             public void onPanic(boolean panic, int left) {}
         });
-        patient.onSilent(ENDPOINTS.get(1), "no PING");
+        patient.onSilent(ENDPOINTS.get(1), 0, "no PING");
         assertThat(patient.report(ENDPOINTS.get(1)).state()).isEqualTo(Health.State.EJECTED);
-        patient.onSilent(ENDPOINTS.get(1), "no PING");
-        patient.onSilent(ENDPOINTS.get(0), "no PING"); // the last one stays
+        patient.onSilent(ENDPOINTS.get(1), 0, "no PING");
+        patient.onSilent(ENDPOINTS.get(0), 0, "no PING"); // the last one stays
         assertThat(ejected).containsExactly("192.0.2.1:80 does not answer: no PING");
         patient.onAnsweredCheck(ENDPOINTS.get(1));
         assertThat(patient.report(ENDPOINTS.get(1)).state()).isEqualTo(Health.State.HEALTHY);
-        health.onSilent(NAMED, "no PING"); // is not counted
+        health.onSilent(NAMED, 0, "no PING"); // is not counted
     }
 
     @Test
