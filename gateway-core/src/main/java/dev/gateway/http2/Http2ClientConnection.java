@@ -1,6 +1,8 @@
 package dev.gateway.http2;
 
 import dev.gateway.net.HalfClose;
+import dev.gateway.net.PeerAcks;
+import dev.gateway.net.PendingWrites;
 import dev.gateway.overload.Account;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
@@ -9,6 +11,7 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
@@ -173,6 +176,13 @@ public final class Http2ClientConnection extends MultiplexedConnection
     @Override
     public boolean isAwaited() {
         return requests.areAwaited();
+    }
+
+    @Override
+    public boolean isDelivering(long millis) {
+        Channel channel = context().channel();
+        PeerAcks acks = PeerAcks.read(channel);
+        return acks != null && acks.isDelivering(PendingWrites.bytes(channel), millis);
     }
 
     /** What cannot be repeated waits on here. */

@@ -29,6 +29,14 @@ final class SilenceProbe extends Timer {
         void ping(long data);
 
         /**
+         * Whether the upstream takes what is sent, and has not got all of it yet. The PING may wait behind that, as in an upload
+         * over a slow link.
+         *
+         * @param millis how lately it must have acknowledged something
+         */
+        boolean isDelivering(long millis);
+
+        /**
          * Nothing at all came, not even an answer to the PING. Comes again if that lasts.
          *
          * @param first whether this silence is found for the first time; the upstream may be back when it comes again
@@ -115,6 +123,9 @@ final class SilenceProbe extends Timer {
     }
 
     private void onQuiet() {
+        if (pinged && owner.isDelivering(SECOND_MILLIS * SILENT_SECONDS)) {
+            return; // the PING has so much time once more
+        }
         if (pinged) {
             boolean first = !found;
             suspected = false;

@@ -43,6 +43,16 @@ public record PeerAcks(boolean unacked, boolean unackedProbes, long lastMillis) 
     }
 
     /**
+     * Whether the peer takes what is sent, and has not got all of it yet: what was written last may still wait here.
+     *
+     * @param waitingBytes what the kernel has not taken yet
+     * @param millis how lately the peer must have acknowledged something
+     */
+    public boolean isDelivering(long waitingBytes, long millis) {
+        return lastMillis < millis && (unacked || waitingBytes > 0);
+    }
+
+    /**
      * Has the kernel probe a peer that has acknowledged everything, every few seconds, or ends that. The caller must end it
      * once the peer acknowledges nothing any more: else the kernel ends the connection after ten minutes.
      */

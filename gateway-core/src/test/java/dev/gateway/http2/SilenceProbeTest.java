@@ -17,6 +17,7 @@ class SilenceProbeTest implements SilenceProbe.Owner {
     private final SilenceProbe probe;
     private boolean open = true;
     private boolean awaited;
+    private boolean delivering;
 
     SilenceProbeTest() {
         loop.freezeTime();
@@ -42,6 +43,11 @@ class SilenceProbeTest implements SilenceProbe.Owner {
     @Override
     public void ping(long data) {
         done.add("asked");
+    }
+
+    @Override
+    public boolean isDelivering(long millis) {
+        return delivering;
     }
 
     @Override
@@ -140,6 +146,30 @@ class SilenceProbeTest implements SilenceProbe.Owner {
         awaited = false;
         after(1);
         assertFalse(probe.isArmed());
+    }
+
+    /** The PING waits behind an upload over a slow link. */
+    @Test
+    void anUpstreamThatTakesWhatIsSentHasTimeForThePing() {
+        delivering = true;
+        awaited = true;
+        probe.onSent();
+        after(60);
+        assertEquals(List.of("asked"), done);
+        delivering = false;
+        after(5);
+        assertEquals(List.of("asked", "silent"), done);
+    }
+
+    @Test
+    void whoIsGivenUpDuringAnUploadIsFoundAfterIt() {
+        delivering = true;
+        probe.onGivenUp(probe.batches());
+        after(20);
+        assertEquals(List.of("asked"), done);
+        delivering = false;
+        after(5);
+        assertEquals(List.of("asked", "silent"), done);
     }
 
     @Test
