@@ -140,7 +140,7 @@ final class EndpointPool
     void receiveUpgrade(Waiter waiter) {
         waiter.owner.onMoved(waiter);
         endpoint.observer.onPendingEnded(
-                endpoint.now() - waiter.connectionWait.sinceNanos); // if it waits here, it begins anew
+                endpoint.now() - waiter.connectionWait.sinceNanos); // a wait here begins again
         waiter.owner = pending;
         waiter.callback.onMoved(endpoint.target.endpoint());
         opening++;
