@@ -139,8 +139,7 @@ final class EndpointPool
     /** Takes over a waiting upgrade from another endpoint. Requests in flight of this endpoint already include it. */
     void receiveUpgrade(Waiter waiter) {
         waiter.owner.onMoved(waiter);
-        endpoint.observer.onPendingEnded(
-                endpoint.now() - waiter.connectionWait.sinceNanos); // a wait here begins again
+        endpoint.observer.onPendingEnded(endpoint.now() - waiter.connectionWait.sinceNanos); // a wait here begins again
         waiter.owner = pending;
         waiter.callback.onMoved(endpoint.target.endpoint());
         opening++;
