@@ -8,39 +8,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "..", "results.tsv")
 PAGE = os.path.join(HERE, "..", "..", "..", "docs", "clients.md")
 ANSWERS = os.path.join(HERE, "..", "reverse.tsv")
-HEAD = ("tool", "version", "situation", "outcome", "cause", "shows", "line")
 
 
-class Results:
-    """Rows by tool and situation: outcome, cause, shows, line; and the versions of the tools."""
-
-    def __init__(self):
-        self.versions = {}
-        self.rows = {}
-
-    @classmethod
-    def read(cls):
-        self = cls()
-        if os.path.exists(RESULTS):
-            with open(RESULTS, encoding="utf-8") as file:
-                next(file)
-                for text in file:
-                    tool, version, situation, *row = text.rstrip("\n").split("\t")
-                    self.versions[tool] = version
-                    self.rows[tool, situation] = situations.Result(*row)
-        return self
-
-    def write(self):
-        with open(RESULTS, "w", encoding="utf-8") as file:
-            file.write("\t".join(HEAD) + "\n")
-            for tool, situation in pairs():
-                row = self.rows.get((tool.name, situation.name))
-                if row:
-                    file.write("\t".join((tool.name, self.versions[tool.name], situation.name, *row)) + "\n")
-
-
-class Answers:
-    """What each HTTP client was answered to each action, and the versions of the clients."""
+class Rows:
+    """What each program did in each case, and the versions of the programs. A file has a line for each."""
 
     def __init__(self):
         self.versions = {}
@@ -49,22 +20,60 @@ class Answers:
     @classmethod
     def read(cls):
         self = cls()
-        if os.path.exists(ANSWERS):
-            with open(ANSWERS, encoding="utf-8") as file:
+        if os.path.exists(cls.PATH):
+            with open(cls.PATH, encoding="utf-8") as file:
                 next(file)
                 for text in file:
-                    client, version, action, answer = text.rstrip("\n").split("\t")
-                    self.versions[client] = version
-                    self.rows[client, action] = answer
+                    program, version, case, *row = text.rstrip("\n").split("\t")
+                    self.versions[program] = version
+                    self.rows[program, case] = self.row(*row)
         return self
 
     def write(self):
-        with open(ANSWERS, "w", encoding="utf-8") as file:
-            file.write("client\tversion\taction\tanswer\n")
-            for client in reverse.ALL:
-                for action in reverse.ACTIONS:
-                    if (client.name, action) in self.rows:
-                        file.write("\t".join((client.name, self.versions[client.name], action, self.rows[client.name, action])) + "\n")
+        with open(self.PATH, "w", encoding="utf-8") as file:
+            file.write("\t".join(self.HEAD) + "\n")
+            for program, case in self.keys():
+                if (program, case) in self.rows:
+                    row = self.cells(self.rows[program, case])
+                    file.write("\t".join((program, self.versions[program], case, *row)) + "\n")
+
+
+class Results(Rows):
+    """Outcome, cause, shows and line by tool and situation."""
+
+    PATH = RESULTS
+    HEAD = ("tool", "version", "situation", "outcome", "cause", "shows", "line")
+
+    @staticmethod
+    def keys():
+        return [(tool.name, situation.name) for tool, situation in pairs()]
+
+    @staticmethod
+    def row(*cells):
+        return situations.Result(*cells)
+
+    @staticmethod
+    def cells(row):
+        return row
+
+
+class Answers(Rows):
+    """What each HTTP client was answered to each action."""
+
+    PATH = ANSWERS
+    HEAD = ("client", "version", "action", "answer")
+
+    @staticmethod
+    def keys():
+        return [(client.name, action) for client in reverse.ALL for action in reverse.ACTIONS]
+
+    @staticmethod
+    def row(answer):
+        return answer
+
+    @staticmethod
+    def cells(row):
+        return (row,)
 
 
 def pairs():
