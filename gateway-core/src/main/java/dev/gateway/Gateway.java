@@ -289,7 +289,7 @@ public final class Gateway implements Operations, AutoCloseable {
      * Does the same before the gateway has started: a signal that comes earlier takes effect then, and does not stop the
      * process.
      *
-     * @param starting completes with the gateway, or with null if there is none after all
+     * @param starting completes with the gateway, or with null if the start fails
      */
     public static void listenToSignals(CompletionStage<? extends @Nullable Gateway> starting) {
         on("HUP", "reloads", starting, gateway -> gateway.reload("SIGHUP"));

@@ -25,7 +25,7 @@ public record PeerAcks(boolean unacked, boolean unackedProbes, long lastMillis) 
     /** The most that Linux takes. Nobody lets so many be sent. */
     private static final int MOST_PROBES = 127;
 
-    /** Asks the kernel, by a system call; null if the transport cannot tell, or the connection is none of TCP. */
+    /** Asks the kernel, by a system call; null if the transport cannot tell, or the connection does not use TCP. */
     public static @Nullable PeerAcks read(Channel channel) {
         try {
             if (channel instanceof EpollSocketChannel socket) {

@@ -140,7 +140,7 @@ final class Siblings implements EndpointPool.Others {
 
     /**
      * Returns another endpoint that has room for a tunnel, and that the tunnel has not tried; an ejected one only if the
-     * tunnel takes that and no other has room. Null if there is none.
+     * tunnel takes that and no other has room. Null if no endpoint has room.
      */
     @Nullable
     Host untriedWithRoom(Host from, StreamOpener.Callback request) {

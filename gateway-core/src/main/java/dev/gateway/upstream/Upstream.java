@@ -91,7 +91,7 @@ public final class Upstream {
         return sessions;
     }
 
-    /** Sets what says why there are no endpoints, if there are none. It may be called on any thread, and does not block. */
+    /** Sets the supplier of the reason why the upstream has no endpoints. Any thread may call it, and it does not block. */
     public void explainEmptiness(Supplier<String> why) {
         emptiness = why;
     }

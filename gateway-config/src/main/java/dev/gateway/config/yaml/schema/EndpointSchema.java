@@ -115,7 +115,7 @@ public final class EndpointSchema {
 
     private EndpointSchema() {}
 
-    /** Returns how an address in one text is written, null if it is none. */
+    /** Returns the keys and values for an address that was written as one text, null if the text is no address. */
     private static @Nullable String rewritten(String text) {
         Matcher address = ADDRESS.matcher(text);
         if (text.matches("(unix:(//)?)?/[A-Za-z0-9/._-]+")) {

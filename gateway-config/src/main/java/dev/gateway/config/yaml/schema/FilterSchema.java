@@ -124,7 +124,7 @@ final class FilterSchema {
                 });
     }
 
-    /** A type of a plugin that is not loaded is none of a list of types of the gateway. */
+    /** Returns the end of the message about an unknown type. A list of our own types does not help who wants a plugin. */
     private static String otherwise(String text, FilterTypes types) {
         String absent = types.isOther(text) ? types.absent() : "";
         return !absent.isEmpty()

@@ -24,7 +24,7 @@ final class Hints {
      * What is said about a key that the object does not have.
      *
      * @param text follows the message
-     * @param meant the key of the object that is not missing then, null if there is none
+     * @param meant the key that was probably meant, so that it is not reported as missing too; null if unknown
      */
     record Hint(String text, @Nullable String meant) {
         /**

@@ -34,7 +34,7 @@ final class ScalarParsers {
         return text;
     }
 
-    /** Returns a hint that writes a percentage as a share of the whole, empty if it is none. */
+    /** Returns a hint that writes a percentage as a share of the whole, empty if the text is no percentage. */
     static String ofHundred(String text) {
         Matcher percentage = Pattern.compile("([1-9][0-9]?)%?").matcher(text);
         return percentage.matches()

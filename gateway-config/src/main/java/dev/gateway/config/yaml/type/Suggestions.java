@@ -216,7 +216,7 @@ public final class Suggestions {
     private Suggestions() {}
 
     /**
-     * Returns a hint that follows a word which is none of the known, null if there is nothing to say.
+     * Returns the hint that follows an unknown word, null for no hint.
      *
      * @param foreign what others call them, as {@link #plain}: the word that is meant, or else a hint of its own
      */
@@ -260,7 +260,7 @@ public final class Suggestions {
         return shortest;
     }
 
-    /** Returns the known key that others call so, null if there is none. */
+    /** Returns our key for a word of another product, null if we have no such key. */
     static @Nullable String foreign(String written, Collection<String> known) {
         String ours = FOREIGN.get(plain(written));
         if (ours != null) {
