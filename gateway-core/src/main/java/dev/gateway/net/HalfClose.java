@@ -152,7 +152,10 @@ public final class HalfClose {
     private static void shutdown(Channel channel) {
         SslHandler tls = tls(channel);
         if (tls != null) {
-            tls.closeOutbound(); // FIN follows when the channel closes
+            // Not among the records of one read: BoringSSL, asked again for its close_notify, would take the next one
+            // for an
+            // answer, and the engine would drop all that follows. FIN follows when the channel closes.
+            channel.eventLoop().execute(tls::closeOutbound);
         } else if (channel instanceof DuplexChannel duplex) {
             duplex.shutdownOutput();
         } else {
