@@ -36,7 +36,7 @@ public final class HeadersFile {
     /**
      * Reads one; lines that are empty, or begin with {@code #}, do not count.
      *
-     * @throws IOException if it cannot be read, or is something else; its message names the file, and the line
+     * @throws IOException if it cannot be read, or is something else; its message has the file, line and column
      */
     public static Map<String, String> read(Path file) throws IOException {
         Map<String, String> headers = new LinkedHashMap<>();
@@ -48,7 +48,7 @@ public final class HeadersFile {
             if (!line.isBlank() && !line.startsWith("#")) {
                 String problem = add(line, headers);
                 if (!problem.isEmpty()) {
-                    throw new IOException("line " + (i + 1) + " of " + file + " " + problem);
+                    throw new IOException(file + ":" + (i + 1) + ":1: " + problem);
                 }
             }
         }
@@ -59,21 +59,21 @@ public final class HeadersFile {
     private static String add(String line, Map<String, String> headers) {
         int colon = line.indexOf(':');
         if (colon < 0) {
-            return "is not 'name: value'";
+            return "expected 'name: value'";
         }
         String name = line.substring(0, colon).strip();
         String value = line.substring(colon + 1).strip();
         if (!NAME.matcher(name).matches()) {
-            return "has no header name before ':': letters, digits and !#$%&'*+-.^_`|~ only";
+            return "no header name before ':': letters, digits and !#$%&'*+-.^_`|~ only";
         }
         if (OTHERS.contains(name.toLowerCase(Locale.ROOT))) {
-            return "sets " + name + ", which the gateway sets itself: remove it";
+            return "the gateway sets " + name + " itself: remove it";
         }
         if (value.isEmpty() || !VALUE.matcher(value).matches()) {
-            return "has no value that a header can have: one line without control characters is expected";
+            return "no value that a header can have: expected one line without control characters";
         }
         if (headers.keySet().stream().anyMatch(name::equalsIgnoreCase)) {
-            return "sets " + name + " a second time";
+            return name + " for a second time";
         }
         headers.put(name, value);
         return "";

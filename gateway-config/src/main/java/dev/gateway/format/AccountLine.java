@@ -21,7 +21,7 @@ record AccountLine(String name, String rest) {
      *
      * @param file where the text is from, for messages
      * @param expected what each line is, for messages
-     * @return what is wrong, line by line
+     * @return what is wrong, each with the file, line and column
      */
     static List<String> readAll(Path file, String text, String expected, Reader reader) {
         List<String> faults = new ArrayList<>();
@@ -40,7 +40,7 @@ record AccountLine(String name, String rest) {
                     : reader.read(
                             new AccountLine(name, line.substring(colon + 1).strip()));
             if (problem != null) {
-                faults.add(file + " line " + number + ": " + problem);
+                faults.add(file + ":" + number + ":" + (raw.indexOf(line) + 1) + ": " + problem);
             }
         }
         return List.copyOf(faults);

@@ -16,13 +16,13 @@ class AccountFileTest {
 
     @Test
     void faultsComeInTheOrderOfTheirLines() {
-        Users users = AccountFile.users(FILE, "a:plain\n\nb\nc:" + SHA + "\nc:" + SHA + "\nd:" + SHA);
+        Users users = AccountFile.users(FILE, "a:plain\n\n  b\nc:" + SHA + "\nc:" + SHA + "\nd:" + SHA);
         assertThat(users.hashes()).containsOnlyKeys("d");
         assertThat(users.faults())
                 .satisfiesExactly(
-                        first -> assertThat(first).startsWith("file line 1: the password is not hashed"),
-                        second -> assertThat(second).isEqualTo("file line 3: expected a user, ':' and a hash"),
-                        third -> assertThat(third).isEqualTo("file line 5: user 'c' for a second time"));
+                        first -> assertThat(first).startsWith("file:1:1: the password is not hashed"),
+                        second -> assertThat(second).isEqualTo("file:3:3: expected a user, ':' and a hash"),
+                        third -> assertThat(third).isEqualTo("file:5:1: user 'c' for a second time"));
     }
 
     @Test
@@ -41,14 +41,14 @@ class AccountFileTest {
         String name = "n".repeat(61);
         assertThat(AccountFile.users(FILE, name + ":" + SHA + "\n" + name + ":" + SHA)
                         .faults())
-                .containsExactly("file line 2: user '" + "n".repeat(57) + "...' for a second time");
+                .containsExactly("file:2:1: user '" + "n".repeat(57) + "...' for a second time");
     }
 
     @Test
     void aTokenIsKnownByItsDigestHoweverItIsWritten() {
         String digest = "D9298A10D1B0735837DC4BD85DAC641B0F3CEF27A47E5D53A54F2F3F5B2FCFFA"; // of "other"
         assertThat(AccountFile.tokens(FILE, "a:sha256:" + digest + "\nb:other").faults())
-                .containsExactly("file line 2: a token for a second time");
+                .containsExactly("file:2:1: a token for a second time");
     }
 
     @Test
@@ -71,9 +71,9 @@ class AccountFileTest {
         assertThatThrownBy(() -> AccountFile.nameAndPassword(FILE, "# nobody", false))
                 .hasMessage("nothing in file: expected one line of a name, ':' and a password");
         assertThatThrownBy(() -> AccountFile.nameAndPassword(FILE, "a:b\nc:d", false))
-                .hasMessage("file line 2: a second line: expected one of a name, ':' and a password");
+                .hasMessage("file:2:1: a second line: expected one of a name, ':' and a password");
         assertThatThrownBy(() -> AccountFile.nameAndPassword(FILE, "a:", false))
-                .hasMessage("file line 1: no password after the ':'");
+                .hasMessage("file:1:1: no password after the ':'");
     }
 
     @Test

@@ -230,7 +230,7 @@ class ConnectAssemblyTest {
         if (!valid && file.equals("groups")) { // no user could be locked out by it
             assertThatThrownBy(() -> ConnectAssembly.entry(config, state))
                     .isInstanceOf(StartException.class)
-                    .hasMessageContaining(file + " line 1: ");
+                    .hasMessageContaining(file + ":1:1: ");
             return;
         }
         ProxyAuthentication login =
@@ -238,7 +238,7 @@ class ConnectAssemblyTest {
         assertThat(login.problems().isEmpty()).isEqualTo(valid);
         assertThat(login.problems().toString()).doesNotContain("hunter2");
         if (!valid) {
-            assertThat(login.problems().toString()).contains(file + " line 1: ");
+            assertThat(login.problems().toString()).contains(file + ":1:1: ");
         }
     }
 

@@ -49,10 +49,10 @@ class AccountsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "ann | users line 2: expected a user, ':' and a hash",
-                ":x | users line 2: expected a user, ':' and a hash",
-                "ann:secret | users line 2: the password is not hashed in a way that is known",
-                "bob:{SHA}IiBFp4PZiy061PZ88p64fx7ufjY= | users line 2: user 'bob' for a second time",
+                "ann | users:2:1: expected a user, ':' and a hash",
+                ":x | users:2:1: expected a user, ':' and a hash",
+                "ann:secret | users:2:1: the password is not hashed in a way that is known",
+                "bob:{SHA}IiBFp4PZiy061PZ88p64fx7ufjY= | users:2:1: user 'bob' for a second time",
             })
     void aLineThatIsWrongIsNamedWithoutShowingAPassword(String line, String message) {
         assertThat(Users.parse(FILE, "bob:" + SHA + "\n" + line).faults())
@@ -66,7 +66,7 @@ class AccountsTest {
     void aWrongLineOfGroupsSpoilsTheFile() {
         assertThatThrownBy(() -> Groups.parse(FILE, "builders: ann\ncontractors bob\n"))
                 .isInstanceOf(AuthFileException.class)
-                .hasMessageContaining(" line 2: ");
+                .hasMessageContaining(":2:1: ");
     }
 
     @Test
@@ -100,12 +100,12 @@ class AccountsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "ci:a b | users line 1: a token has letters",
-                "ci: | users line 1: a token has letters",
-                "ci:sha256:abc | users line 1: expected 64 hexadecimal digits after sha256:",
-                "ci:sha256:abcd | users line 1: expected 64 hexadecimal digits after sha256:",
-                "ci:sha256:xyzz | users line 1: expected 64 hexadecimal digits after sha256:",
-                "tok | users line 1: expected an identity, ':' and a token",
+                "ci:a b | users:1:1: a token has letters",
+                "ci: | users:1:1: a token has letters",
+                "ci:sha256:abc | users:1:1: expected 64 hexadecimal digits after sha256:",
+                "ci:sha256:abcd | users:1:1: expected 64 hexadecimal digits after sha256:",
+                "ci:sha256:xyzz | users:1:1: expected 64 hexadecimal digits after sha256:",
+                "tok | users:1:1: expected an identity, ':' and a token",
             })
     void aTokenThatIsNoneIsAnError(String line, String message) {
         Tokens tokens = Tokens.parse(FILE, line + "\nok:tok-9");
@@ -116,7 +116,7 @@ class AccountsTest {
     @Test
     void aTokenHasOneOwner() {
         Tokens tokens = Tokens.parse(FILE, "a:tok\nb:tok");
-        assertThat(tokens.faults()).containsExactly("users line 2: a token for a second time");
+        assertThat(tokens.faults()).containsExactly("users:2:1: a token for a second time");
         assertThat(tokens.owner(bytes("tok"))).isNull();
     }
 

@@ -205,9 +205,9 @@ class ApiKeyTest {
     @Test
     void aFileWithAMistakeIsNotUsed() {
         assertThatThrownBy(() -> write("a:k-1\n"))
-                .hasMessageStartingWith(file + " line 1: expected the SHA-256 of a key")
+                .hasMessageStartingWith(file + ":1:1: expected the SHA-256 of a key")
                 .hasMessageNotContaining("k-1\"");
         assertThatThrownBy(() -> write("a:" + sha256("x") + "\nb:" + sha256("x") + "\n"))
-                .hasMessage(file + " line 2: a key for a second time");
+                .hasMessage(file + ":2:1: a key for a second time");
     }
 }

@@ -192,6 +192,6 @@ class BasicAuthTest {
         Files.writeString(file, "eve:" + PASSWORD + "\nbob:nonsense\n");
         now += TimeUnit.SECONDS.toNanos(2);
         accounts.refresh();
-        assertThat(accounts.problems()).singleElement().asString().startsWith(file + " line 2: ");
+        assertThat(accounts.problems()).singleElement().asString().startsWith(file + ":2:1: ");
     }
 }

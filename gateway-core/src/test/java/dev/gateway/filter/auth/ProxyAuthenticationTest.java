@@ -483,7 +483,7 @@ class ProxyAuthenticationTest {
         assertThat(filter.problems())
                 .singleElement()
                 .asString()
-                .contains(users + " line 1: ")
+                .contains(users + ":1:1: ")
                 .doesNotContain("secret");
     }
 

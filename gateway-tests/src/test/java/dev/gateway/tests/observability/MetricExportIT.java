@@ -290,7 +290,7 @@ class MetricExportIT {
                 receiver.awaitMetrics();
             }
             Files.writeString(headers, "not a header at all\n");
-            while (!rig.admin("/ready").contains("line 1 of " + headers + " is not 'name: value'")) {
+            while (!rig.admin("/ready").contains(headers + ":1:1: expected 'name: value'")) {
                 receiver.awaitMetrics();
             }
             receiver.awaitMetrics();
@@ -299,7 +299,7 @@ class MetricExportIT {
             Files.writeString(rig.file(), config(1, export + receiver.otlp(files)));
             HttpResponse<String> answer = rig.post("/reload");
             assertThat(answer.statusCode()).isEqualTo(422);
-            assertThat(answer.body()).containsPattern("gateway.yaml:6:\\d+: headersFile: line 1 of ");
+            assertThat(answer.body()).containsPattern("gateway.yaml:6:\\d+: headersFile: .*headers:1:1: ");
             assertThat(rig.metric("gateway_config_generation")).isEqualTo(1);
             Files.delete(headers);
             double failed = rig.metric("gateway_metrics_exports_total", "result=\"failure\"");

@@ -76,7 +76,7 @@ class UsersIT {
             assertThat(connect(gateway, "192.0.2.1", "ann", "a")).isEqualTo(403);
             assertThat(connect(gateway, "192.0.2.1", "gone", "g")).isEqualTo(403);
             Files.writeString(users, "ann:" + sha("a") + "\nbob:plain-text-password\nnew:" + sha("n") + "\n");
-            gateway.await("ready to tell of the line", () -> ready(gateway).contains(users + " line 2: "));
+            gateway.await("ready to tell of the line", () -> ready(gateway).contains(users + ":2:1: "));
             assertThat(ready(gateway)).startsWith("ready\n").doesNotContain("plain-text");
             assertThat(connect(gateway, "192.0.2.1", "ann", "a")).isEqualTo(403);
             assertThat(connect(gateway, "192.0.2.1", "new", "n")).isEqualTo(403);
