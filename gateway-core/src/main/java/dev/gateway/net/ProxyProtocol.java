@@ -10,7 +10,6 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.haproxy.HAProxyCommand;
 import io.netty.handler.codec.haproxy.HAProxyMessage;
-import io.netty.handler.codec.haproxy.HAProxyMessageDecoder;
 import io.netty.handler.codec.haproxy.HAProxyProxiedProtocol;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
@@ -28,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  * send first. Connections of other peers begin without one; if they send one nevertheless they are closed.
  */
 public final class ProxyProtocol {
-    private static final int MAX_TLV_BYTES = 4096;
-
     private final CidrSet trusted;
     private final long timeoutMillis;
 
@@ -62,7 +59,7 @@ public final class ProxyProtocol {
     public void expect(ChannelPipeline pipeline, Callback callback) {
         SocketAddress peer = pipeline.channel().remoteAddress();
         if (!(peer instanceof InetSocketAddress inet) || trusted.contains(inet.getAddress())) {
-            pipeline.addLast(new HAProxyMessageDecoder(MAX_TLV_BYTES), new Trusted(callback));
+            pipeline.addLast(new ProxyHeaderDecoder(), new Trusted(callback));
         } else {
             pipeline.addLast(new Untrusted(callback));
         }
@@ -148,7 +145,7 @@ public final class ProxyProtocol {
                 if (header.command() == HAProxyCommand.PROXY
                         && header.proxiedProtocol() != HAProxyProxiedProtocol.UNKNOWN) {
                     peer = address(header.sourceAddress(), header.sourcePort());
-                    local = address(header.destinationAddress(), header.destinationPort());
+                    local = destination(header, local);
                 }
             } finally {
                 header.release();
@@ -156,6 +153,13 @@ public final class ProxyProtocol {
             done = true;
             callback.onAddresses(ctx.channel(), peer, local);
             ctx.pipeline().remove(this);
+        }
+
+        /** Some proxies do not know which address the client connected to, and write zeros. Ours is the next best. */
+        private static @Nullable InetSocketAddress destination(
+                HAProxyMessage header, @Nullable InetSocketAddress ours) {
+            InetSocketAddress told = address(header.destinationAddress(), header.destinationPort());
+            return told != null && told.getPort() == 0 ? ours : told;
         }
 
         private static @Nullable InetSocketAddress address(@Nullable String ip, int port) {

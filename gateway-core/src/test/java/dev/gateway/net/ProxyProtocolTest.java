@@ -93,6 +93,24 @@ class ProxyProtocolTest {
         }
     }
 
+    /** Caddy writes zeros for what it does not know. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "PROXY TCP4 203.0.113.7 0.0.0.0 0 0\r\n",
+                "\r\n\r\n\0\r\nQUIT\n\u0021\u0011\0\u000C\u00CB\0\u0071\u0007\0\0\0\0\0\0\0\0"
+            })
+    void aPortOf0IsUnknown(String header) throws Exception {
+        serve("127.0.0.0/8", 10_000);
+        try (Socket socket = connect()) {
+            socket.getOutputStream().write(header.getBytes(StandardCharsets.ISO_8859_1));
+            send(socket, "hello");
+            // The address that the client connected to is unknown, too: the listener's own stands for it.
+            assertThat(next()).isEqualTo("/203.0.113.7:0 -> " + server.localAddress());
+            assertThat(next()).isEqualTo("data hello");
+        }
+    }
+
     @Test
     void theProxysOwnConnectionsKeepTheirAddress() throws Exception {
         serve("127.0.0.0/8", 10_000);
@@ -116,6 +134,9 @@ class ProxyProtocolTest {
             strings = {
                 "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
                 "PROXY TCP4 203.0.113.7 198.51.100.1 5555 99999\r\n",
+                "PROXY TCP4 203.0.113.7 198.51.100.1 5555 +443\r\n",
+                "PROXY TCP4 203.0.113.7 198.51.100.1 5555 \r\n",
+                "PROXY UDP4 203.0.113.7 198.51.100.1 5555 443\r\n",
                 "PROXY TCP4 203.0.113.700 198.51.100.1 5555 443\r\n",
                 "PROXY TCP4 2001:db8::7 198.51.100.1 5555 443\r\n",
                 "PROXY TCP4 203.0.113.7\r\nxxxxxxxxxx",
