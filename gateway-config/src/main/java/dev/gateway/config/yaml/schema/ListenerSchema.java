@@ -62,8 +62,8 @@ final class ListenerSchema {
                         "trustedCidrs",
                         new ListType<>(Types.CIDR, 1),
                         ProxyProtocol::trustedCidrs,
-                        "Peers that must send the PROXY protocol. The gateway closes connections from other "
-                                + "peers.");
+                        "Peers that must send the PROXY protocol. Other peers are served without it; the "
+                                + "gateway closes the connection of one that sends it.");
                 return v -> new ProxyProtocol(v.position(), v.get(cidrs));
             });
 
