@@ -20,6 +20,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +59,11 @@ final class LocalReply {
             FieldName.of("Pragma"),
             FieldName.of("Repr-Digest"),
             FieldName.of("Surrogate-Key"));
+
+    private static final int RANGE_NOT_SATISFIABLE = 416;
+
+    /** With 416 they describe the resource (RFC 9110, section 15.5.17). A client sees from them that it has all of it. */
+    private static final Set<FieldName> OF_RANGES = Set.of(FieldName.CONTENT_RANGE, FieldName.of("Accept-Ranges"));
 
     /** What the gateway itself says in the answer to a failure. */
     private static final List<FieldName> OWN = List.of(
@@ -197,7 +203,9 @@ final class LocalReply {
             ServerStream stream, ResponseHead head, ErrorAnswer answer, ErrorBody chosen, ExchangeSettings settings) {
         Fields fields = head.fields();
         for (FieldName name : OF_A_BODY) {
-            fields.remove(name);
+            if (head.status() != RANGE_NOT_SATISFIABLE || !OF_RANGES.contains(name)) {
+                fields.remove(name);
+            }
         }
         SharedCaches.removeTargeted(fields);
         if (answer.cause() != null) {

@@ -247,6 +247,22 @@ class ErrorBodyTest extends ExchangeRig {
         assertThat(records.attempts).containsExactly("500");
     }
 
+    /** A client that has all of a file already sees it from {@code Content-Range}. */
+    @Test
+    void aRangeThatCannotBeSatisfiedKeepsTheLengthOfTheResource() {
+        choosePages();
+        get();
+        opener.last().succeed();
+        ResponseHead head = failing(416);
+        head.fields().add(FieldName.CONTENT_RANGE, "bytes */47");
+        head.fields().add(FieldName.of("Accept-Ranges"), "bytes");
+        opener.last().events.onHead(head, true);
+        assertPage(416);
+        assertThat(client.field("Content-Range")).isEqualTo("bytes */47");
+        assertThat(client.field("Accept-Ranges")).isEqualTo("bytes");
+        assertThat(client.field("ETag")).isNull();
+    }
+
     @Test
     void anErrorOfAnUpstreamWithoutABodyHasTheChosenOne() {
         choosePages();
