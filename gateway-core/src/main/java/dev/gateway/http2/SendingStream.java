@@ -10,6 +10,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import dev.gateway.stream.StreamEvents;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -153,6 +154,10 @@ abstract class SendingStream
 
     @Override
     public final void trailers(Fields trailers) {
+        if (trailers.size() == 0) {
+            data(Unpooled.EMPTY_BUFFER, true); // some clients do not expect a field block without a field
+            return;
+        }
         Http2Stream stream = h2;
         if (dead || isLocalEnded() || stream == null) {
             return;

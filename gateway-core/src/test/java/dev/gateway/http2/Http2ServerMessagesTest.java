@@ -19,6 +19,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.ServerStream;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
@@ -365,6 +366,21 @@ class Http2ServerMessagesTest {
         client.request(0).server().consumed(2 * 16_000);
         client.collect();
         assertTrue(client.all(Frames.WINDOW_UPDATE, 1).isEmpty());
+    }
+
+    /** Clients on WebKit, and nginx as an upstream, do not take a field block without a field for the end of a body. */
+    @Test
+    void trailersWithoutAFieldEndTheBodyAsData() {
+        request(get());
+        ServerStream stream = client.request(0).server();
+        stream.head(Http2ConnectionsTest.response(200), false);
+        stream.data(Buffers.of("ok"), false);
+        stream.trailers(new Fields());
+        stream.flush();
+        client.collect();
+        assertEquals(1, client.all(Frames.HEADERS, 1).size());
+        List<Frame> data = client.all(Frames.DATA, 1);
+        assertEquals(Frames.END_STREAM, data.get(data.size() - 1).flags());
     }
 
     @Test
