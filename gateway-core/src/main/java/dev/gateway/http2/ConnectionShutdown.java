@@ -37,6 +37,9 @@ final class ConnectionShutdown implements Lingering.Owner {
     private boolean failed;
     private boolean closing;
     private boolean unread; // the peer may be sending what nobody takes
+    private long sent; // how often something was sent on streams
+    private long asked; // the same when the peer was last asked by a PING
+    private long answered; // the same for the last PING that was answered
     private @Nullable Lingering lingering;
 
     /**
@@ -72,6 +75,21 @@ final class ConnectionShutdown implements Lingering.Owner {
         unread = true;
     }
 
+    /** A part of a message was sent. */
+    void onSent() {
+        sent++;
+    }
+
+    /** The peer is asked by a PING whether it has read what was sent. */
+    void onAsked() {
+        asked = sent;
+    }
+
+    /** The peer has answered the PING. */
+    void onAnswered() {
+        answered = asked;
+    }
+
     /** Whether nothing is written any more, and what still arrives is thrown away. */
     boolean isLingering() {
         return lingering != null;
@@ -83,6 +101,7 @@ final class ConnectionShutdown implements Lingering.Owner {
         in.skipBytes(bytes);
         if (lingering != null) {
             lingering.onDropped(bytes);
+            timer().watch(); // it is still there
         }
     }
 
@@ -109,6 +128,7 @@ final class ConnectionShutdown implements Lingering.Owner {
             closing = true;
             owner.context().close();
         } else if (code == Http2Error.NO_ERROR) {
+            answered = sent; // the peer has been idle for long
             closeAfterWrites();
         } else {
             timer().linger();
@@ -138,10 +158,16 @@ final class ConnectionShutdown implements Lingering.Owner {
         ChannelHandlerContext ctx = owner.context();
         owner.flush(ctx);
         writer.emit(ctx); // a flush within another does nothing yet
-        if (unread && h2.isServer() && ctx.channel().isActive()) {
+        // A client that still reads a response sends WINDOW_UPDATE. If that meets a closed socket, the kernel answers
+        // by a
+        // reset, and the rest of the response is lost.
+        boolean reads = sent != answered;
+        if ((unread || reads) && h2.isServer() && ctx.channel().isActive()) {
             Lingering end = new Lingering(this, timers, 0, Lingering.PATIENT_MILLIS);
             lingering = end;
-            end.hurry(); // no stream waits for its peer any more
+            if (unread) {
+                end.hurry(); // no stream waits for its peer any more
+            }
             end.begin(ctx.channel(), HalfClose.afterWrites(ctx));
         } else {
             ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);

@@ -178,6 +178,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     public void announce(long ping) {
         ChannelHandlerContext ctx = context();
         goAway(ctx, Integer.MAX_VALUE);
+        shared().ending().onAsked();
         encoder().writePing(ctx, false, ping, ctx.newPromise());
         flush(ctx);
     }
@@ -214,6 +215,9 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     void onPingAnswered(long data) {
+        if (data == GoingAway.PING) {
+            shared().ending().onAnswered();
+        }
         goingAway.onPingAck(data);
     }
 

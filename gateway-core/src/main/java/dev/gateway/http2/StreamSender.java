@@ -101,6 +101,7 @@ final class StreamSender {
 
     void data(ChannelHandlerContext ctx, Http2Stream h2, ByteBuf data, boolean last) {
         dataWritten += data.readableBytes();
+        ending.onSent();
         writer.data(ctx, h2.id(), data, last);
     }
 
@@ -129,6 +130,7 @@ final class StreamSender {
     /** Writes what {@link #sent} points at. */
     private void writeHeaders(Http2Stream h2, boolean interim, boolean last) {
         ChannelHandlerContext ctx = owner.context();
+        ending.onSent();
         try {
             writer.head(ctx, h2.id(), sent, last);
         } catch (Http2Exception | RuntimeException | Error e) {

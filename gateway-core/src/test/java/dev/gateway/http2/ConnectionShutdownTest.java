@@ -98,6 +98,39 @@ class ConnectionShutdownTest implements ConnectionShutdown.Owner {
         assertFalse(channel.isOpen());
     }
 
+    /** What it sends while it reads must not meet a closed socket, whose reset destroys the rest of the response. */
+    @Test
+    void aClientThatMayStillReadIsReadOn() {
+        ending.onSent();
+        ending.closeAfterWrites();
+        assertTrue(ending.isLingering());
+    }
+
+    @Test
+    void aClientThatHasAnsweredAPingHasReadWhatWasSentBefore() {
+        ending.onSent();
+        ending.onAsked();
+        ending.onAnswered();
+        ending.closeAfterWrites();
+        assertFalse(ending.isLingering());
+    }
+
+    @Test
+    void aPingTellsNothingOfWhatWasSentAfterIt() {
+        ending.onAsked();
+        ending.onSent();
+        ending.onAnswered();
+        ending.closeAfterWrites();
+        assertTrue(ending.isLingering());
+    }
+
+    @Test
+    void aClientThatWasIdleForLongReadsNothingMore() {
+        ending.onSent();
+        ending.fail(Http2Error.NO_ERROR, "");
+        assertFalse(ending.isLingering());
+    }
+
     @Test
     void toEndWithoutAnErrorNeedsNoWaitEither() {
         ending.fail(Http2Error.NO_ERROR, "");

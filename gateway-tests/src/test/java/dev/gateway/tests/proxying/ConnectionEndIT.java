@@ -11,9 +11,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,8 +26,25 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ConnectionEndIT {
     private static final int DATA = 0;
+    private static final int WINDOW_UPDATE = 8;
+    private static final int LARGE = 1 << 20;
     private static final int PING = 6;
     private static final int GOAWAY = 7;
+
+    private static Origin app;
+    private static GatewayJar brief; // for connections of HTTP/2, which end soon
+
+    @BeforeAll
+    static void start() throws IOException {
+        app = Origin.start().otherwise(Behaviors.text("x".repeat(LARGE)));
+        brief = gateway(app, "limits: {maxBody: 1KiB}, timeouts: {maxConnectionAge: 300ms}");
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        brief.close();
+        app.close();
+    }
 
     private static GatewayJar gateway(Origin origin, String listener) throws IOException {
         return GatewayJar.of(
@@ -110,9 +130,7 @@ class ConnectionEndIT {
     @Test
     @SuppressWarnings("try") // the socket is closed early, so that the sender ends
     void aConnectionOfHttp2EndsSoThatItsLastAnswerCanBeRead() throws Exception {
-        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
-                GatewayJar gateway = gateway(origin, "limits: {maxBody: 1KiB}, timeouts: {maxConnectionAge: 300ms}");
-                Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port("web"))) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), brief.port("web"))) {
             OutputStream out = socket.getOutputStream();
             DataInputStream in = new DataInputStream(socket.getInputStream());
             out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -126,6 +144,41 @@ class ConnectionEndIT {
                     .isNotEmpty();
             socket.close();
             sender.join();
+        }
+    }
+
+    /** The client sends WINDOW_UPDATE while it reads what the gateway has sent long ago. */
+    @Test
+    void aConnectionOfHttp2EndsSoThatALargeResponseCanBeRead() throws Exception {
+        try (Socket socket = new Socket()) {
+            socket.setReceiveBufferSize(16_384);
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), brief.port("web")));
+            OutputStream out = socket.getOutputStream();
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            byte[] settings = frame(4, 0, 0, 6);
+            settings[10] = 4; // the window of a stream
+            settings[12] = LARGE >> 16;
+            out.write(settings);
+            byte[] window = frame(WINDOW_UPDATE, 0, 0, 4);
+            window[10] = LARGE >> 16;
+            out.write(window);
+            out.write(post());
+            awaitGoAways(2, in, out);
+            out.write(frame(DATA, 1, 1, 0));
+            int body = 0;
+            for (boolean ended = false; !ended; ) {
+                int word = in.readInt();
+                int flags = in.readUnsignedByte();
+                in.skipNBytes(4 + (word >>> 8));
+                if ((word & 0xff) == DATA) {
+                    body += word >>> 8;
+                    ended = (flags & 1) != 0;
+                    out.write(window);
+                }
+            }
+            assertThat(body).isEqualTo(LARGE);
+            assertThat(in.read()).as("FIN").isNegative();
         }
     }
 
