@@ -320,6 +320,7 @@ def responses():
     case("DATA after a 103", play(head((":status", "103")), content()), crashes=("haproxy",))
     case("DATA without HEADERS", play(content()), crashes=("haproxy",))
     case("trailers", play(head(*OK), content(end=False), head(("x-a", "b"), end=True)))
+    case("trailers without a field", play(head(*OK), content(end=False), framed(HEADERS, END_HEADERS | END_STREAM)))
     case("trailers without END_STREAM", play(head(*OK), content(end=False), head(("x-a", "b")), content()))
     case("trailers with :status", play(head(*OK), content(end=False), head((":status", "200"), end=True)))
     case("trailers with an upper-case name", play(head(*OK), content(end=False), head(("X-A", "b"), end=True)))
