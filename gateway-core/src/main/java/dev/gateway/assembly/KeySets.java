@@ -6,12 +6,8 @@ import dev.gateway.jwks.KeyLocation;
 import dev.gateway.jwks.RemoteKeys;
 import dev.gateway.observe.metrics.KeySetCounts;
 import dev.gateway.process.StartException;
-import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.LeastRequest;
 import dev.gateway.upstream.SourceStatus;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
-import dev.gateway.upstream.UpstreamTlsSettings;
 import io.netty.util.AsciiString;
 import java.net.URI;
 import java.nio.file.Path;
@@ -95,7 +91,15 @@ public final class KeySets {
         Key key = new Key(url, provider.caFile());
         URI parsed = URI.create(url);
         Server server = new Server(provider.origin(), provider.caFile());
-        Upstream upstream = site.states().get(server, Upstream.class, () -> upstream(server, parsed));
+        Upstream upstream = site.states()
+                .get(
+                        server,
+                        Upstream.class,
+                        () -> UrlUpstream.of(
+                                "jwks:" + server.origin,
+                                parsed,
+                                server.caFile,
+                                new UrlUpstream.Times(STEP_MILLIS, IDLE_MILLIS)));
         Fetched fetched = site.states()
                 .get(
                         key,
@@ -113,27 +117,6 @@ public final class KeySets {
     private static AsciiString path(URI url) {
         String path = url.getRawPath().isEmpty() ? "/" : url.getRawPath();
         return new AsciiString(url.getRawQuery() == null ? path : path + "?" + url.getRawQuery());
-    }
-
-    /** Its name has a colon, so that it is nobody else's. */
-    private static Upstream upstream(Server server, URI url) {
-        boolean secured = url.getScheme().equals("https");
-        String host = url.getHost().startsWith("[")
-                ? url.getHost().substring(1, url.getHost().length() - 1)
-                : url.getHost();
-        int port = url.getPort() > 0 ? url.getPort() : secured ? 443 : 80;
-        UpstreamSettings settings = UpstreamSettings.builder()
-                .tls(
-                        secured
-                                ? new UpstreamTlsSettings(true, server.caFile, null, null, null, List.of(), List.of())
-                                : null)
-                .connectMillis(STEP_MILLIS)
-                .tlsHandshakeMillis(STEP_MILLIS)
-                .responseHeadersMillis(STEP_MILLIS)
-                .idleMillis(IDLE_MILLIS)
-                .build();
-        List<Endpoint> endpoints = List.of(new Endpoint(0, host, port, 1));
-        return new Upstream("jwks:" + server.origin, endpoints, LeastRequest::new, settings);
     }
 
     /** Returns the upstreams of all servers that a generation needs. */

@@ -1,0 +1,47 @@
+package dev.gateway.assembly;
+
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.LeastRequest;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamTlsSettings;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Upstreams of the gateway's own: servers that the configuration names by a URL, and not among the upstreams. */
+public final class UrlUpstream {
+    private UrlUpstream() {}
+
+    /**
+     * Times of its connections.
+     *
+     * @param stepMillis how long each step takes at most: connecting, the handshake of TLS, waiting for a response
+     * @param idleMillis how long an unused connection is kept
+     */
+    public record Times(long stepMillis, long idleMillis) {}
+
+    /**
+     * Makes one with one endpoint, whose certificate is verified if the URL has https.
+     *
+     * @param name with a colon, so that it is nobody else's
+     * @param url with a host
+     * @param caFile CA certificates trusted instead of the platform's, or null
+     */
+    public static Upstream of(String name, URI url, @Nullable Path caFile, Times times) {
+        boolean secured = url.getScheme().equals("https");
+        String host = url.getHost().startsWith("[")
+                ? url.getHost().substring(1, url.getHost().length() - 1)
+                : url.getHost();
+        int port = url.getPort() > 0 ? url.getPort() : secured ? 443 : 80;
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .tls(secured ? new UpstreamTlsSettings(true, caFile, null, null, null, List.of(), List.of()) : null)
+                .connectMillis(times.stepMillis)
+                .tlsHandshakeMillis(times.stepMillis)
+                .responseHeadersMillis(times.stepMillis)
+                .idleMillis(times.idleMillis)
+                .build();
+        return new Upstream(name, List.of(new Endpoint(0, host, port, 1)), LeastRequest::new, settings);
+    }
+}
