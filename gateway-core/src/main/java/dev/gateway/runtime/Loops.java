@@ -156,7 +156,7 @@ public final class Loops {
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
         }
-        metrics.addStaleNames(resolver::staleNames);
+        metrics.addNames(resolver::staleNames, resolver::earlyLookups);
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
                 .get(loop)
                 .upstream(upstream.name()));

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /**
@@ -26,6 +27,7 @@ final class Renewals {
     private final EventLoop loop;
     private final Function<Key, Future<?>> question;
     private final Map<Key, Renewal> renewals = new HashMap<>(); // used on the loop
+    private final AtomicLong asked = new AtomicLong();
     private final Map<Key, Set<Follower>> followers = new ConcurrentHashMap<>();
 
     /**
@@ -96,6 +98,7 @@ final class Renewals {
     }
 
     private void ask(Key key, Renewal renewal) {
+        asked.incrementAndGet();
         renewal.underWay = true;
         renewal.intervalIsOver = false;
         renewal.again = false;
@@ -146,6 +149,11 @@ final class Renewals {
             before.remove(follower);
             return before.isEmpty() ? null : before;
         });
+    }
+
+    /** Counts names that were asked for again, each time that they were. */
+    long asked() {
+        return asked.get();
     }
 
     /** Whether somebody follows a name. */

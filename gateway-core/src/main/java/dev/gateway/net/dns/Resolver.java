@@ -329,6 +329,11 @@ public final class Resolver implements AutoCloseable {
         return !exact && configured.containsKey(name) ? configuredNames : requestedNames;
     }
 
+    /** Counts lookups of names whose answers were in doubt, before their TTL was over. Any thread may ask. */
+    public long earlyLookups() {
+        return renewals.asked();
+    }
+
     /** Counts names of the configuration whose last known addresses stay in use while DNS fails. */
     public int staleNames() {
         return configuredNames.stale(configured::containsKey);

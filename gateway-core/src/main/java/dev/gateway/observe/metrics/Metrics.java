@@ -98,9 +98,15 @@ public final class Metrics implements AutoCloseable {
         process.faultyAccountFiles = faulty;
     }
 
-    /** Adds a count of names whose last known addresses stay in use while DNS fails. */
-    public void addStaleNames(IntSupplier stale) {
+    /**
+     * Adds counts of names.
+     *
+     * @param stale names whose last known addresses stay in use while DNS fails
+     * @param earlyLookups lookups before the TTL was over
+     */
+    public void addNames(IntSupplier stale, LongSupplier earlyLookups) {
         process.staleNames = stale;
+        process.earlyLookups = earlyLookups;
     }
 
     /** Adds a count of spans that could not be exported. */

@@ -43,6 +43,7 @@ final class ProcessMeters implements Exposition.Source {
     volatile Consumer<MirrorCounts> mirrors = counts -> {};
     volatile Consumer<FilterDurations> filterDurations = durations -> {};
     volatile IntSupplier staleNames = () -> 0;
+    volatile LongSupplier earlyLookups = () -> 0;
     volatile @Nullable Overload overload;
     volatile @Nullable MemoryBudget budget;
     volatile @Nullable MemoryBudget waitingBodies;
@@ -106,6 +107,10 @@ final class ProcessMeters implements Exposition.Source {
                 "gateway_dns_stale_names",
                 "Names of upstreams whose last known addresses stay in use while DNS fails.",
                 staleNames.getAsInt());
+        out.counter(
+                "gateway_dns_early_lookups",
+                "Lookups of names before their TTL was over: after a failed connection, a change of the hosts file, or a reload.",
+                earlyLookups.getAsLong());
         out.counter(
                 "gateway_direct_memory_pauses",
                 "Times that reading paused early: the receiver was slow and direct memory was short.",

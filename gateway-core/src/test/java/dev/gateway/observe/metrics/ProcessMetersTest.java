@@ -37,6 +37,7 @@ class ProcessMetersTest {
                 .containsEntry("gateway_config_reloads_total{result=\"failure\"}", 0.0)
                 .containsEntry("gateway_auth_files_stale", 0.0)
                 .containsEntry("gateway_dns_stale_names", 0.0)
+                .containsEntry("gateway_dns_early_lookups_total", 0.0)
                 .containsEntry("gateway_accesslog_dropped_total", 0.0)
                 .containsEntry("gateway_log_dropped_total", 0.0)
                 .containsEntry("gateway_tracing_spans_dropped_total", 0.0)
@@ -76,7 +77,7 @@ class ProcessMetersTest {
     void whatIsStaleOrDroppedIsReadAtEachScrape() {
         int[] number = {0};
         metrics.addFaultyAccountFiles(() -> number[0]);
-        metrics.addStaleNames(() -> number[0] + 1);
+        metrics.addNames(() -> number[0] + 1, () -> number[0] + 6L);
         metrics.addDroppedLog(() -> number[0] + 2L);
         metrics.addDroppedSpans(() -> number[0] + 3L);
         metrics.addExports(() -> number[0] + 4L, () -> number[0] + 5L);
@@ -85,6 +86,7 @@ class ProcessMetersTest {
         assertThat(scrape())
                 .containsEntry("gateway_auth_files_stale", 10.0)
                 .containsEntry("gateway_dns_stale_names", 11.0)
+                .containsEntry("gateway_dns_early_lookups_total", 16.0)
                 .containsEntry("gateway_log_dropped_total", 12.0)
                 .containsEntry("gateway_tracing_spans_dropped_total", 13.0)
                 .containsEntry("gateway_metrics_exports_total{result=\"success\"}", 14.0)
