@@ -67,12 +67,12 @@ public final class EndpointDrain {
             return set(name, endpoint, true);
         }
         long number = ++drains;
-        if (!upstream.health().drainButSessions(endpoint, number)) {
-            return unknown(upstream, endpoint);
-        }
         Duration stay = asked != null
                 ? asked
                 : sessions.timeoutSeconds() > 0 ? Duration.ofSeconds(sessions.timeoutSeconds()) : DAY;
+        if (!upstream.health().drainButSessions(endpoint, number, stay.toNanos())) {
+            return unknown(upstream, endpoint);
+        }
         thread.schedule(() -> endSessions(name, endpoint, number), stay.toNanos(), TimeUnit.NANOSECONDS);
         return Outcome.done("endpoint " + endpoint + " of upstream " + name
                 + " gets no new requests but those of its sessions, for " + Durations.print(stay));

@@ -220,6 +220,9 @@ final class UpstreamView {
         if (health.ejectedMillis() > 0) {
             json.put("ejectedForSeconds", health.ejectedMillis() / 1000.0);
         }
+        if (health.sessionsMillis() > 0) {
+            json.put("sessionsForSeconds", health.sessionsMillis() / 1000.0);
+        }
         if (learned != null) {
             json.put("speaks", learned.text().toString());
         }

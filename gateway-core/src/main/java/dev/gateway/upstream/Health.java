@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -50,8 +51,15 @@ public final class Health {
      * @param ejections how often it was ejected
      * @param ejectedMillis for how much longer it is ejected
      * @param failedCheck why it is unhealthy, null if it is not
+     * @param sessionsMillis for how much longer it keeps its sessions while it drains
      */
-    public record Report(State state, int failures, long ejections, long ejectedMillis, @Nullable String failedCheck) {}
+    public record Report(
+            State state,
+            int failures,
+            long ejections,
+            long ejectedMillis,
+            @Nullable String failedCheck,
+            long sessionsMillis) {}
 
     private volatile HostSet set;
     private Consumer<Host> preparation = host -> {};
@@ -462,20 +470,21 @@ public final class Health {
      * @return whether the upstream has that endpoint
      */
     public boolean drain(String address, boolean drain) {
-        return drain(address, drain, 0);
+        return drain(address, drain, null);
     }
 
     /**
      * Takes an endpoint out of service, but requests of its sessions still go there, until {@link #endSessions}.
      *
-     * @param number a number for this drain, above 0
+     * @param number a number for this drain
+     * @param stayNanos how long they go there, for pages
      * @return whether the upstream has that endpoint
      */
-    public boolean drainButSessions(String address, long number) {
-        return drain(address, true, number);
+    public boolean drainButSessions(String address, long number, long stayNanos) {
+        return drain(address, true, new SessionDrain(number, clock.getAsLong() + stayNanos));
     }
 
-    private synchronized boolean drain(String address, boolean drain, long sessionDrain) {
+    private synchronized boolean drain(String address, boolean drain, @Nullable SessionDrain sessionDrain) {
         List<Host> known = those(host -> host.toString().equals(address));
         known.forEach(host -> {
             host.draining = drain;
@@ -493,8 +502,9 @@ public final class Health {
      * @return whether it had sessions of this drain
      */
     public synchronized boolean endSessions(String address, long number) {
-        List<Host> known = those(host -> host.toString().equals(address) && host.sessionDrain == number);
-        known.forEach(host -> host.sessionDrain = 0);
+        List<Host> known = those(host ->
+                host.toString().equals(address) && host.sessionDrain != null && host.sessionDrain.number() == number);
+        known.forEach(host -> host.sessionDrain = null);
         if (!known.isEmpty()) {
             choose(false);
         }
@@ -555,7 +565,7 @@ public final class Health {
     public synchronized Report report(Endpoint endpoint) {
         Host host = host(endpoint);
         if (host == null) {
-            return new Report(State.DRAINING, 0, 0, 0, null);
+            return new Report(State.DRAINING, 0, 0, 0, null, 0);
         }
         Ejection ejection = host.ejection;
         String failedCheck = host.failedCheck;
@@ -569,8 +579,19 @@ public final class Health {
         } else if (host.isUnreachedLately(clock.getAsLong())) {
             state = State.UNREACHABLE;
         }
+        long now = clock.getAsLong();
         return new Report(
-                state, host.failures.get(), ejection.count(), ejection.leftMillis(clock.getAsLong()), failedCheck);
+                state,
+                host.failures.get(),
+                ejection.count(),
+                ejection.leftMillis(now),
+                failedCheck,
+                sessionsMillis(host, now));
+    }
+
+    private static long sessionsMillis(Host host, long now) {
+        SessionDrain drain = host.sessionDrain;
+        return drain == null ? 0 : Math.max(0, TimeUnit.NANOSECONDS.toMillis(drain.endNanos() - now));
     }
 
     /** Returns how many endpoints are in which state, such as {@code 2 of 3 draining, 1 of 3 unhealthy}. */

@@ -77,8 +77,9 @@ public final class Host {
     // Guarded by the Health of its upstream.
     boolean draining;
 
-    /** Which drain leaves it its sessions, 0 if none does. */
-    long sessionDrain;
+    /** The drain that leaves it its sessions, null if none does. */
+    @Nullable
+    SessionDrain sessionDrain;
 
     final Ejection ejection = new Ejection();
 
@@ -113,7 +114,7 @@ public final class Host {
         spare = false;
         gone = true;
         draining = true;
-        sessionDrain = 0;
+        sessionDrain = null;
         connections.leave();
         requests.leave();
     }
@@ -247,7 +248,7 @@ public final class Host {
 
     /** Whether it may keep its sessions while it drains: nothing else speaks against it. */
     boolean mayKeepSessions() {
-        return draining && sessionDrain != 0 && failedCheck == null && !ejection.isLasting();
+        return draining && sessionDrain != null && failedCheck == null && !ejection.isLasting();
     }
 
     void setChosen(boolean now, boolean noneIs) {

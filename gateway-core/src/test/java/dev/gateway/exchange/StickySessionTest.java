@@ -20,6 +20,7 @@ import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The gateway sends a client with a session to its endpoint. If it selects another endpoint, it sends a new cookie. */
 class StickySessionTest extends ExchangeRig {
+    private static final long HOUR_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final String KEY = "0123456789abcdef0123456789abcdef";
     private static final Route.Hedging HEDGING = new Route.Hedging(HedgeDelay.fixed(100), 100, Set.of(Method.GET));
 
@@ -114,7 +116,7 @@ class StickySessionTest extends ExchangeRig {
 
     @Test
     void anEndpointThatDrainsKeepsItsSessions() {
-        Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1);
+        Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1, HOUR_NANOS);
         ask(cookieOf(FIRST));
         assertThat(opener.last().endpoint).isEqualTo(FIRST);
         answer(200);
@@ -124,7 +126,7 @@ class StickySessionTest extends ExchangeRig {
 
     @Test
     void anEndpointThatDrainsGetsNoNewSessions() {
-        Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1);
+        Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1, HOUR_NANOS);
         ask(null);
         assertThat(opener.last().endpoint).isEqualTo(SECOND);
         answer(200);
@@ -132,7 +134,7 @@ class StickySessionTest extends ExchangeRig {
 
     @Test
     void theTimeOfSessionsAtAnEndpointThatDrainsEnds() {
-        Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1);
+        Objects.requireNonNull(health).drainButSessions(FIRST.toString(), 1, HOUR_NANOS);
         String cookie = cookieOf(FIRST);
         Objects.requireNonNull(health).endSessions(FIRST.toString(), 1);
         ask(cookie);

@@ -17,6 +17,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -155,6 +156,18 @@ class UpstreamViewTest {
         app().health().drain("127.0.0.1:9002", true);
         JsonNode endpoints = upstream("app").get("endpoints");
         assertThat(endpoints.findValuesAsText("state")).containsExactly("healthy", "draining");
+        assertThat(endpoints.get(1).has("sessionsForSeconds")).isFalse();
+    }
+
+    @Test
+    void anEndpointThatDrainsShowsForHowLongItKeepsItsSessions() throws Exception {
+        app().health().drainButSessions("127.0.0.1:9002", 1, TimeUnit.HOURS.toNanos(2));
+        JsonNode endpoints = upstream("app").get("endpoints");
+        assertThat(endpoints.get(1).get("sessionsForSeconds").asDouble()).isBetween(3600.0, 7200.0);
+        assertThat(endpoints.get(0).has("sessionsForSeconds")).isFalse();
+        app().health().endSessions("127.0.0.1:9002", 1);
+        assertThat(upstream("app").get("endpoints").get(1).has("sessionsForSeconds"))
+                .isFalse();
     }
 
     @Test

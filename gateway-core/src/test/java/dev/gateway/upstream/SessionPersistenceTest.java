@@ -11,11 +11,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Cookies lead back to the endpoint that they were made for; nothing else does. */
 class SessionPersistenceTest {
+    private static final long HOUR_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final String KEY = "0123456789abcdef0123456789abcdef";
     private static final String OTHER_KEY = "fedcba9876543210fedcba9876543210";
     private static final List<Host> HOSTS = hosts(1, 2, 3);
@@ -245,7 +247,7 @@ class SessionPersistenceTest {
         SessionPersistence sessions = sessions(0);
         Host host = upstream(health).persist(sessions).host(first);
         String token = token(sessions.begin(first, false));
-        assertThat(health.drainButSessions("10.0.0.1:80", 7)).isTrue();
+        assertThat(health.drainButSessions("10.0.0.1:80", 7, HOUR_NANOS)).isTrue();
         assertThat(endpoint(sessions, token)).isEqualTo(first);
         assertThat(host.isChosen()).isFalse();
         assertThat(host.isUsed()).as("requests may wait for it").isTrue();
@@ -262,13 +264,13 @@ class SessionPersistenceTest {
         assertThat(host.takesSessions()).isFalse();
         health.drain("10.0.0.1:80", false);
         assertThat(endpoint(sessions, token)).isEqualTo(first);
-        assertThat(health.drainButSessions("192.0.2.9:80", 8)).isFalse();
+        assertThat(health.drainButSessions("192.0.2.9:80", 8, HOUR_NANOS)).isFalse();
     }
 
     @Test
     void aReloadChangesNothingOfADrain() {
         Health before = health();
-        before.drainButSessions("10.0.0.1:80", 7);
+        before.drainButSessions("10.0.0.1:80", 7, HOUR_NANOS);
         Health after = health();
         after.inherit(before);
         SessionPersistence sessions = sessions(0);
@@ -285,7 +287,7 @@ class SessionPersistenceTest {
         SessionPersistence sessions = sessions(0);
         Upstream upstream = upstream(health).persist(sessions);
         String token = token(sessions.begin(HOSTS.get(0).endpoint(), false));
-        health.drainButSessions("10.0.0.1:80", 7);
+        health.drainButSessions("10.0.0.1:80", 7, HOUR_NANOS);
         upstream.update(HOSTS.stream()
                 .skip(1)
                 .map(host -> EndpointSpec.of(host.endpoint()))

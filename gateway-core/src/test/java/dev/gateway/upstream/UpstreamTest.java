@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.upstream.OutlierDetection.Counts;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class UpstreamTest {
+    private static final long HOUR_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final List<Endpoint> ENDPOINTS =
             List.of(new Endpoint(0, "192.0.2.0", 80, 1), new Endpoint(1, "192.0.2.1", 80, 1));
     private static final Endpoint NAMED = new Endpoint(NamedByRequest.INDEX, "a.example", 443, 1);
@@ -118,7 +120,7 @@ class UpstreamTest {
         Host drained = upstream.host(ENDPOINTS.get(0));
         Host other = upstream.host(ENDPOINTS.get(1));
         health.onChoice(chosen -> told.add(chosen + ", " + drained.connections().hasRoom()));
-        health.drainButSessions(drained.toString(), 1);
+        health.drainButSessions(drained.toString(), 1, HOUR_NANOS);
         assertThat(take(drained.connections())).isEqualTo(2);
         assertThat(take(drained.requests())).isEqualTo(3);
         assertThat(take(other.connections())).isEqualTo(2);
