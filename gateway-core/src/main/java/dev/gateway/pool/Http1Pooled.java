@@ -201,19 +201,13 @@ final class Http1Pooled extends PooledConnection
     }
 
     @Override
-    public Object upstream() {
-        return endpoint.shared;
+    public LoginPins.Place place() {
+        return new LoginPins.Place(endpoint.shared, endpoint.target.name());
     }
 
     @Override
     public void end() {
         owner.retire(this, CloseCause.REQUEST);
-    }
-
-    /** Returns the name that TLS has asked for because a request said so, or null. */
-    @Nullable
-    String serverName() {
-        return endpoint.target.name();
     }
 
     /**

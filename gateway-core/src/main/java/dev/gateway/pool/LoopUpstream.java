@@ -21,7 +21,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -98,8 +97,8 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             LoginPins logins = kind == StreamKind.CHECK || kind == StreamKind.TUNNEL ? null : callback.logins();
             String name = shared.settings.followsHost() ? callback.serverName() : null;
             if (logins != null
-                    && logins.find(shared) instanceof Http1Pooled pinned
-                    && Objects.equals(pinned.serverName(), name)
+                    && !logins.isEmpty()
+                    && logins.find(new LoginPins.Place(shared, name)) instanceof Http1Pooled pinned
                     && pinned.reopen(endpoint, events, callback)) {
                 return StreamOpener.Opening.DONE;
             }

@@ -15,20 +15,28 @@ public final class LoginPins {
 
     /** An upstream connection that nobody else uses. */
     public interface Pin {
-        /** Returns the upstream of the connection: the client has one for each. */
-        Object upstream();
+        /** Returns where the connection leads: the client has one for each place. */
+        Place place();
 
-        /** The client has gone, or uses another connection of this upstream. */
+        /** The client has gone, or uses another connection to this place. */
         void end();
     }
 
     /**
-     * Adds one, unless it is there; a former one of the same upstream ends.
+     * Where a login holds.
+     *
+     * @param upstream the pools of an upstream
+     * @param serverName the name that TLS has asked for because a request said so, or null
+     */
+    public record Place(Object upstream, @Nullable String serverName) {}
+
+    /**
+     * Adds one, unless it is there; a former one to the same place ends.
      *
      * @return false if the downstream connection has ended
      */
     public boolean add(Pin pin) {
-        Pin former = find(pin.upstream());
+        Pin former = find(pin.place());
         if (ended || former == pin) {
             return !ended;
         }
@@ -45,10 +53,10 @@ public final class LoginPins {
         pins.remove(pin);
     }
 
-    /** Returns the upstream connection that the client uses for an upstream, null if it has logged in on none. */
-    public @Nullable Pin find(Object upstream) {
+    /** Returns the upstream connection that the client uses for a place, null if it has logged in on none. */
+    public @Nullable Pin find(Place place) {
         for (Pin each : pins) {
-            if (each.upstream() == upstream) {
+            if (each.place().equals(place)) {
                 return each;
             }
         }

@@ -2,6 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -10,24 +11,39 @@ import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients log in by NTLM or Negotiate, which takes several requests on one connection and holds for all that follow. */
 class ConnectionLoginIT {
+    @TempDir
+    private Path directory;
+
     private final Set<Peer> known = ConcurrentHashMap.newKeySet(); // connections on which a client has logged in
     private final Map<Peer, String> challenges = new ConcurrentHashMap<>();
     private final AtomicInteger challenged = new AtomicInteger();
 
     private Origin origin(String scheme) throws IOException {
-        return Origin.start().otherwise((stream, head) -> {
+        return asks(Origin.start(), scheme);
+    }
+
+    /** Lets an origin ask for logins by a scheme, which takes two requests on a connection. */
+    private Origin asks(Origin origin, String scheme) {
+        return origin.otherwise((stream, head) -> {
             stream.receiveBody();
             Peer on = stream.peer();
             String shown = head.get("authorization").orElse("");
@@ -55,10 +71,14 @@ class ConnectionLoginIT {
     }
 
     private static Head ask(Peer client, String authorization) throws IOException {
+        return askAt("a.test", client, authorization);
+    }
+
+    private static Head askAt(String host, Peer client, String authorization) throws IOException {
         PeerStream stream = client.open();
         Head head = authorization.isEmpty()
-                ? Head.request("GET", "/")
-                : Head.request("GET", "/", "authorization", authorization);
+                ? Head.request("GET", "/", "host", host)
+                : Head.request("GET", "/", "host", host, "authorization", authorization);
         stream.send(head, true);
         Head answer = stream.receiveFinal();
         stream.receiveBody();
@@ -139,6 +159,123 @@ class ConnectionLoginIT {
             logIn(client, "NTLM");
             assertThat(challenge(ask(other, ""))).isEqualTo("NTLM");
             logIn(client, "NTLM");
+        }
+    }
+
+    /** With {@code serverName: "{host}"}, a connection of one host is none of another, also if the client has logged in. */
+    @Test
+    void aLoginHoldsForTheHostThatTheConnectionAskedFor() throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        try (Origin origin = asks(Origin.startTls(authority.issue("a.test", "b.test")), "NTLM");
+                Rig rig = Rig.to(origin.port())
+                        .upstreamProtocol("http1")
+                        .upstream("tls: {caFile: " + authority.file() + ", serverName: '{host}'}")
+                        .top("workers: 1")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            logIn(client, "NTLM");
+            for (int i = 0; i < 3; i++) {
+                assertThat(challenge(askAt("b.test", client, ""))).isEqualTo("NTLM");
+                assertThat(askAt("a.test", client, "").status()).isEqualTo(200);
+            }
+            assertThat(origin.connections()).as("one for each host").isEqualTo(2);
+        }
+    }
+
+    private static String yaml(Origin one, Origin two, String rule, String sessions) {
+        return """
+                workers: 1
+                listeners: [{name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{name: all, rules: [{backendRefs: [{name: app}]%s}]}]
+                upstreams:
+                  - name: app
+                    loadBalancer: RoundRobin
+                    endpoints: [{host: 127.0.0.1, port: %d}, {host: 127.0.0.1, port: %d}]
+                    %s
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {format: "off"}
+                """
+                .formatted(rule, one.port(), two.port(), sessions);
+    }
+
+    /** They stay and go with its sessions, also those of clients that send no cookie. */
+    @Test
+    void anEndpointThatDrainsKeepsItsLoginsWithItsSessions() throws Exception {
+        Path keys = Files.writeString(directory.resolve("keys"), "0123456789abcdef0123456789abcdef");
+        try (Origin one = origin("NTLM");
+                Origin two = origin("NTLM");
+                Rig rig = Rig.start(yaml(one, two, "", "sessionPersistence: {keyFile: \"" + keys + "\"}"));
+                Peer client = rig.connect(Peers.HTTP1)) {
+            logIn(client, "NTLM");
+            Origin used = used(one, two);
+            String drain = "/endpoints/app/127.0.0.1:" + used.port() + ":drain";
+            rig.post(drain);
+            for (int i = 0; i < 3; i++) {
+                assertThat(ask(client, "").status()).isEqualTo(200);
+            }
+            rig.post(drain + "?sessions=0s");
+            assertThat(challenge(ask(client, ""))).as("elsewhere").isEqualTo("NTLM");
+            known.clear();
+            logIn(client, "NTLM");
+            assertThat(used.peers()).doesNotContainAnyElementsOf(known);
+        }
+    }
+
+    @Test
+    void aLoginEndsWhenItsEndpointDrains() throws Exception {
+        try (Origin one = origin("NTLM");
+                Origin two = origin("NTLM");
+                Rig rig = Rig.start(yaml(one, two, "", ""));
+                Peer client = rig.connect(Peers.HTTP1)) {
+            logIn(client, "NTLM");
+            Origin used = used(one, two);
+            rig.post("/endpoints/app/127.0.0.1:" + used.port() + ":drain");
+            assertThat(challenge(ask(client, ""))).as("elsewhere").isEqualTo("NTLM");
+            known.clear();
+            logIn(client, "NTLM");
+            assertThat(used.peers()).doesNotContainAnyElementsOf(known);
+        }
+    }
+
+    /** Returns the one at which a client has logged in. */
+    private Origin used(Origin one, Origin two) {
+        return one.peers().stream().anyMatch(known::contains) ? one : two;
+    }
+
+    /** A hedge would be on a connection without the login, and its 401 might come first. */
+    @Test
+    void requestsOfAClientThatHasLoggedInAreNotHedged() throws Exception {
+        BlockingQueue<String> arrived = new LinkedBlockingQueue<>();
+        CountDownLatch answer = new CountDownLatch(1);
+        Origin.Behavior slow = (stream, head) -> {
+            stream.receiveBody();
+            arrived.add(head.get("x-client").orElseThrow());
+            answer.await();
+            stream.send(Head.response(200, "content-length", "0"), true);
+        };
+        try (Origin one = origin("NTLM").on("/slow", slow);
+                Origin two = origin("NTLM").on("/slow", slow);
+                Rig rig = Rig.start(yaml(one, two, ", hedge: {after: 20ms, budget: 100%}", ""));
+                Peer client = rig.connect(Peers.HTTP1);
+                Peer other = rig.connect(Peers.HTTP1)) {
+            logIn(client, "NTLM");
+            PeerStream own = client.open();
+            own.send(Head.request("GET", "/slow", "x-client", "known"), true);
+            assertThat(arrived.poll(Peer.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+                    .isEqualTo("known");
+            PeerStream hedged = other.open(); // its timer begins later, and so ends later
+            hedged.send(Head.request("GET", "/slow", "x-client", "stranger"), true);
+            for (int i = 0; i < 2; i++) {
+                assertThat(arrived.poll(Peer.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+                        .isEqualTo("stranger");
+            }
+            answer.countDown();
+            assertThat(own.receiveFinal().status()).isEqualTo(200);
+            assertThat(hedged.receiveFinal().status()).isEqualTo(200);
+            assertThat(ask(client, "").status()).as("the login still holds").isEqualTo(200);
+            assertThat(arrived).isEmpty();
+        } finally {
+            answer.countDown();
         }
     }
 
