@@ -19,6 +19,7 @@ import dev.gateway.upstream.UpstreamSettings.Protocol;
 import dev.gateway.upstream.UpstreamTlsSettings;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -28,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -812,6 +814,54 @@ class PoolsTest extends PoolFixture {
             assertThat(getFor(0, "a" + i + ".names.test", "/").isServed()).isTrue();
         }
         assertThat(getFor(1, "b.names.test", "/").isServed()).isTrue();
+    }
+
+    /** A wait for a name ends with its upstream: the name that another loop gives up comes too late. */
+    @Test
+    void whoWaitsForANameIsToldOfTheEndOfTheUpstream() throws Exception {
+        toNamed(names());
+        for (int i = 0; i < ServerNames.MOST; i++) {
+            assertThat(getFor(0, "a" + i + ".names.test", "/").isServed()).isTrue();
+        }
+        CountDownLatch removed = new CountDownLatch(1);
+        Future<Void> held = hold(0, removed);
+        Reply waiting = getFor(1, "b.names.test", "/");
+        transport.loops().get(1).submit(() -> {}).get(); // it has asked the other loop
+        pools.remove(upstream);
+        transport.loops().get(1).submit(() -> {}).get(); // the pools of this loop are closed
+        assertThat(waiting.isDone()).isFalse();
+        removed.countDown();
+        held.get();
+        assertFailure(waiting.failure(), Cause.DRAIN);
+    }
+
+    /** One that is cancelled while it waits for a name gets no answer, and takes none. */
+    @Test
+    void whoGivesUpWaitingForANameTakesNone() throws Exception {
+        toNamed(names());
+        for (int i = 0; i < ServerNames.MOST; i++) {
+            assertThat(getFor(0, "a" + i + ".names.test", "/").isServed()).isTrue();
+        }
+        CountDownLatch cancelled = new CountDownLatch(1);
+        Future<Void> held = hold(0, cancelled);
+        Reply waiting = getFor(1, "b.names.test", "/");
+        waiting.cancel();
+        cancelled.countDown();
+        held.get();
+        transport.loops().get(0).submit(() -> {}).get(); // it has given up a name
+        transport.loops().get(1).submit(() -> {}).get(); // and said so
+        assertThat(waiting.isDone()).isFalse();
+        assertThat(getFor(1, "c.names.test", "/").failure().cause())
+                .as("the name is free, and the certificate does not have it")
+                .isEqualTo(Cause.TLS_FAILED);
+    }
+
+    /** Keeps an event loop busy. */
+    private static Future<Void> hold(int loop, CountDownLatch until) {
+        return transport.loops().get(loop).submit(() -> {
+            until.await();
+            return null;
+        });
     }
 
     /** Returns more names than may be used at a time. */

@@ -20,6 +20,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -209,6 +210,59 @@ class UpstreamTlsIT {
                 }
                 assertThat(origin.connections()).as("one of each protocol").isEqualTo(2);
             }
+        }
+    }
+
+    /** One stream is refused (RST_STREAM), not the connection: what else runs on it ends well. */
+    @Test
+    void whatRunsOverHttp2GoesOnWhenAnotherStreamRequiresHttp1() throws Exception {
+        CountDownLatch runs = new CountDownLatch(1);
+        CountDownLatch refused = new CountDownLatch(1);
+        try (Origin origin = Origin.startTls()
+                .on("/", (stream, head) -> {
+                    if (stream instanceof Http2Stream h2) {
+                        h2.reset(HTTP_1_1_REQUIRED);
+                    } else {
+                        Behaviors.echo().serve(stream, head);
+                    }
+                })
+                .on("/slow", (stream, head) -> {
+                    assertThat(stream).isInstanceOf(Http2Stream.class);
+                    stream.receiveBody();
+                    stream.send(Head.response(200), false);
+                    stream.send("first ", false);
+                    runs.countDown();
+                    refused.await();
+                    stream.send("last", true);
+                })) {
+            Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
+            try (Rig rig = Rig.to("localhost", origin.port())
+                            .top("workers: 1")
+                            .upstreamProtocol("auto")
+                            .upstream("tls: {caFile: " + ca + "}")
+                            .start();
+                    Peer slow = rig.connect(Peers.HTTP1);
+                    Peer client = rig.connect(Peers.HTTP1)) {
+                PeerStream running = slow.open();
+                running.send(Head.request("GET", "/slow"), true);
+                runs.await();
+                for (int i = 0; i < 3; i++) {
+                    PeerStream stream = client.open();
+                    stream.send(Head.request("POST", "/"), false);
+                    stream.send("hello", true);
+                    assertThat(stream.receiveFinal().status()).isEqualTo(200);
+                    assertThat(stream.receiveBody()).isEqualTo("hello");
+                }
+                refused.countDown();
+                assertThat(running.receiveFinal().status()).isEqualTo(200);
+                assertThat(running.receiveBody()).isEqualTo("first last");
+                assertThat(origin.connections()).as("one of each protocol").isEqualTo(2);
+                assertThat(origin.requests("/"))
+                        .as("one by HTTP/2, and three by HTTP/1.1")
+                        .hasSize(4);
+            }
+        } finally {
+            refused.countDown();
         }
     }
 
