@@ -151,7 +151,8 @@ class ArchitectureTest {
             mayUse("observe", "files", "format", "message", "stream", "time", "trace", "overload");
 
     @ArchTest
-    static final ArchRule otlpUses = mayUse("otlp", "observe", "trace", "message", "stream", "time");
+    static final ArchRule otlpUses =
+            mayUse("otlp", "observe", "trace", "message", "stream", "time", "health", "upstream");
 
     /** An update of OpenTelemetry may break what is internal to it; then one class is to be mended. */
     @ArchTest

@@ -2,9 +2,11 @@ package dev.gateway.otlp;
 
 import dev.gateway.observe.ThrottledLog;
 import io.opentelemetry.sdk.common.CompletableResultCode;
+import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,10 +61,19 @@ final class Delivery {
 
     private String problem(CompletableResultCode sent) {
         if (sent.isDone()) {
-            return String.valueOf(sent.getFailureThrowable());
+            return message(sent.getFailureThrowable());
         }
         return Thread.currentThread().isInterrupted()
                 ? "no answer before the time for what was left was over"
                 : "no answer in " + (timeoutMillis + MARGIN_MILLIS) + " ms";
+    }
+
+    /** Returns what the sender has said, which the exporter has wrapped. */
+    static String message(@Nullable Throwable failure) {
+        Throwable first = failure;
+        while (first != null && first.getCause() != null) {
+            first = first.getCause();
+        }
+        return first instanceof IOException ? String.valueOf(first.getMessage()) : String.valueOf(first);
     }
 }

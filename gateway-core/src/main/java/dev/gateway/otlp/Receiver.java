@@ -10,25 +10,18 @@ import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
 import io.opentelemetry.sdk.metrics.export.MetricExporter;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * OTLP receiver (collector): who is sent spans and metrics, and who they say that they come from.
  *
  * @param endpoint a URL without {@code /v1/traces} and {@code /v1/metrics}
  * @param headers sent with each request, such as credentials
- * @param authorities certificates in PEM of those who vouch for it, null for the platform's
+ * @param link how it is reached; the endpoint is for messages only
  * @param timeoutMillis of one request
  */
-public record Receiver(
-        String endpoint,
-        Map<String, String> headers,
-        @Nullable String authorities,
-        long timeoutMillis,
-        Service service) {
+public record Receiver(String endpoint, Map<String, String> headers, Link link, long timeoutMillis, Service service) {
 
     /** The SDK's own, which tells each failure with its stack trace on standard error; kept, or it would be made again. */
     private static final java.util.logging.Logger SDK_LOG = java.util.logging.Logger.getLogger("io.opentelemetry");
@@ -65,15 +58,13 @@ public record Receiver(
                         .build());
     }
 
-    /** Makes what sends spans, once; fails if headers or certificates are invalid. */
+    /** Makes what sends spans, once; fails if headers are invalid. */
     SpanExporter spans() {
         OtlpHttpSpanExporterBuilder builder = OtlpHttpSpanExporter.builder()
                 .setEndpoint(endpoint + "/v1/traces")
+                .setComponentLoader(link.loader())
                 .setTimeout(timeoutMillis, TimeUnit.MILLISECONDS);
         headers.forEach(builder::addHeader);
-        if (authorities != null) {
-            builder.setTrustedCertificates(authorities.getBytes(StandardCharsets.ISO_8859_1));
-        }
         return builder.build();
     }
 
@@ -81,13 +72,11 @@ public record Receiver(
     MetricExporter metrics() {
         OtlpHttpMetricExporterBuilder builder = OtlpHttpMetricExporter.builder()
                 .setEndpoint(endpoint + "/v1/metrics")
+                .setComponentLoader(link.loader())
                 .setTimeout(timeoutMillis, TimeUnit.MILLISECONDS)
                 .setCompression("gzip")
                 .setRetryPolicy(null);
         headers.forEach(builder::addHeader);
-        if (authorities != null) {
-            builder.setTrustedCertificates(authorities.getBytes(StandardCharsets.ISO_8859_1));
-        }
         return builder.build();
     }
 }

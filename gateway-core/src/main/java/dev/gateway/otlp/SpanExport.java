@@ -51,7 +51,7 @@ public final class SpanExport {
      * Makes it; nothing is sent before it is started.
      *
      * @param dropped counts spans that are lost
-     * @throws RuntimeException if the receiver's headers or certificates are none
+     * @throws RuntimeException if the receiver's headers are none
      */
     public SpanExport(Receiver receiver, Batches batches, Redaction redaction, AtomicLong dropped) {
         this(receiver, batches, redaction, dropped, receiver.spans());

@@ -113,7 +113,6 @@ public final class Loops {
         this.fixed = Fixed.of(config);
         this.metrics = metrics;
         this.environment = environment;
-        this.telemetry = new Telemetry(metrics);
         this.transport = Transport.start(
                 Conversions.transport(config.transport()),
                 config.workers(),
@@ -160,6 +159,7 @@ public final class Loops {
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
                 .get(loop)
                 .upstream(upstream.name()));
+        this.telemetry = new Telemetry(metrics, pools);
         this.checks = new HealthChecks(
                 pools.opener(0), wheels.get(0), upstream -> loopMetrics.get(0).upstream(upstream.name()));
     }
@@ -405,12 +405,12 @@ public final class Loops {
     /** Ends everything, and returns when it has ended. */
     void stop() {
         checks.close();
+        telemetry.close(); // while there are connections by which it can send what is left
         pools.close();
         resolver.close();
         housekeeping.shutdown();
         adminWork.close();
         transport.stop().awaitUninterruptibly();
         accessLog.close();
-        telemetry.close();
     }
 }

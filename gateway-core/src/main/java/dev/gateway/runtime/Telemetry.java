@@ -2,6 +2,7 @@ package dev.gateway.runtime;
 
 import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.LogAssembly;
+import dev.gateway.assembly.UrlUpstream;
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.HeadersFile;
@@ -11,21 +12,24 @@ import dev.gateway.config.Position;
 import dev.gateway.config.TracingConfig;
 import dev.gateway.config.TracingConfig.Mode;
 import dev.gateway.files.FileWatch;
-import dev.gateway.files.InputFile;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.RecordedExchanges;
 import dev.gateway.observe.accesslog.AccessLogSettings;
 import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.observe.metrics.Metrics;
+import dev.gateway.otlp.Link;
 import dev.gateway.otlp.MetricExport;
 import dev.gateway.otlp.Receiver;
 import dev.gateway.otlp.SpanExport;
+import dev.gateway.pool.Pools;
 import dev.gateway.process.BuildInfo;
 import dev.gateway.process.StartException;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Upstream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.net.URI;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -46,19 +50,30 @@ import org.slf4j.LoggerFactory;
 public final class Telemetry {
     private static final Logger log = LoggerFactory.getLogger(Telemetry.class);
 
+    private static final long STEP_MILLIS =
+            5_000; // of a connection; an export as a whole takes no longer than its timeout
+    private static final long IDLE_MILLIS = 30_000; // less than receivers and the balancers before them keep them
+
     private final Metrics metrics;
+    private final Pools pools;
     private final String instance = UUID.randomUUID().toString();
     private final AtomicLong droppedSpans = new AtomicLong();
     private final MetricExport.Results results = new MetricExport.Results(new AtomicLong(), new AtomicLong());
     private final List<RecordedExchanges> loops = new ArrayList<>();
     private final List<TimerWheel> wheels = new ArrayList<>();
     private @Nullable Wanted activeConfig;
-    private Exports exports = new Exports(null, null, new FileWatch(List.of()));
+    private Exports exports = new Exports(null, null, new FileWatch(List.of()), () -> {});
     private @Nullable Thread ending; // lets what was exported before send what it has left
     private volatile String problem = "";
 
-    Telemetry(Metrics metrics) {
+    /**
+     * Makes it; nothing is exported before a configuration wants that.
+     *
+     * @param pools makes connections to receivers
+     */
+    Telemetry(Metrics metrics, Pools pools) {
         this.metrics = metrics;
+        this.pools = pools;
         metrics.addDroppedSpans(droppedSpans::get);
         metrics.addExports(results.succeeded()::get, results.failed()::get);
     }
@@ -86,8 +101,13 @@ public final class Telemetry {
         }
     }
 
-    /** What runs; null what does not. */
-    private record Exports(@Nullable SpanExport spans, @Nullable MetricExport metrics, FileWatch files) {
+    /**
+     * What runs; null what does not.
+     *
+     * @param disconnect closes the connections to the receiver
+     */
+    private record Exports(
+            @Nullable SpanExport spans, @Nullable MetricExport metrics, FileWatch files, Runnable disconnect) {
         private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
         boolean isNone() {
@@ -107,6 +127,7 @@ public final class Telemetry {
             if (metrics != null) {
                 metrics.awaitEnd(deadline);
             }
+            disconnect.run();
         }
     }
 
@@ -207,27 +228,42 @@ public final class Telemetry {
     private Exports exports(Wanted wanted) throws StartException {
         FileWatch watch = new FileWatch(wanted.files());
         if (wanted.tracing.mode() != Mode.EXPORT && wanted.metrics.export() == null) {
-            return new Exports(null, null, watch);
+            return new Exports(null, null, watch, () -> {});
         }
         Position position = wanted.otlp.position();
+        Upstream upstream = upstream(wanted.otlp);
         try {
-            Receiver receiver = receiver(wanted.otlp);
+            pools.add(upstream);
+        } catch (IOException | GeneralSecurityException | RuntimeException e) { // certificates that are none
+            throw Conversions.failure(position, e);
+        }
+        try {
+            Receiver receiver = receiver(wanted.otlp, upstream);
             return new Exports(
                     wanted.tracing.mode() == Mode.EXPORT ? spans(wanted, receiver) : null,
                     wanted.metrics.export() == null ? null : new MetricExport(metrics::snapshots, receiver, results),
-                    watch);
-        } catch (IOException | RuntimeException e) { // the SDK says so of certificates that are none
+                    watch,
+                    () -> pools.remove(upstream));
+        } catch (IOException | RuntimeException e) {
+            pools.remove(upstream);
             throw Conversions.failure(position, e);
         }
     }
 
-    private Receiver receiver(OtlpConfig otlp) throws IOException {
+    private static Upstream upstream(OtlpConfig otlp) {
+        return UrlUpstream.of(
+                "otlp:" + otlp.endpoint(),
+                URI.create(otlp.endpoint()),
+                otlp.caFile(),
+                new UrlUpstream.Times(Math.min(STEP_MILLIS, Conversions.millis(otlp.timeout())), IDLE_MILLIS));
+    }
+
+    private Receiver receiver(OtlpConfig otlp, Upstream upstream) throws IOException {
         Path headers = otlp.headersFile();
-        Path authorities = otlp.caFile();
         return new Receiver(
                 otlp.endpoint(),
                 headers == null ? Map.of() : HeadersFile.read(headers),
-                authorities == null ? null : InputFile.text(authorities, StandardCharsets.ISO_8859_1),
+                new Link(upstream, pools.opener(0), wheels.get(0)),
                 Conversions.millis(otlp.timeout()),
                 new Receiver.Service(otlp.serviceName(), BuildInfo.version(), instance));
     }
@@ -265,8 +301,11 @@ public final class Telemetry {
         }
     }
 
-    /** Sends what is left. To be called when the event loops have ended. */
+    /** Sends what is left. To be called when no exchange runs any more, and before the event loops end. */
     void close() {
+        if (exports.spans != null) {
+            observe(null);
+        }
         exports.close();
         awaitFormer();
     }

@@ -26,8 +26,12 @@ import org.junit.jupiter.api.Test;
 /** What spans say of attempts. */
 class LoopSpansTest {
     private static final TraceSettings SETTINGS = new TraceSettings(true, List.of(Propagator.TRACE_CONTEXT), true, 1.0);
-    private static final Receiver RECEIVER =
-            new Receiver("http://127.0.0.1:9", Map.of(), null, 60_000, new Receiver.Service("gateway", "dev", "test"));
+    private static final Receiver RECEIVER = new Receiver(
+            "http://127.0.0.1:9",
+            Map.of(),
+            PlayedReceiver.link(),
+            60_000,
+            new Receiver.Service("gateway", "dev", "test"));
 
     private final EmbeddedChannel loop = new EmbeddedChannel();
     private final List<SpanData> exported = new ArrayList<>();

@@ -22,7 +22,11 @@ class MetricDataFactoryTest {
             Attributes.builder().put("upstream", "app").build();
 
     private final Receiver.Origin origin = new Receiver(
-                    "http://127.0.0.1:9", Map.of(), null, 60_000, new Receiver.Service("gateway", "dev", "test"))
+                    "http://127.0.0.1:9",
+                    Map.of(),
+                    PlayedReceiver.link(),
+                    60_000,
+                    new Receiver.Service("gateway", "dev", "test"))
             .origin();
     private final MetricDataFactory factory = new MetricDataFactory(origin);
 

@@ -18,8 +18,12 @@ import org.junit.jupiter.api.Test;
 
 /** What becomes of metrics whose exporter never says. */
 class MetricExportTest {
-    private static final Receiver RECEIVER =
-            new Receiver("http://127.0.0.1:9", Map.of(), null, 60_000, new Receiver.Service("gateway", "dev", "test"));
+    private static final Receiver RECEIVER = new Receiver(
+            "http://127.0.0.1:9",
+            Map.of(),
+            PlayedReceiver.link(),
+            60_000,
+            new Receiver.Service("gateway", "dev", "test"));
 
     private final MetricExport.Results results = new MetricExport.Results(new AtomicLong(), new AtomicLong());
     private final CountDownLatch asked = new CountDownLatch(1);

@@ -30,8 +30,12 @@ import org.slf4j.LoggerFactory;
 /** What becomes of spans whose exporter does what it likes. */
 class SpanExportTest {
     private static final long PATIENCE_SECONDS = 20;
-    private static final Receiver RECEIVER =
-            new Receiver("http://127.0.0.1:9", Map.of(), null, 60_000, new Receiver.Service("gateway", "dev", "test"));
+    private static final Receiver RECEIVER = new Receiver(
+            "http://127.0.0.1:9",
+            Map.of(),
+            PlayedReceiver.link(),
+            60_000,
+            new Receiver.Service("gateway", "dev", "test"));
 
     private final AtomicLong dropped = new AtomicLong();
     private final BlockingQueue<String> sent = new LinkedBlockingQueue<>();

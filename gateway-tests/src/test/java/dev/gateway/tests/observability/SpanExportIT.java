@@ -8,6 +8,7 @@ import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
+import dev.gateway.tests.peer.NameServer;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
@@ -213,6 +214,35 @@ class SpanExportIT {
                 receiver.awaitSpans(2);
             }
             assertThat(receiver.hasSpans()).isFalse();
+        }
+    }
+
+    /** No resolver of the machine knows the name, and its answers hold for an hour. */
+    @Test
+    void aReceiverHasANameOfOurNameServersAndIsFoundAgainWhenItMoves() throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
+                OtlpReceiver former = OtlpReceiver.startAt("127.0.0.1", 0);
+                OtlpReceiver next = OtlpReceiver.startAt("127.0.0.2", former.port());
+                NameServer names =
+                        new NameServer().holdFor(3600).knowsNoExtensions().moves("collector.test", "127.0.0.1");
+                Rig rig = Rig.to(origin.port())
+                        .top(
+                                """
+                                tracing: {mode: export, sampler: {}, export: {scheduleDelay: 20ms}}
+                                otlp: {endpoint: "http://collector.test:%d", serviceName: edge}
+                                resolver: {nameServers: ["127.0.0.1:%d"], maxTtl: 1h}
+                                """
+                                        .formatted(former.port(), names.port()))
+                        .start();
+                Http1Peer client = Http1Peer.connect(rig.port())) {
+            get(client, "/");
+            former.awaitSpans(2);
+            names.moves("collector.test", "127.0.0.2");
+            former.stop();
+            get(client, "/");
+            next.awaitSpans(2);
+            assertThat(rig.metric("gateway_tracing_spans_dropped_total")).isZero();
+            assertThat(rig.metric("gateway_dns_early_lookups_total")).isPositive();
         }
     }
 }

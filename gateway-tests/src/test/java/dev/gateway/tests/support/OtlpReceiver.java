@@ -53,11 +53,14 @@ public final class OtlpReceiver implements AutoCloseable {
      * @param tls its identity, null for cleartext
      */
     public OtlpReceiver(@Nullable SSLContext tls) throws IOException {
-        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        this(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), tls);
+    }
+
+    private OtlpReceiver(InetSocketAddress address, @Nullable SSLContext tls) throws IOException {
         if (tls == null) {
-            server = HttpServer.create(any, 0);
+            server = HttpServer.create(address, 0);
         } else {
-            HttpsServer secure = HttpsServer.create(any, 0);
+            HttpsServer secure = HttpsServer.create(address, 0);
             secure.setHttpsConfigurator(new HttpsConfigurator(tls));
             server = secure;
         }
@@ -82,6 +85,11 @@ public final class OtlpReceiver implements AutoCloseable {
         server.start();
     }
 
+    /** Starts one in cleartext at an address of this machine. */
+    public static OtlpReceiver startAt(String address, int port) throws IOException {
+        return new OtlpReceiver(new InetSocketAddress(address, port), null);
+    }
+
     /** Keeps the headers before what comes with them, for which the test waits. */
     private InputStream body(HttpExchange exchange) throws IOException {
         headers = exchange.getRequestHeaders();
@@ -104,7 +112,7 @@ public final class OtlpReceiver implements AutoCloseable {
                 .anyMatch(each -> each.getKey().equals("service.instance.id"));
     }
 
-    int port() {
+    public int port() {
         return server.getAddress().getPort();
     }
 
@@ -181,8 +189,13 @@ public final class OtlpReceiver implements AutoCloseable {
         return "";
     }
 
+    /** Goes away; its port refuses connections from then on. */
+    public void stop() {
+        server.stop(0);
+    }
+
     @Override
     public void close() {
-        server.stop(0);
+        stop();
     }
 }
