@@ -22,32 +22,14 @@ import java.io.ByteArrayOutputStream;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** One POST of spans or metrics to their receiver. */
-final class ExportQuestion implements Question {
+/** One POST of spans or metrics to their receiver, and its answer. */
+final class ExportQuestion implements Question, HttpResponse {
     private static final Set<Integer> LATER = Set.of(429, 502, 503, 504);
 
     private final RequestHead head;
     private final byte[] body;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
     private int status;
-
-    /** What a receiver has answered. */
-    private record Answer(int status, byte[] body) implements HttpResponse {
-        @Override
-        public int getStatusCode() {
-            return status;
-        }
-
-        @Override
-        public String getStatusMessage() {
-            return "";
-        }
-
-        @Override
-        public byte[] getResponseBody() {
-            return body;
-        }
-    }
 
     ExportQuestion(RequestHead head, byte[] body) {
         this.head = head;
@@ -102,8 +84,20 @@ final class ExportQuestion implements Question {
         return LATER.contains(status);
     }
 
-    /** Returns the answer, once it is complete. */
-    HttpResponse answer() {
-        return new Answer(status, answer.toByteArray());
+    // ---- the answer, once it is complete
+
+    @Override
+    public int getStatusCode() {
+        return status;
+    }
+
+    @Override
+    public String getStatusMessage() {
+        return "";
+    }
+
+    @Override
+    public byte[] getResponseBody() {
+        return answer.toByteArray();
     }
 }

@@ -124,8 +124,9 @@ final class UpstreamSender implements HttpSender {
             if (policy == null || attempts >= policy.getMaxAttempts()) {
                 return false;
             }
-            double most = policy.getInitialBackoff().toNanos() * Math.pow(policy.getBackoffMultiplier(), attempts - 1);
-            long pause = (long) (Math.min(most, policy.getMaxBackoff().toNanos())
+            double most = (double) policy.getInitialBackoff().toNanos()
+                    * Math.pow(policy.getBackoffMultiplier(), attempts - 1);
+            long pause = (long) (Math.min(most, (double) policy.getMaxBackoff().toNanos())
                     * ThreadLocalRandom.current().nextDouble(0.8, 1.2));
             if (pause >= leftNanos()) {
                 return false;
@@ -139,7 +140,7 @@ final class UpstreamSender implements HttpSender {
             ExportQuestion answered = Objects.requireNonNull(question);
             if (failure == null) {
                 end();
-                onResponse.accept(answered.answer());
+                onResponse.accept(answered);
             } else if (!answered.isRefusedForNow() || !sendsAgain()) {
                 end();
                 onError.accept(new IOException(failure));
