@@ -6,6 +6,7 @@ import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.support.CrossPairingTest;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.RestartedOrigin;
@@ -13,6 +14,12 @@ import dev.gateway.tests.support.Rig;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -130,6 +137,52 @@ class ConnectWaitIT {
             rig.reload(yaml.replace("circuitBreaker: {}", "timeouts: {connect: 4s}"));
             origin.start();
             assertAnswered(waits, 200);
+        }
+    }
+
+    /** An answer comes whole or not at all, so whatever the kill meets may be repeated. */
+    @Test
+    void noGetFailsWhenTheOnlyEndpointIsKilledUnderLoad() throws Exception {
+        AtomicBoolean ends = new AtomicBoolean();
+        AtomicInteger answered = new AtomicInteger();
+        ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+        try (RestartedOrigin origin = new RestartedOrigin(
+                                (stream, head) -> stream.send(Head.response(200, "content-length", "0"), true))
+                        .start();
+                Rig rig = Rig.to(origin.port()).rule("retry: {connectWait: 1h}").start()) {
+            List<Future<Void>> all = new ArrayList<>();
+            for (int i = 0; i < CLIENTS; i++) {
+                all.add(clients.submit(() -> {
+                    try (Peer client = rig.connect(Peers.HTTP1)) {
+                        while (!ends.get()) {
+                            assertAnswered(ask(client, "GET"), 200);
+                            answered.incrementAndGet();
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (int i = 1; i <= 3; i++) {
+                awaitMore(answered);
+                origin.stop();
+                rig.awaitMetric(CLIENTS, WAITING, "upstream=\"app\"");
+                origin.start();
+            }
+            awaitMore(answered);
+            ends.set(true);
+            for (Future<Void> each : all) {
+                each.get();
+            }
+        } finally {
+            ends.set(true);
+            clients.shutdownNow();
+        }
+    }
+
+    private static void awaitMore(AtomicInteger answered) {
+        int enough = answered.get() + 10 * CLIENTS;
+        while (answered.get() < enough) {
+            LockSupport.parkNanos(1_000_000); // ended by the test's timeout
         }
     }
 }
