@@ -22,6 +22,7 @@ import io.opentelemetry.proto.trace.v1.Status.StatusCode;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -243,6 +244,34 @@ class SpanExportIT {
             next.awaitSpans(2);
             assertThat(rig.metric("gateway_tracing_spans_dropped_total")).isZero();
             assertThat(rig.metric("gateway_dns_early_lookups_total")).isPositive();
+        }
+    }
+
+    /** The former address still answers, and the exporter keeps a connection to it. */
+    @Test
+    void aReceiverIsFollowedWhenItsNameMoves() throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
+                OtlpReceiver former = OtlpReceiver.startAt("127.0.0.1", 0);
+                OtlpReceiver next = OtlpReceiver.startAt("127.0.0.2", former.port());
+                NameServer names = new NameServer().holdFor(1).moves("collector.test", "127.0.0.1");
+                Rig rig = Rig.to(origin.port())
+                        .top(
+                                """
+                                tracing: {mode: export, sampler: {}, export: {scheduleDelay: 20ms}}
+                                otlp: {endpoint: "http://collector.test:%d", serviceName: edge}
+                                resolver: {nameServers: ["127.0.0.1:%d"]}
+                                """
+                                        .formatted(former.port(), names.port()))
+                        .start();
+                Http1Peer client = Http1Peer.connect(rig.port())) {
+            get(client, "/");
+            former.awaitSpans(2);
+            names.moves("collector.test", "127.0.0.2");
+            while (!next.hasSpans()) {
+                get(client, "/");
+                LockSupport.parkNanos(20_000_000); // ended by the test's timeout
+            }
+            assertThat(rig.metric("gateway_tracing_spans_dropped_total")).isZero();
         }
     }
 }
