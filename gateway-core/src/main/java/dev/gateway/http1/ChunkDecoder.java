@@ -9,8 +9,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the chunked transfer coding off (RFC 9112, section 7.1). Of clients strictly: white space only before an
- * extension, no size beyond a long, only well-formed extensions and few of them. Of upstreams as other proxies do: zeros
+ * Takes the chunked transfer coding off (RFC 9112, section 7.1). Of clients strictly: white space only where the
+ * grammar has BWS, no size beyond a long, only well-formed extensions and few of them. Of upstreams as other proxies do: zeros
  * before a size, anything behind it, and LF as the end of a line. Chunk data is not touched; the caller takes it off the
  * buffer. One per connection, used for one body after another.
  */
@@ -46,8 +46,10 @@ final class ChunkDecoder {
 
     private enum State {
         SIZE,
-        /** Behind a size or an extension. */
+        /** Behind a size or a value of an extension. */
         SPACE,
+        /** Behind a name of an extension: an equals sign may follow. */
+        NAME_SPACE,
         /** Of an upstream, whatever it says up to the end of the line. */
         EXTENSION,
         EXTENSION_NAME,
@@ -126,6 +128,7 @@ final class ChunkDecoder {
                 return size(b);
             }
             case SPACE,
+                    NAME_SPACE,
                     EXTENSION,
                     EXTENSION_NAME,
                     EXTENSION_VALUE,
@@ -194,8 +197,8 @@ final class ChunkDecoder {
             state = strict ? State.EXTENSION_NAME : State.EXTENSION;
             digits = 0;
         } else if (b == ' ' || b == '\t') {
-            state = State.SPACE;
-        } else if (b == '\r' && !(strict && state == State.SPACE)) {
+            state = state == State.EXTENSION_NAME || state == State.NAME_SPACE ? State.NAME_SPACE : State.SPACE;
+        } else if (b == '\r' && !(strict && (state == State.SPACE || state == State.NAME_SPACE))) {
             state = State.SIZE_LF;
         } else if (b == '\n' && !strict) {
             endSizeLine();
@@ -227,6 +230,9 @@ final class ChunkDecoder {
             case EXTENSION_END, SPACE -> {
                 return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
             }
+            case NAME_SPACE -> {
+                return afterName(b);
+            }
             case EXTENSION -> {
                 if (b == '\r' || b == '\n') {
                     return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
@@ -239,20 +245,27 @@ final class ChunkDecoder {
                     return null;
                 }
                 if (digits == 0) {
+                    if (b == ' ' || b == '\t') {
+                        return null; // behind the semicolon or the equals sign
+                    }
                     if (b == '"' && state == State.EXTENSION_VALUE) {
                         state = State.EXTENSION_QUOTED;
                         return null;
                     }
                     return Violation.BAD_CHUNK_EXTENSION;
                 }
-                if (b == '=' && state == State.EXTENSION_NAME) {
-                    state = State.EXTENSION_VALUE;
-                    digits = 0;
-                    return null;
-                }
-                return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+                return state == State.EXTENSION_NAME ? afterName(b) : afterToken(b, Violation.BAD_CHUNK_EXTENSION);
             }
         }
+    }
+
+    private @Nullable Violation afterName(byte b) {
+        if (b != '=') {
+            return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+        }
+        state = State.EXTENSION_VALUE;
+        digits = 0;
+        return null;
     }
 
     private void readTrailers(ByteBuf in) {
