@@ -17,6 +17,7 @@ PROGRAMS = os.path.join(HERE, "..", "reverse")
 CLIENTS = os.environ.get("CLIENTS", "")
 SIZE = 50 * 1024 * 1024
 PORT, APPLICATION = 8443, 9000
+REFUSALS = {"/up401": "WWW-Authenticate: Basic realm=app\r\n", "/up307": "Location: /up\r\n"}  # Java needs the challenge
 ERROR = "an error"
 
 # What a client does, the answer that it is to get, and what the page calls it.
@@ -55,13 +56,16 @@ admin: {{address: 127.0.0.1, port: 0}}
 """
 
 
-def environment():
-    return {**os.environ, "NODE_PATH": os.path.join(CLIENTS, "node_modules"), "PYTHONWARNINGS": "ignore"}
+def environment(size=SIZE, tries=1):
+    return {
+        **os.environ, "NODE_PATH": os.path.join(CLIENTS, "node_modules"), "PYTHONWARNINGS": "ignore", "USE_SIZE": str(size),
+        "USE_TRIES": str(tries)}
 
 
 class Client:
     def __init__(self, name, program, command, version):
         self.name = name
+        self.speaks_http2 = name.endswith("HTTP/2")
         self.program = program  # what must be there
         self.command = command  # of the stage, the program, and an action
         self.version_command = version
@@ -102,15 +106,43 @@ def java(name, version):
         lambda stage, program, action: [program, "-XX:TieredStopAtLevel=1", "Use.java", version, stage.base, stage.ca, action], ["-version"])
 
 
+def jar(name, library, *words):
+    """A client of a jar, whose name has its version."""
+    program = f"Use{library}.java"
+    found = Client(
+        name, os.path.join(CLIENTS, "jars", JARS[library]),
+        lambda stage, path, action: [
+            os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java"), "-XX:TieredStopAtLevel=1", "-cp",
+            os.path.join(os.path.dirname(path), "*"), program, *words, stage.base, stage.ca, action],
+        None)
+    found.version = lambda: re.search(r"-(\d+\.\d+(\.\d+)*)\.jar", found.path()).group(1)
+    return found
+
+
+def reqwest(name, version):
+    lock = os.path.join(PROGRAMS, "..", "reqwest", "Cargo.lock")
+    found = Client(
+        name, os.path.join(CLIENTS, "bin", "use"), lambda stage, program, action: [program, version, stage.base, stage.ca, action], None)
+
+    def version_of_lock():
+        with open(lock, encoding="utf-8") as file:
+            return re.search(r'name = "reqwest"\nversion = "(.*)"', file.read()).group(1)
+
+    found.version = version_of_lock
+    return found
+
+
 def go(name, version):
     return Client(
         name, "go", lambda stage, program, action: [stage.built(program), version, stage.base, stage.ca, action], ["version"])
 
 
+JARS = {"OkHttp": "okhttp-jvm-*.jar", "Apache": "httpclient5-*.jar"}
 LIBCURL = "import pycurl; print(pycurl.version_info()[1])"
 ALL = (
     curl("1.1"), curl("2"),
     python("libcurl, HTTP/1.1", "libcurl", "pycurl", LIBCURL), python("libcurl, HTTP/2", "libcurl-h2", "pycurl", LIBCURL),
+    python("urllib", "urllib", "sys", "import platform; print(platform.python_version())"),
     python("requests", "requests", "requests"), python("httpx, HTTP/1.1", "httpx", "httpx"), python("httpx, HTTP/2", "httpx-h2", "httpx"),
     python("aiohttp", "aiohttp", "aiohttp"),
     Client(
@@ -118,8 +150,28 @@ ALL = (
         ["-p", "require('undici/package.json').version"]),
     # Over HTTP/1.1 this client sometimes reads no answer while it uploads ("header parser received no bytes").
     java("Java's HttpClient, HTTP/2", "HTTP_2"),
+    jar("OkHttp, HTTP/1.1", "OkHttp", "HTTP_1_1"), jar("OkHttp, HTTP/2", "OkHttp", "HTTP_2"), jar("Apache HttpClient", "Apache"),
     go("Go, HTTP/1.1", "HTTP_1_1"), go("Go, HTTP/2", "HTTP_2"),
+    reqwest("reqwest, HTTP/1.1", "HTTP_1_1"), reqwest("reqwest, HTTP/2", "HTTP_2"),
 )
+
+
+class Programs:
+    """The programs of clients that are built."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.lock = threading.Lock()
+        self.program = None
+
+    def built(self, go):
+        """Builds the program of Go once."""
+        with self.lock:
+            if not self.program:
+                self.program = os.path.join(self.directory, "use")
+                settings = {**os.environ, "GO111MODULE": "off", "GOFLAGS": "", "GOTOOLCHAIN": "local"}
+                subprocess.run([go, "build", "-o", self.program, os.path.join(PROGRAMS, "use.go")], check=True, env=settings)
+        return self.program
 
 
 class Stage:
@@ -133,22 +185,12 @@ class Stage:
         self.big = os.path.join(directory, "big")
         mirror.write(self.big, b"x" * SIZE)
         self.lock = threading.Lock()
-        self.program = None
+        self.built = Programs(directory).built
         self.reloads = 0
         self.configuration = {"port": PORT, "application": APPLICATION, "cert": cert, "key": key}
-        server = socket.create_server(("127.0.0.1", APPLICATION))
-        threading.Thread(target=self.accept, args=(server,), daemon=True).start()
+        Application(APPLICATION, self.reload)
         proxy.write_users(directory, ["ci"])
         self.gateway = proxy.Gateway(directory, options, CONFIGURATION.format(seconds=300, **self.configuration), PORT)
-
-    def built(self, go):
-        """Builds the program of Go once."""
-        with self.lock:
-            if not self.program:
-                self.program = os.path.join(self.directory, "use")
-                settings = {**os.environ, "GO111MODULE": "off", "GOFLAGS": "", "GOTOOLCHAIN": "local"}
-                subprocess.run([go, "build", "-o", self.program, os.path.join(PROGRAMS, "use.go")], check=True, env=settings)
-        return self.program
 
     def play(self, client, action):
         command = client.command(self, client.path(), action)
@@ -171,7 +213,28 @@ class Stage:
     def play_all(self, client):
         return {action: self.play(client, action) for action in ACTIONS}
 
-    # --- The application
+    def reload(self):
+        with self.lock:
+            before = self.generations()
+            self.reloads += 1
+            text = CONFIGURATION.format(seconds=300 + self.reloads, **self.configuration)
+            mirror.write(self.gateway.file + ".new", text)
+            os.rename(self.gateway.file + ".new", self.gateway.file)
+            deadline = time.monotonic() + 60
+            while self.generations() == before and time.monotonic() < deadline:
+                time.sleep(0.1)
+
+    def generations(self):
+        return sum("Reloaded: generation" in line for line in self.gateway.lines())
+
+
+class Application:
+    """Speaks HTTP/1.1, and what it does depends on the path."""
+
+    def __init__(self, port, close=None):
+        self.close = close  # what happens at /close
+        server = socket.create_server(("127.0.0.1", port), backlog=128)
+        threading.Thread(target=self.accept, args=(server,), daemon=True).start()
 
     def accept(self, server):
         while True:
@@ -196,9 +259,8 @@ class Stage:
         while field := reader.readline().strip():
             name, _, value = field.decode().partition(":")
             fields[name.lower()] = value.strip()
-        if path in ("/up413", "/up401"):
-            challenge = "WWW-Authenticate: Basic realm=app\r\n" if path == "/up401" else ""  # Java throws an exception without it
-            head = f"HTTP/1.1 {path[3:]} Refused\r\n{challenge}Content-Length: 0\r\nConnection: close\r\n\r\n"
+        if re.fullmatch(r"/up\d+", path):
+            head = f"HTTP/1.1 {path[3:]} Refused\r\n{REFUSALS.get(path, '')}Content-Length: 0\r\nConnection: close\r\n\r\n"
             connection.sendall(head.encode())
             connection.shutdown(socket.SHUT_WR)
             while connection.recv(65536):
@@ -216,24 +278,10 @@ class Stage:
             return True
         received = body_size(reader, fields)
         if path == "/close":
-            self.reload()
+            self.close()
         body = str(received).encode() if path.startswith("/up") else b"x" * SIZE if path == "/down" else b"hello"
         connection.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
         return True
-
-    def reload(self):
-        with self.lock:
-            before = self.generations()
-            self.reloads += 1
-            text = CONFIGURATION.format(seconds=300 + self.reloads, **self.configuration)
-            mirror.write(self.gateway.file + ".new", text)
-            os.rename(self.gateway.file + ".new", self.gateway.file)
-            deadline = time.monotonic() + 60
-            while self.generations() == before and time.monotonic() < deadline:
-                time.sleep(0.1)
-
-    def generations(self):
-        return sum("Reloaded: generation" in line for line in self.gateway.lines())
 
 
 def body_size(reader, fields):

@@ -27,10 +27,17 @@ class Use {
         trust.init(store);
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(null, trust.getTrustManagers(), null);
-        HttpClient client = HttpClient.newBuilder()
-                .sslContext(context)
-                .version(HttpClient.Version.valueOf(words[0]))
-                .build();
+        for (int tries = Integer.parseInt(System.getenv("USE_TRIES")); tries > 0; tries--) {
+            HttpClient client = HttpClient.newBuilder()
+                    .sslContext(context)
+                    .version(HttpClient.Version.valueOf(words[0]))
+                    .build();
+            use(client, base, action);
+        }
+        System.exit(0);
+    }
+
+    private static void use(HttpClient client, String base, String action) {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(URI.create(base + "/" + (action.equals("again") ? "hello" : action)));
         try {
@@ -39,7 +46,7 @@ class Use {
             } else if (action.equals("again")) {
                 client.send(HttpRequest.newBuilder(URI.create(base + "/close")).build(), BodyHandlers.ofString());
             } else if (action.startsWith("up")) {
-                request.POST(BodyPublishers.ofByteArray(new byte[50 * 1024 * 1024]));
+                request.POST(BodyPublishers.ofByteArray(new byte[Integer.parseInt(System.getenv("USE_SIZE"))]));
             }
             HttpResponse<String> response = client.send(request.build(), BodyHandlers.ofString());
             String body = response.body();

@@ -3,7 +3,8 @@ const { readFileSync } = require('node:fs');
 const { Agent, request } = require('undici');
 
 const [base, ca, action] = process.argv.slice(2);
-const dispatcher = new Agent({ connect: { ca: readFileSync(ca) } });
+const size = Number(process.env.USE_SIZE);
+let dispatcher;
 const told = async ({ statusCode, body }) => {
   const text = await body.text();
   return `${statusCode} ${text.length > 1000 ? text.length : statusCode === 200 ? text.trim().slice(0, 9) : ''}`.trim();
@@ -19,7 +20,14 @@ async function use() {
     return `${(await body.text()).split('\n').filter(Boolean).length} pieces`;
   }
   if (action === 'again') await told(await request(base + '/close', { dispatcher }));
-  const up = action.startsWith('up') ? { method: 'POST', body: Buffer.alloc(50 * 1024 * 1024, 'x') } : {};
+  const up = action.startsWith('up') ? { method: 'POST', body: Buffer.alloc(size, 'x') } : {};
   return told(await request(`${base}/${action === 'again' ? 'hello' : action}`, { dispatcher, ...up }));
 }
-use().then(console.log, (error) => console.log('error:', error.code, error.message)).finally(() => dispatcher.destroy());
+async function all() {
+  for (let tries = Number(process.env.USE_TRIES); tries > 0; tries--) {
+    dispatcher = new Agent({ connect: { ca: readFileSync(ca) } });
+    await use().then(console.log, (error) => console.log('error:', error.code, error.message));
+    await dispatcher.destroy();
+  }
+}
+all();

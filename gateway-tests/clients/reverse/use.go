@@ -9,16 +9,25 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 )
 
 func main() {
+	for tries, _ := strconv.Atoi(os.Getenv("USE_TRIES")); tries > 0; tries-- {
+		use()
+	}
+}
+
+func use() {
 	version, base, action := os.Args[1], os.Args[2], os.Args[4]
 	pem, _ := os.ReadFile(os.Args[3])
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: version == "HTTP_2"}
+	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
+	size, _ := strconv.Atoi(os.Getenv("USE_SIZE"))
 	path, method := action, "GET"
 	var body io.Reader
 	if action == "again" {
@@ -28,7 +37,7 @@ func main() {
 			response.Body.Close()
 		}
 	} else if strings.HasPrefix(action, "up") {
-		method, body = "POST", bytes.NewReader(make([]byte, 50*1024*1024))
+		method, body = "POST", bytes.NewReader(make([]byte, size))
 	}
 	request, _ := http.NewRequest(method, base+"/"+path, body)
 	if action == "login" {

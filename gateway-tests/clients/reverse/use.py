@@ -1,12 +1,39 @@
 """use.py LIBRARY BASE CA ACTION: uses a server with a library of Python, and prints what came of it."""
 import asyncio
 import io
+import os
 import sys
 
 library, base, ca, action = sys.argv[1:5]
-SIZE = 50 * 1024 * 1024
+SIZE = int(os.environ["USE_SIZE"])
 BODY = b"x" * SIZE
 LOGIN = ("ci", "open@sesame/1")
+
+
+def with_urllib():
+    import base64
+    import ssl
+    import urllib.error
+    import urllib.request
+
+    context = ssl.create_default_context(cafile=ca)
+    opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), urllib.request.ProxyHandler({}))
+
+    def get(path, **more):
+        try:
+            with opener.open(urllib.request.Request(base + path, **more), timeout=60) as response:
+                return response.status, response.read()
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, refusal.read()
+
+    if action == "login":
+        return told(*get("/login", headers={"Authorization": "Basic " + base64.b64encode(":".join(LOGIN).encode()).decode()}))
+    if action == "stream":
+        return pieces(get("/stream")[1].splitlines())
+    if action == "again":
+        get("/close")
+        return told(*get("/hello"))
+    return told(*get("/" + action, **({"data": BODY} if action.startswith("up") else {})))
 
 
 def with_requests():
@@ -115,6 +142,7 @@ def pieces(lines):
 
 
 CALLS = {
+    "urllib": with_urllib,
     "requests": with_requests,
     "httpx": lambda: with_httpx(False),
     "httpx-h2": lambda: with_httpx(True),
@@ -122,7 +150,8 @@ CALLS = {
     "libcurl": lambda: with_libcurl(False),
     "libcurl-h2": lambda: with_libcurl(True),
 }
-try:
-    print(CALLS[library]())
-except Exception as problem:
-    print("error:", type(problem).__name__, str(problem)[:100])
+for _ in range(int(os.environ["USE_TRIES"])):
+    try:
+        print(CALLS[library](), flush=True)
+    except Exception as problem:
+        print("error:", type(problem).__name__, str(problem)[:100], flush=True)
