@@ -1,13 +1,15 @@
 """What each tool did in each situation, and the page that shows it."""
 
 import os
+import typing
 
-from . import proxy, reverse, situations, tools
+from . import early, proxy, reverse, situations, tools
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "..", "results.tsv")
 PAGE = os.path.join(HERE, "..", "..", "..", "docs", "clients.md")
 ANSWERS = os.path.join(HERE, "..", "reverse.tsv")
+COUNTS = os.path.join(HERE, "..", "early.tsv")
 
 
 class Rows:
@@ -76,11 +78,48 @@ class Answers(Rows):
         return (row,)
 
 
+class Seen(typing.NamedTuple):
+    """How often a client saw an early answer behind each proxy."""
+
+    tries: int
+    megabytes: int
+    gateway: int
+    nginx: int = 0
+    haproxy: int = 0
+
+    def always(self):
+        return self.gateway == self.tries
+
+    def seldom(self):
+        """Whether a peer did better."""
+        return self.gateway < max(self.nginx, self.haproxy)
+
+
+class Counts(Rows):
+    """How often each client saw each early answer."""
+
+    PATH = COUNTS
+    HEAD = ("client", "version", "sender and answer", *Seen._fields)
+
+    @staticmethod
+    def keys():
+        return [(client.name, f"{sender}: {answer}") for client in early.ALL for sender in early.SENDERS for answer in early.ANSWERS
+                if early.suits(client, sender)]
+
+    @staticmethod
+    def row(*cells):
+        return Seen(*map(int, cells))
+
+    @staticmethod
+    def cells(row):
+        return map(str, row)
+
+
 def pairs():
     return [(tool, situation) for tool in tools.ALL for situation in situations.ALL if situation.suits(tool)]
 
 
-def faults(results, answers):
+def faults(results, answers, counts):
     """Returns what is wrong with the results and the page, a line each."""
     known = {(tool.name, situation.name): situation for tool, situation in pairs()}
     found = [f"no result of {tool}, {situation}: run with --update" for tool, situation in known.keys() - results.rows.keys()]
@@ -95,9 +134,12 @@ def faults(results, answers):
     found += [f"no result of {client}, {action}: run with --update" for client, action in played.keys() - answers.rows.keys()]
     found += [f"a result of {client}, {action}, which is gone: run with --update" for client, action in answers.rows.keys() - played]
     found += [f"{key[0]}, {key[1]}: {answer}" for key, answer in answers.rows.items() if key in played and answer != played[key]]
+    found += [f"a count of {client}, {case}, which is gone: run with --early --update"
+              for client, case in counts.rows.keys() - set(counts.keys())]
+    found += [f"{client}, {case}: seen less often than behind a peer" for (client, case), row in counts.rows.items() if row.seldom()]
     if not found:
         with open(PAGE, encoding="utf-8") as file:
-            if file.read() != page(results, answers):
+            if file.read() != page(results, answers, counts):
                 found.append("docs/clients.md is not the page of these results: run with --page")
     return sorted(found)
 
@@ -117,7 +159,7 @@ def variable(results, tool):
     return "none"
 
 
-def page(results, answers):
+def page(results, answers, counts):
     lines = [INTRODUCTION.replace("CONFIGURATION", proxy.recipe())]
     lines += ["| tool | version | variable that suffices | or its own setting |", "|---|---|---|---|"]
     for tool in tools.ALL:
@@ -140,6 +182,16 @@ def page(results, answers):
         row = [answers.rows[client.name, action] for action in reverse.ACTIONS]
         told = ["yes" if answer == expected else f"`{answer}`" for answer, (expected, _) in zip(row, reverse.ACTIONS.values())]
         lines.append("| " + " | ".join([client.name, answers.versions[client.name], *told]) + " |")
+    lines += ["", *EARLY] if counts.rows else []
+    for answer in (each for each in early.ANSWERS if any(case.endswith(each) for _, case in counts.rows)):
+        lines += ["", f"#### {answer}", ""]
+        lines += ["| client | sender | MB | tries | gateway | nginx | HAProxy |", "|---|---|--:|--:|--:|--:|--:|"]
+        for client, case in counts.keys():
+            sender, shown = case.split(": ")
+            if shown == answer and (client, case) in counts.rows:
+                row = counts.rows[client, case]
+                cells = (client, sender, row.megabytes, row.tries, row.gateway, row.nginx, row.haproxy)
+                lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -191,6 +243,14 @@ curl, git and cargo use libcurl, which shows only the status. These commands sho
 - `CARGO_HTTP_DEBUG=true CARGO_LOG=network=debug cargo …`
 
 The access log of the gateway has each refusal with its cause.
+""".splitlines()
+
+EARLY = """\
+### Answers before the end of an upload
+
+An application or a proxy may answer before it has the whole upload. The tables show how often clients then saw the status, behind each
+proxy. Who follows a redirect has seen it. The application reads on for as long as the proxy sends. The versions of nginx and HAProxy are
+those of [Compatibility](compatibility.md).
 """.splitlines()
 
 REVERSE = """\
