@@ -192,6 +192,7 @@ def page(results, answers, counts):
                 row = counts.rows[client, case]
                 cells = (client, sender, row.megabytes, row.tries, row.gateway, row.nginx, row.haproxy)
                 lines.append("| " + " | ".join(map(str, cells)) + " |")
+    lines += ["", *ENGINE]
     return "\n".join(lines) + "\n"
 
 
@@ -243,6 +244,15 @@ curl, git and cargo use libcurl, which shows only the status. These commands sho
 - `CARGO_HTTP_DEBUG=true CARGO_LOG=network=debug cargo …`
 
 The access log of the gateway has each refusal with its cause.
+""".splitlines()
+
+ENGINE = """\
+### Docker
+
+A test runs the command `docker` through the gateway, by the [recipe for Docker](tunnels.md#websockets-and-other-upgrades): `run`,
+`run -i`, `exec`, `exec -i`, `attach`, `start -ai` and `build`. They also get output that comes after the end of their input. The
+versions are 20.10 of the engine, and 20.10 and 28.2 of the command. The older one also builds with BuildKit. The newer one needs the
+plugin buildx for it, which Debian 12 does not have.
 """.splitlines()
 
 EARLY = """\
