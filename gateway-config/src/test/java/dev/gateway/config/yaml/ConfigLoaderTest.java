@@ -373,8 +373,10 @@ class ConfigLoaderTest {
                   - {name: any2, port: 0, protocol: HTTP}
                 """;
         assertThat(result(text, Map.of())).isInstanceOf(Valid.class);
-        assertThat(texts(result(text + "admin: {address: '::', port: 8081}\n", Map.of())))
-                .contains("test.yaml:8:30: port 8081 is already bound by listener 'd' in line 5");
+        for (String wildcard : List.of("'::'", "0.0.0.0")) {
+            assertThat(texts(result(text + "admin: {port: 8081, address: " + wildcard + "}\n", Map.of())))
+                    .contains("test.yaml:8:15: port 8081 is already bound by listener 'd' in line 5");
+        }
     }
 
     @Test

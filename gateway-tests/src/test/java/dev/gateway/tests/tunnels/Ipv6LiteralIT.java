@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Addresses of IPv6 are reached where they are written: as an endpoint, in a CONNECT, and in a URI. */
 @Timeout(60)
@@ -73,6 +74,32 @@ class Ipv6LiteralIT {
             CompletableFuture<String> head = answer(server);
             assertThat(ask(client, "/")).isEqualTo("ok");
             assertThat(head.join()).containsIgnoringCase("host: [::1]:" + server.getLocalPort() + "\r\n");
+        }
+    }
+
+    /** As the reference says: whoever wants IPv4 alone writes an address. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "address: 0.0.0.0, ", "address: '::', "})
+    void aListenerOnAllAddresses(String address) throws Exception {
+        try (Rig rig = Rig.start(
+                """
+                listeners: [{name: clear, %sport: 0, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {statusCode: 204}}]}]}]
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {format: off}
+                """
+                        .formatted(address))) {
+            for (String literal : new String[] {"127.0.0.1", "::1"}) {
+                try (Socket socket = new Socket(InetAddress.getByName(literal), rig.port("clear"))) {
+                    socket.setSoTimeout(Peer.PATIENCE_MILLIS);
+                    socket.getOutputStream()
+                            .write("GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n"
+                                    .getBytes(StandardCharsets.US_ASCII));
+                    assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
+                            .as(literal)
+                            .startsWith("HTTP/1.1 204 ");
+                }
+            }
         }
     }
 

@@ -53,15 +53,15 @@ final class AddressChecks {
         bound.add(next);
     }
 
-    /** A wildcard of IPv6 also takes IPv4, as the kernel binds it by default. */
+    /** A wildcard takes both IPv4 and IPv6: the sockets of the JVM and of Netty are of both kinds. */
     private static boolean overlap(String one, String other) {
         String a = canonical(one);
         String b = canonical(other);
-        return a.equals(b) || covers(a, b) || covers(b, a);
+        return a.equals(b) || isWildcard(a) || isWildcard(b);
     }
 
-    private static boolean covers(String wildcard, String address) {
-        return wildcard.equals("0:0:0:0:0:0:0:0") || (wildcard.equals("0.0.0.0") && !address.contains(":"));
+    private static boolean isWildcard(String address) {
+        return address.equals("0:0:0:0:0:0:0:0") || address.equals("0.0.0.0");
     }
 
     private static String canonical(String address) {

@@ -219,7 +219,7 @@ final class ListenerSchema {
                                 Types.ADDRESS,
                                 "0.0.0.0",
                                 l -> l.bind().unix() == null ? l.bind().address() : null,
-                                "Address to bind. 0.0.0.0 is all of IPv4, :: all of IPv6 and IPv4.");
+                                "Address to bind. 0.0.0.0 and :: are all addresses of the machine, of IPv4 and of IPv6.");
                 var port = o.onReload(ReloadEffect.REBIND)
                         .optional(
                                 "port",
