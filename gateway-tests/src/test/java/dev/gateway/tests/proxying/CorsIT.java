@@ -122,6 +122,9 @@ class CorsIT {
                             assertThat(head.all("access-control-allow-origin")).containsExactly("https://evil.example"))
                     .satisfies(head -> assertThat(head.all("access-control-allow-credentials"))
                             .containsExactly("true"));
+            assertThat(ask(client, "GET", "/", "origin", "https://evil.test/.example")
+                            .get("access-control-allow-origin"))
+                    .isEmpty();
         }
     }
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each key of routes, matches, filters and shares, from the YAML to the wire, for clients of both protocols. */
 @Timeout(60)
@@ -246,6 +247,21 @@ class RoutingKeysIT {
             } else {
                 assertThat(answer.body()).as("by %s", protocol).isEqualTo(rule);
             }
+        }
+    }
+
+    /** Upstreams may read such a name as one without its empty labels, for which another rule is. */
+    @ParameterizedTest
+    @ValueSource(strings = {"api.shop.test..", "api..shop.test", "api.shop.test..:80", ".api.shop.test"})
+    void aHostWithAnEmptyLabelIsRefused(String host) throws Exception {
+        for (Peers protocol : List.of(Peers.HTTP1, Peers.H2C)) {
+            a.forget();
+            assertThat(ask(protocol, "other", "GET", "/labels", "host", host)
+                            .head()
+                            .status())
+                    .as("by %s", protocol)
+                    .isEqualTo(400);
+            assertThat(a.requests("/labels")).isEmpty();
         }
     }
 
