@@ -106,7 +106,7 @@ final class FaultRuns {
         if (named != null) {
             command.addAll(List.of("--jar", Path.of(named).toAbsolutePath().toString()));
         }
-        Tools.Result result = Tools.run(isLong ? 280 : 90, command);
+        Tools.Result result = Tools.run(isLong ? 320 : 150, command);
         assertThat(result.exit()).as(result.output()).isZero();
         return new ObjectMapper().readTree(result.output().lines().reduce("", (before, line) -> line));
     }
