@@ -94,7 +94,7 @@ class PinnedVersionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"clients", "autobahn", "autobahn/tools"})
+    @CsvSource({"applications", "clients", "autobahn", "autobahn/tools"})
     void eachPythonPackageHasAVersionAndHashes(String name) throws IOException {
         String pins = Files.readString(Path.of(name, "requirements.txt"));
         assertThat(pins).contains("pip-compile").doesNotContain("index-url http", "--find-links");

@@ -1,0 +1,125 @@
+"""Puts pinned versions of applications and their clients into the cache.
+
+The pins are requirements.txt, package-lock.json, grpc/go.mod, and a pom.xml for each application of Maven Central. What Debian
+packages is unpacked, not installed: no service starts, and the rest of the system stays as it is.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gateway", "applications")
+DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
+
+
+def run(*command, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **more)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}:\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def read(*path):
+    with open(os.path.join(HERE, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def place(name, pins, fill):
+    """Returns a directory of the cache. Fills it if it was made with other pins."""
+    directory = os.path.join(CACHE, name)
+    mark = os.path.join(directory, "installed-pins")
+    if not os.path.exists(mark) or open(mark, encoding="utf-8").read() != pins:
+        shutil.rmtree(directory, ignore_errors=True)
+        os.makedirs(directory)
+        fill(directory)
+        with open(mark, "w", encoding="utf-8") as file:
+            file.write(pins)
+    return directory
+
+
+def npm():
+    def fill(directory):
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(os.path.join(HERE, name), directory)
+        run("npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", directory)
+
+    return place("npm", read("package-lock.json"), fill)
+
+
+def npm_version(package):
+    return found(rf'"{re.escape(package)}": "([\d.]+)"', read("package.json"))
+
+
+def python():
+    def fill(directory):
+        run("python3", "-m", "venv", "--clear", directory)
+        run(os.path.join(directory, "bin", "pip"), "-q", "install", "--disable-pip-version-check", "--require-hashes",
+            "--only-binary", ":all:", "-r", os.path.join(HERE, "requirements.txt"))
+
+    return place("python", read("requirements.txt"), fill)
+
+
+def python_version(package):
+    return found(rf"(?m)^{re.escape(package)}==([\d.]+)", read("requirements.txt"))
+
+
+def go():
+    def fill(directory):
+        for name, package in (("interop-server", "."), ("interop-client", "google.golang.org/grpc/interop/client"),
+                              ("grpcurl", "github.com/fullstorydev/grpcurl/cmd/grpcurl")):
+            run("go", "build", "-o", os.path.join(directory, name), package, cwd=os.path.join(HERE, "grpc"))
+
+    return place("go", read("grpc", "go.sum"), fill)
+
+
+def go_version(module):
+    return found(rf"(?m)^\s*(?:require )?{re.escape(module)} v([\d.]+)", read("grpc", "go.mod"))
+
+
+def maven(name):
+    """Returns the directory with what a pom.xml names. An archive is unpacked there as "home"."""
+
+    def fill(directory):
+        run("mvn", "-q", "-B", "-f", os.path.join(HERE, name, "pom.xml"), DEPENDENCIES, f"-DoutputDirectory={directory}")
+        for archive in glob.glob(os.path.join(directory, "*.tar.gz")):
+            with tarfile.open(archive) as tar:
+                tar.extractall(directory, filter="fully_trusted")
+            top, = (path for path in glob.glob(os.path.join(directory, "*")) if os.path.isdir(path))
+            os.rename(top, os.path.join(directory, "home"))
+            os.remove(archive)
+
+    return place(name, read(name, "pom.xml"), fill)
+
+
+def maven_version(name):
+    return found(r"<dependency>[\s\S]*?<version>(.+?)</version>", read(name, "pom.xml"))
+
+
+def debian(*packages):
+    """Returns the directory in which packages of Debian are unpacked."""
+    name = "debian-" + "-".join(packages)
+    pins = " ".join(f"{each}={debian_version(each)}" for each in packages)
+
+    def fill(directory):
+        run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", *pins.split(), cwd=directory)
+        for file in glob.glob(os.path.join(directory, "*.deb")):
+            run("dpkg", "-x", file, directory)
+            os.remove(file)
+
+    return place(name, pins, fill)
+
+
+def debian_version(package):
+    """Returns the version that this Debian offers."""
+    return found(r"Candidate: (\S+)", run("apt-cache", "policy", package))
+
+
+def found(pattern, text):
+    match = re.search(pattern, text)
+    if not match:
+        raise SystemExit(f"no {pattern}")
+    return match.group(1)
