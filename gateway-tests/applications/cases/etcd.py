@@ -5,7 +5,7 @@ import os
 import select
 
 from play import install
-from play.stage import Application, Wrong, action, check, until, wait
+from play.stage import Application, Wrong, action, check, end, until, wait
 
 
 class Etcd(Application):
@@ -116,9 +116,3 @@ class Etcd(Application):
 
 def readable(client):
     return bool(select.select([client.stdout], [], [], 0.5)[0])
-
-
-def end(client):
-    client.kill()
-    client.wait()
-    client.stdout.close()

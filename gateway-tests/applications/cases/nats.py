@@ -4,7 +4,7 @@ import os
 
 from play import install
 from play.rig import mirror
-from play.stage import Application, action, check, until, wait
+from play.stage import Application, action, check, end, until, wait
 
 CONFIGURATION = """\
 listen: "127.0.0.1:{more}"
@@ -69,6 +69,4 @@ class Nats(Application):
             until(client, "got 2")
             wait(lambda: client.poll() is not None, 30, "the client does not end")
         finally:
-            client.kill()
-            client.wait()
-            client.stdout.close()
+            end(client)

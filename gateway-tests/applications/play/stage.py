@@ -5,6 +5,7 @@ import http.client
 import os
 import random
 import re
+import select
 import shlex
 import signal
 import socket
@@ -81,6 +82,9 @@ class Application:
 
     def environment(self, stage):
         return {}
+
+    def finish(self, stage):
+        """Removes what it leaves behind when it has ended."""
 
     def ready(self, stage):
         """Returns whether it answers."""
@@ -302,7 +306,15 @@ class Stage:
             return log.read()[-3000:]
 
     def stop(self):
+        """Ends all. The application may do it well, so that it leaves nothing behind."""
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                pass
         self.kill()
+        self.application.finish(self)
         if self.gateway:
             self.gateway.stop()
         self.log.close()
@@ -330,8 +342,8 @@ class Stage:
     def popen(self, *command, environment=None):
         """Starts a client whose output is read while it runs. The caller ends it."""
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-            cwd=self.directory, env={**os.environ, "SSL_CERT_FILE": self.ca, **(environment or {})})
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0, cwd=self.directory,
+            env={**os.environ, "SSL_CERT_FILE": self.ca, **(environment or {})})
 
     def popen_node(self, program, *arguments):
         environment = {"NODE_PATH": os.path.join(self.cache, "npm", "node_modules"), "NODE_EXTRA_CA_CERTS": self.ca}
@@ -374,16 +386,24 @@ def wait(condition, seconds, what):
 
 
 def until(process, text, seconds=60):
-    """Reads lines of a client until one contains the text, and returns that line."""
+    """Reads what a client prints until it contains the text, of which a later call sees nothing."""
     deadline = time.monotonic() + seconds
-    read = []
-    for line in process.stdout:
-        read.append(line)
-        if text in line:
-            return line
-        if time.monotonic() > deadline:
-            break
-    raise Wrong(f"no '{text}' in {''.join(read)[-1500:]}")
+    read = ""
+    while text not in read:
+        left = deadline - time.monotonic()
+        if left < 0 or not select.select([process.stdout], [], [], left)[0]:
+            raise Wrong(f"no '{text}' in {seconds} s in {read[-1500:]}")
+        piece = os.read(process.stdout.fileno(), 65536)
+        if not piece:
+            raise Wrong(f"no '{text}', but the end, in {read[-1500:]}")
+        read += piece.decode("utf-8", "replace")
+
+
+def end(client):
+    """Ends a client that popen has started."""
+    client.kill()
+    client.wait()
+    client.stdout.close()
 
 
 def form(**fields):
