@@ -300,6 +300,7 @@ class Stage:
             except ProcessLookupError:
                 pass
             self.process.wait()
+            self.application.finish(self)
 
     def said(self):
         with open(self.log.name, encoding="utf-8", errors="replace") as log:
@@ -314,7 +315,6 @@ class Stage:
             except subprocess.TimeoutExpired:
                 pass
         self.kill()
-        self.application.finish(self)
         if self.gateway:
             self.gateway.stop()
         self.log.close()
