@@ -92,7 +92,7 @@ def page(results):
 
 
 def anchor(heading):
-    return "".join(letter for letter in heading.lower().replace(" ", "-") if letter.isalnum() or letter == "-")
+    return "".join(letter for letter in heading.lower().replace(" ", "-") if letter.isalnum() or letter in "-_")
 
 
 def keys(text):
