@@ -5,6 +5,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.LoginPins;
@@ -40,6 +41,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     interface Owner {
         /** Returns whose request it is, as accounts of memory have it: equal for all requests of one client. */
         Object culprit();
+
+        /** Returns the connection that the request came by. */
+        ConnectionInfo connection();
 
         /** Returns the upstream connections on which the client logs in; null if it cannot do so. */
         default @Nullable LoginPins logins() {
@@ -263,6 +267,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         if (!over) {
             owner.onWritable();
         }
+    }
+
+    @Override
+    public ConnectionInfo clientConnection() {
+        return owner.connection();
     }
 
     @Override

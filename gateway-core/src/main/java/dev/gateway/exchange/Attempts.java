@@ -12,6 +12,7 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.LoginPins;
@@ -151,7 +152,12 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
 
     @Override
     public Object culprit() {
-        return exchange.record.connection.culprit();
+        return connection().culprit();
+    }
+
+    @Override
+    public ConnectionInfo connection() {
+        return exchange.record.connection;
     }
 
     /** A trusted proxy may send requests of several users on one connection, and so do clients of a forward proxy. */

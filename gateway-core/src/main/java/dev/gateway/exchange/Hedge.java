@@ -11,6 +11,7 @@ import dev.gateway.route.HedgeDelay;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
@@ -128,7 +129,12 @@ final class Hedge extends Timer implements Attempt.Owner {
 
     @Override
     public Object culprit() {
-        return exchange.record.connection.culprit();
+        return connection().culprit();
+    }
+
+    @Override
+    public ConnectionInfo connection() {
+        return exchange.record.connection;
     }
 
     private void begin() {

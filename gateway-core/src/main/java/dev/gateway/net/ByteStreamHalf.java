@@ -102,7 +102,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
         /** Returns what it means that the peer is gone amid the tunnel. */
         Failure lost(String detail);
 
-        /** Returns the client whose connection it is, who is charged for what it does not take; null for an upstream's. */
+        /** Returns the client who is charged for what the peer does not take; null for nobody. */
         default @Nullable ConnectionInfo client() {
             return null;
         }

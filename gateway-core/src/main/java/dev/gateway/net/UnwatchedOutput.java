@@ -11,9 +11,9 @@ import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Unwatched output: what waits in a client's connection although no exchange waits for it. The exchange has ended, or it
- * sees room for more. It is direct memory, as the socket takes nothing else. Charged until the client has taken it. Part of a
- * connection, confined to its event loop.
+ * Unwatched output: what waits in a connection although no exchange waits for it. The exchange has ended, or it sees room for
+ * more. It is direct memory, as the socket takes nothing else. Charged to the client until the peer has taken it. Part of a
+ * connection of a client, or of a tunnel to an upstream, and confined to its event loop.
  */
 public final class UnwatchedOutput extends StalledPeers.Holder implements ChannelFutureListener {
     /** So much may wait of an unfinished message without a charge of its own: the connection costs as much. */
@@ -38,7 +38,7 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
         /** Returns whom to blame if the account is of no client. */
         Object culprit();
 
-        /** Memory ran low: the client gets nothing more. */
+        /** Memory ran low: the peer gets nothing more. */
         void onCut();
     }
 
@@ -59,7 +59,7 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
     /**
      * All was written.
      *
-     * @param sent done when the client has taken it
+     * @param sent done when the peer has taken it
      */
     public void onEnding(ChannelFuture sent) {
         begin(sent);

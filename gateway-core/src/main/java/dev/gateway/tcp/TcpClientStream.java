@@ -7,6 +7,7 @@ import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.overload.Cost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -14,6 +15,7 @@ import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import org.jspecify.annotations.Nullable;
 
 /**
  * TCP client stream. A tunnel to an upstream, which is a connection of its own: there is nobody who would answer a CONNECT,
@@ -29,7 +31,7 @@ public final class TcpClientStream implements ClientStream {
 
     private TcpClientStream(Listener listener, ResponseEvents events, ConnectionObserver observer, TimerWheel timers) {
         this.events = events;
-        this.half = new ByteStreamHalf(new Owner(listener), events, observer, timers);
+        this.half = new ByteStreamHalf(new Owner(listener, events), events, observer, timers);
     }
 
     /** Whose connection it is. */
@@ -108,10 +110,15 @@ public final class TcpClientStream implements ClientStream {
         half.end(failure);
     }
 
-    private record Owner(Listener listener) implements ByteStreamHalf.Owner {
+    private record Owner(Listener listener, ResponseEvents events) implements ByteStreamHalf.Owner {
         @Override
         public Failure lost(String detail) {
             return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
+        }
+
+        @Override
+        public @Nullable ConnectionInfo client() {
+            return events.clientConnection();
         }
 
         @Override
