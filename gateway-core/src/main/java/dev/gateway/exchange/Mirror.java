@@ -179,8 +179,9 @@ final class Mirror extends SideRequest {
     }
 
     private void settle() {
-        if (!isOver()) {
-            body.settle(stream != null && stream.isWritable());
+        boolean hasRoom = stream != null && stream.isWritable();
+        if (!isOver() && !(hasRoom && unflushed)) { // else the flush tells what stays
+            body.settle(hasRoom && stream != null && stream.lingering() == 0);
         }
     }
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Pieces of a request's body that the upstream of a copy does not take yet; owns them. They share the buffers of the request,
  * and count by the size of whole buffers, which they keep from being freed. A buffer counts once for pieces that follow each
- * other. There is a limit for each copy, and no piece is kept while memory is short. What a full stream was given is charged
- * until the stream has room, beyond the limit. If direct memory still runs out, the copy may be ended.
+ * other. There is a limit for each copy, and no piece is kept while memory is short. What the stream was given is charged
+ * until its peer has taken it, beyond the limit. If direct memory still runs out, the copy may be ended.
  */
 final class MirroredBody {
     /** Maximum size of the buffers that wait. */
@@ -24,7 +24,7 @@ final class MirroredBody {
     private final StalledBody stalled;
     private final ArrayDeque<Piece> pieces = new ArrayDeque<>(4);
     private long bytes; // size of the buffers
-    private long given; // of those that the stream has, which had no room since
+    private long given; // of those that the stream has, whose peer has not taken all since
     private int givenPieces;
 
     private static final class Piece {
@@ -128,10 +128,10 @@ final class MirroredBody {
     /**
      * What could be sent has been sent: what is left waits for the upstream.
      *
-     * @param hasRoom whether the stream has room, so that it keeps little of what it was given
+     * @param taken whether the stream has room, and keeps little of what it was given
      */
-    void settle(boolean hasRoom) {
-        if (hasRoom) {
+    void settle(boolean taken) {
+        if (taken) {
             releaseGiven();
         }
         if (pieces.isEmpty() && givenPieces == 0) {

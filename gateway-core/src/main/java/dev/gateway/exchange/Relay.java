@@ -14,20 +14,39 @@ final class Relay {
     private @Nullable Stream sink;
     private int owed; // credit that the source has not got yet; bounded by what it may send without credit
     private boolean unflushed;
+    private long held; // bytes of memory that wait in the sink, or 0 if they are few
+    private boolean lingers; // they wait although the sink has room
     private final StalledBody.Owner owner;
     private final ExchangeState state;
     private final boolean fromUpstream;
-    private @Nullable StalledBody waiting; // made when the sink has no room for the first time
+    private final @Nullable Kept kept; // null if nobody keeps what was sent
+    private @Nullable StalledBody waiting; // made when something waits in the sink for the first time
 
-    /**
-     * Makes one that relays nothing yet.
-     *
-     * @param fromUpstream whether it is the direction of the response
-     */
-    Relay(StalledBody.Owner owner, ExchangeState state, boolean fromUpstream) {
+    /** Who keeps what was sent, in the same buffers, and is charged for them. */
+    interface Kept {
+        /**
+         * Returns how much of the memory that waits in the sink is charged already.
+         *
+         * @param waiting bytes of memory, those that were sent last
+         */
+        long shared(long waiting);
+    }
+
+    /** Makes one for a response, which relays nothing yet. */
+    static Relay ofResponse(StalledBody.Owner owner, ExchangeState state) {
+        return new Relay(owner, state, true, null);
+    }
+
+    /** Makes one for a request, which relays nothing yet. */
+    static Relay ofRequest(StalledBody.Owner owner, ExchangeState state, Kept kept) {
+        return new Relay(owner, state, false, kept);
+    }
+
+    private Relay(StalledBody.Owner owner, ExchangeState state, boolean fromUpstream, @Nullable Kept kept) {
         this.owner = owner;
         this.state = state;
         this.fromUpstream = fromUpstream;
+        this.kept = kept;
     }
 
     /** Begins, or begins again with the stream of another attempt. */
@@ -94,36 +113,80 @@ final class Relay {
         unflushed = true;
     }
 
-    /** Gives the source its credit if the sink has room; call it when the sink has room again. */
+    /** Gives the source its credit if the sink has room; call it when the sink has room again, or has sent all. */
     void credit() {
-        if (owed == 0 || source == null || sink == null) {
+        Stream to = sink;
+        if (source == null || to == null) {
             return;
         }
-        if (!sink.isWritable()) {
-            stall();
+        if (owed > 0 && !to.isWritable()) {
+            hold(to.unsent(), false);
             return;
         }
-        resume();
-        int granted = owed;
-        owed = 0;
-        source.consumed(granted);
+        if (!unflushed) {
+            chargeRest(to);
+        } else if (!lingers) {
+            resume();
+        }
+        if (owed > 0) {
+            int granted = owed;
+            owed = 0;
+            source.consumed(granted);
+        }
     }
 
-    private void stall() {
+    private void settle(Stream to) {
+        if (owed == 0) {
+            chargeRest(to);
+        } else if (!to.isWritable()) {
+            hold(to.unsent(), false);
+        }
+    }
+
+    /** Charges what waits in the sink although it has room. */
+    private void chargeRest(Stream to) {
+        long left = to.lingering();
+        if (left > 0) {
+            hold(left, true);
+        } else {
+            resume();
+        }
+    }
+
+    /** Charges what waits in the sink, as its peer does not take it. */
+    private void hold(long bytes, boolean hasRoom) {
         if (state.isDone()) {
             return; // the sink owns all bytes
         }
         StalledBody made = waiting;
         if (made == null) {
             made = new StalledBody(
-                    owner, () -> owed, "memory or connections ran low, and what was sent was not taken", fromUpstream);
+                    owner,
+                    () -> Math.max(owed, held),
+                    "memory or connections ran low, and what was sent was not taken",
+                    fromUpstream);
             waiting = made;
         }
+        held = bytes;
+        lingers = hasRoom;
         made.stall();
-        made.charge(sink == null ? 0 : sink.unsent());
+        made.charge(uncharged());
+    }
+
+    private long uncharged() {
+        return kept == null ? held : held - kept.shared(held);
+    }
+
+    /** Who keeps what was sent has let go of it. */
+    void onForgotten() {
+        if (held > 0 && waiting != null) {
+            waiting.charge(uncharged());
+        }
     }
 
     private void resume() {
+        held = 0;
+        lingers = false;
         if (waiting != null) {
             waiting.resume();
             waiting.charge(0);
@@ -149,6 +212,9 @@ final class Relay {
         if (unflushed && sink != null) {
             unflushed = false;
             sink.flush();
+            if (sink != null && !unflushed) { // it may have begun another attempt
+                settle(sink);
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * no credit, so the adapter's watermark bounds them. Sent bytes are kept for a retry, within bounds, until the response
  * begins: as filters have transformed them, if they do. Owns what it holds until {@link #discard}.
  */
-final class RequestBody implements TransformedBody.Output {
+final class RequestBody implements TransformedBody.Output, Relay.Kept {
     private final ExchangeContext exchange;
     private final Owner owner;
     private final Relay relay;
@@ -73,7 +73,7 @@ final class RequestBody implements TransformedBody.Output {
     RequestBody(ExchangeContext exchange, Owner owner, long maxBytes) {
         this.exchange = exchange;
         this.owner = owner;
-        this.relay = new Relay(owner, exchange.state, false);
+        this.relay = Relay.ofRequest(owner, exchange.state, this);
         this.maxBytes = maxBytes;
     }
 
@@ -201,7 +201,13 @@ final class RequestBody implements TransformedBody.Output {
     void onResponse() {
         if (sent != null) {
             sent.forget();
+            relay.onForgotten();
         }
+    }
+
+    @Override
+    public long shared(long waiting) {
+        return sent == null ? 0 : sent.shared(waiting);
     }
 
     /**

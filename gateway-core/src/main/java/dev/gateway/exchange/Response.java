@@ -73,7 +73,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     Response(ExchangeContext exchange, Owner owner) {
         this.exchange = exchange;
         this.owner = owner;
-        this.relay = new Relay(owner, exchange.state, true);
+        this.relay = Relay.ofResponse(owner, exchange.state);
     }
 
     /** The response is a WebSocket, and the gateway may have to insert a Close frame between its frames. */

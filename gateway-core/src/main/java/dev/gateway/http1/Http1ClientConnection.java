@@ -4,9 +4,12 @@ import dev.gateway.http1.ResponseInput.State;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.HalfClose;
+import dev.gateway.net.PendingWrites;
+import dev.gateway.overload.Cost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -24,9 +27,13 @@ import org.jspecify.annotations.Nullable;
  * Listener}. The last handler of its channel, confined to its event loop.
  */
 public final class Http1ClientConnection extends Http1ClientStream.Carrier {
+    /** So much may wait without a charge: the exchange's {@link Cost} has it. */
+    private static final long SLIGHT = Cost.CONNECTION;
+
     private final Listener listener;
     private final Http1ClientSettings settings;
     private final ChannelFutureListener headSent = this::onHeadSent;
+    private final ChannelFutureListener taken = sent -> onTaken();
 
     @SuppressWarnings("NullAway.Init")
     private ResponseInput input; // set when the handler is added, before anything else happens
@@ -35,6 +42,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
     private boolean kept; // idle for a while, so that the peer may be closing it when it is used
     private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
     private boolean dirty; // written and not flushed
+    private boolean lingers; // the exchange is to be told when the upstream has taken what waits
     private int activity; // what was read or written; may wrap round
     private boolean outputEnded; // a write has failed
     private boolean secured; // by TLS, whose close_notify may follow what is being read
@@ -313,8 +321,8 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
             input.takeHandedOnTo(); // the tunnel flushes for itself
             closeCause = CloseCause.TUNNEL;
             input.close();
-            ByteStreamHalf tunnel =
-                    replaceBy(new ByteStreamHalf(new TunnelOwner(), open.events(), observer, timers), open);
+            ByteStreamHalf tunnel = replaceBy(
+                    new ByteStreamHalf(new TunnelOwner(open.events()), open.events(), observer, timers), open);
             open.events().onHead(head, false);
             open.sendEarly(tunnel);
             tunnel.begin(in, isInputEnded());
@@ -332,6 +340,17 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
 
     /** The connection as its tunnel knows it. */
     private final class TunnelOwner implements ByteStreamHalf.Owner {
+        private final ResponseEvents events;
+
+        TunnelOwner(ResponseEvents events) {
+            this.events = events;
+        }
+
+        @Override
+        public @Nullable ConnectionInfo client() {
+            return events.clientConnection();
+        }
+
         @Override
         public Failure lost(String detail) {
             return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
@@ -403,6 +422,26 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
             dirty = false;
             batch.emit(ctx);
             ctx.flush();
+        }
+    }
+
+    @Override
+    long lingering() {
+        long bytes = PendingWrites.bytes(ctx.channel());
+        if (bytes <= SLIGHT) {
+            return 0;
+        }
+        if (!lingers) {
+            lingers = true;
+            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(taken);
+        }
+        return bytes;
+    }
+
+    private void onTaken() {
+        lingers = false;
+        if (stream != null && ctx.channel().isWritable()) {
+            stream.events().onWritable();
         }
     }
 

@@ -56,6 +56,11 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
         /** Returns how many bytes of the message wait, as the peer has no room. */
         abstract long unsent();
 
+        /** Returns how many bytes wait after a flush, and tells the stream's owner when they have left; 0 for a few. */
+        long lingering() {
+            return 0;
+        }
+
         abstract void consumed(OutgoingStream<?> from, int bytes);
 
         /** Ends the stream, and with it the connection, without an event. */
@@ -213,6 +218,11 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
     @Override
     public final long unsent() {
         return tunnel != null ? tunnel.unsent() : carrier().unsent() + early();
+    }
+
+    @Override
+    public final long lingering() {
+        return tunnel != null ? 0 : carrier().lingering();
     }
 
     /** Returns how many bytes of memory wait here until the message is a tunnel. */

@@ -29,6 +29,15 @@ public interface Stream {
     }
 
     /**
+     * Returns how many bytes wait here after a flush although there is room for more, or 0 for a few. {@link
+     * StreamEvents#onWritable} tells when the peer has taken them. It is 0 as well where the stream charges them itself, or
+     * where they wait in a connection that others share.
+     */
+    default long lingering() {
+        return 0;
+    }
+
+    /**
      * Gives credit: this many bytes received from this peer have been passed on. A stream whose bytes are not consumed
      * stops reading from its peer. Calls after the stream has ended are ignored.
      */

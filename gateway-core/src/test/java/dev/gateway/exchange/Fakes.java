@@ -54,6 +54,7 @@ final class Fakes {
         Charset charset = StandardCharsets.UTF_8; // of the body
         boolean writable = true;
         long unsent;
+        long lingering;
         boolean ended;
         int consumed;
         int flushes;
@@ -125,6 +126,11 @@ final class Fakes {
         @Override
         public long unsent() {
             return unsent;
+        }
+
+        @Override
+        public long lingering() {
+            return lingering;
         }
 
         @Override

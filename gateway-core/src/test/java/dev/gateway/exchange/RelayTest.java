@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** One direction, from a client to an upstream that the test plays. */
 class RelayTest extends PartRig {
-    private final Relay relay = new Relay(owner, exchange().state, true);
+    private final Relay relay = Relay.ofResponse(owner, exchange().state);
 
     @Test
     void aSinkWithRoomHasItsSourceCreditedAtOnce() {
@@ -53,6 +53,56 @@ class RelayTest extends PartRig {
         relay.data(bytes("e"), false);
         assertThat(bodies.held()).isEqualTo(1000);
         relay.end();
+        assertThat(bodies.held()).isZero();
+    }
+
+    /** The peer may be silent for long with a little that nobody asks about. */
+    @Test
+    void whatLingersInASinkWithRoomIsChargedUntilItHasLeft() {
+        relay.join(client, upstream);
+        upstream.lingering = 900;
+        relay.data(bytes("abc"), false);
+        assertThat(client.consumed).isEqualTo(3);
+        assertThat(bodies.held()).isZero();
+        relay.flush();
+        assertThat(bodies.held()).isEqualTo(900);
+        upstream.lingering = 700;
+        relay.credit();
+        assertThat(bodies.held()).isEqualTo(700);
+        upstream.lingering = 0;
+        relay.credit();
+        assertThat(bodies.held()).isZero();
+        assertThat(stalled()).isZero();
+    }
+
+    @Test
+    void whoTakesOneByteAtATimeIsStillStalled() {
+        relay.join(client, upstream);
+        upstream.lingering = 900;
+        relay.data(bytes("abc"), false);
+        relay.flush();
+        upstream.lingering = 899;
+        relay.data(bytes("d"), false); // not flushed
+        assertThat(stalled()).isEqualTo(900);
+        assertThat(told).containsExactly("failed: overload");
+        relay.end();
+    }
+
+    @Test
+    void whatSomebodyElseKeepsIsChargedOnceAndAgainWhenHeLetsGo() {
+        long[] kept = {800};
+        Relay upload = Relay.ofRequest(owner, exchange().state, waiting -> Math.min(waiting, kept[0]));
+        upload.join(client, upstream);
+        upstream.writable = false;
+        upstream.unsent = 1000;
+        upload.data(bytes("abc"), false);
+        assertThat(bodies.held()).isEqualTo(200);
+        kept[0] = 0;
+        upload.onForgotten();
+        assertThat(bodies.held()).isEqualTo(1000);
+        upstream.writable = true;
+        upload.credit();
+        upload.onForgotten();
         assertThat(bodies.held()).isZero();
     }
 

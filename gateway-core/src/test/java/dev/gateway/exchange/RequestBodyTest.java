@@ -65,6 +65,22 @@ class RequestBodyTest extends PartRig {
         assertThat(bodies.held()).isZero();
     }
 
+    /** Both hold the same buffer. */
+    @Test
+    void whatIsKeptForAnotherAttemptAndWaitsInTheStreamIsChargedOnce() {
+        RequestBody large = new RequestBody(exchange(), owner, 0);
+        requested();
+        large.sendTo(attempt, upstream, 64 * 1024);
+        upstream.writable = false;
+        upstream.unsent = 6000;
+        large.onData(bytes("x".repeat(6000)), false);
+        assertThat(bodies.held()).isEqualTo(6000);
+        large.onResponse();
+        assertThat(bodies.held()).as("charged for the stream alone").isEqualTo(6000);
+        large.discard();
+        assertThat(bodies.held()).isZero();
+    }
+
     @Test
     void whatComesBeforeThereIsAStreamIsHeldAndThenSent() {
         body.onData(bytes("ab"), false);

@@ -114,6 +114,31 @@ class SentBodyTest {
         assertThat(sent.size()).isZero();
     }
 
+    /** The stream has 20,000 bytes of the last piece, and then those of the piece before. */
+    @Test
+    void whatWaitsInTheStreamAsWellIsChargedHere() {
+        assertThat(sent.shared(1000)).isZero();
+        keep(20_000, 20_000);
+        keep(20_000, 20_000);
+        assertThat(account.held()).isEqualTo(40_000);
+        assertThat(sent.shared(20_000)).isEqualTo(20_000);
+        assertThat(sent.shared(35_000)).isEqualTo(35_000);
+        assertThat(sent.shared(50_000)).isEqualTo(40_000);
+        sent.forget();
+        assertThat(sent.shared(20_000)).isZero();
+    }
+
+    @Test
+    void copiesAreChargedBesides() {
+        keep(20_000, 20_000);
+        keep(20_000, 1_000); // a copy here
+        assertThat(sent.shared(1_000)).isZero();
+        assertThat(sent.shared(6_000)).isEqualTo(5_000);
+        keep(2_000, 2_000); // most streams copy so little
+        assertThat(sent.shared(2_000)).isZero();
+        assertThat(sent.shared(8_000)).isEqualTo(5_000);
+    }
+
     @Test
     void halfOfTheBudgetIsLeftToRequestsThemselves() {
         List<SentBody> all = new ArrayList<>();

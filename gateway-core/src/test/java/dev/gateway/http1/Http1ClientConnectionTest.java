@@ -15,6 +15,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.testing.Blockade;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
@@ -108,6 +109,26 @@ class Http1ClientConnectionTest {
         upstream.get();
         upstream.respond(OK);
         assertEquals(2, upstream.reusable);
+    }
+
+    /** The client is charged for it, though the connection would take more. */
+    @Test
+    void whatTheUpstreamDoesNotTakeLingersUntilItHas() {
+        Blockade blockade = new Blockade(upstream.channel);
+        Received put = upstream.open();
+        put.stream().head(Upstream.request("PUT", 10_000), false);
+        put.stream().flush();
+        assertEquals(0, put.stream().lingering());
+        put.stream().data(Buffers.of(new byte[6000]), false);
+        put.stream().flush();
+        assertTrue(put.stream().isWritable());
+        assertTrue(put.stream().lingering() > 6000);
+        assertTrue(put.stream().lingering() < 7000);
+        assertEquals(0, put.writables);
+        blockade.lift();
+        assertEquals(1, put.writables);
+        assertEquals(0, put.stream().lingering());
+        assertEquals(1, put.writables);
     }
 
     @Test

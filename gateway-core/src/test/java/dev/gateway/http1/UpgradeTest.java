@@ -11,8 +11,15 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.UpgradeWish;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.MemoryBudget;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.SourceAddress;
+import dev.gateway.testing.Blockade;
 import dev.gateway.testing.Buffers;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.util.AsciiString;
@@ -340,6 +347,23 @@ class UpgradeTest {
                 "Connection: upgrade\nSec-WebSocket-Protocol: wamp\n",
                 response.fields().toString());
         assertTunnelAfterFirst(exchange);
+    }
+
+    /** The upstream may be silent for long, and then nobody sees that it takes nothing. */
+    @Test
+    void whatTheUpstreamOfATunnelDoesNotTakeIsChargedToTheClient() {
+        LoopBudget direct = new LoopBudget(new MemoryBudget(1 << 20, 1));
+        SourceAddress address = SourceAddress.of(null);
+        Upstream.Received exchange = open(extendedConnect("websocket"));
+        exchange.client = new ConnectionInfo(
+                0, "test", HttpVersion.HTTP_1_1, address, address, null, null, new Account(direct, direct));
+        upstream.respond(switching(acceptOfWhatWasSent()));
+        Blockade blockade = new Blockade(upstream.channel);
+        exchange.stream().data(Buffers.of(new byte[6000]), false);
+        exchange.stream().flush();
+        assertTrue(direct.held() >= 6000);
+        blockade.lift();
+        assertEquals(0, direct.held());
     }
 
     /** The bytes behind the 101 have come, bytes go both ways, and the connection is not used again. */

@@ -5,6 +5,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -144,6 +145,9 @@ final class Upstream implements Http1ClientConnection.Listener {
         int writables;
 
         @Nullable
+        ConnectionInfo client;
+
+        @Nullable
         Failure reset;
 
         @Nullable
@@ -178,6 +182,11 @@ final class Upstream implements Http1ClientConnection.Listener {
         public void onTrailers(Fields fields) {
             trailers = fields;
             complete = true;
+        }
+
+        @Override
+        public @Nullable ConnectionInfo clientConnection() {
+            return client;
         }
 
         @Override
