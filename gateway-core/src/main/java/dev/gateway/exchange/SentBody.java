@@ -140,9 +140,12 @@ final class SentBody {
      */
     long shared(long waiting) {
         List<Piece> all = pieces;
+        if (all == null) {
+            return 0;
+        }
         long left = waiting;
         long found = 0;
-        for (int i = all == null ? -1 : all.size() - 1; i >= 0 && left > 0; i--) {
+        for (int i = all.size() - 1; i >= 0 && left > 0; i--) {
             Piece piece = all.get(i);
             found += Math.min(left, piece.shared);
             left -= piece.shared == 0 ? piece.data.readableBytes() : piece.shared;
