@@ -98,7 +98,7 @@ class ProxyProtocolTest {
     @ValueSource(
             strings = {
                 "PROXY TCP4 203.0.113.7 0.0.0.0 0 0\r\n",
-                "\r\n\r\n\0\r\nQUIT\n\u0021\u0011\0\u000C\u00CB\0\u0071\u0007\0\0\0\0\0\0\0\0"
+                "\r\n\r\n\0\r\nQUIT\n!\u0011\0\u000C\u00CB\0q\u0007\0\0\0\0\0\0\0\0"
             })
     void aPortOf0IsUnknown(String header) throws Exception {
         serve("127.0.0.0/8", 10_000);
