@@ -69,7 +69,7 @@ class TiersTest {
                     .isNotEmpty()
                     .allSatisfy(command -> assertThat(command)
                             .first()
-                            .isIn("tests", "tagged", "random-order", "suites", "peers", "clients", "applications"));
+                            .isIn("tests", "tagged", "random-order", "suites", "peers", "clients", "engine", "applications"));
             assertThat(names).as(part.getKey()).containsAll(part.getValue().classes());
         }
     }
