@@ -427,15 +427,15 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
 
     @Override
     long lingering() {
-        long bytes = PendingWrites.bytes(ctx.channel());
-        if (bytes <= SLIGHT) {
+        if (PendingWrites.bytes(ctx.channel()) <= SLIGHT) {
             return 0;
         }
+        long memory = PendingWrites.memory(ctx.channel());
         if (!lingers) {
             lingers = true;
             ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(taken);
         }
-        return bytes;
+        return memory;
     }
 
     private void onTaken() {

@@ -56,7 +56,7 @@ abstract sealed class Http1Connection extends OutgoingStream.Carrier
 
     @Override
     long unsent() {
-        return PendingWrites.bytes(ctx.channel());
+        return PendingWrites.memory(ctx.channel());
     }
 
     // What the channel tells.

@@ -149,7 +149,7 @@ final class ServerOutput implements UnwatchedOutput.Owner {
 
     /** Returns how many bytes wait of the response that has not ended. */
     long unsent() {
-        return Math.max(0, PendingWrites.bytes(channel) - (rest == null ? 0 : rest.charged()));
+        return Math.max(0, PendingWrites.memory(channel) - (rest == null ? 0 : rest.charged()));
     }
 
     /** What was written leaves when the connection is closed after it, and not before. */

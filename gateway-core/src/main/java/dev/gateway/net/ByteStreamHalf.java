@@ -397,7 +397,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
 
     @Override
     public long unsent() {
-        return Math.max(0, PendingWrites.bytes(ctx.channel()) - (rest == null ? 0 : rest.charged()));
+        return Math.max(0, PendingWrites.memory(ctx.channel()) - (rest == null ? 0 : rest.charged()));
     }
 
     @Override

@@ -72,8 +72,8 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
 
     /** Charges what waits now, and looks again when it has left. */
     private void begin(@Nullable ChannelFuture sent) {
-        long bytes = PendingWrites.bytes(channel);
-        if (bytes == 0 || over) {
+        long bytes = over ? 0 : PendingWrites.memory(channel);
+        if (bytes == 0) {
             return;
         }
         Account now = owner.account();

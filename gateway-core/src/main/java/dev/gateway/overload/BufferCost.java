@@ -114,8 +114,8 @@ public final class BufferCost {
         return base.capacity();
     }
 
-    /** Goes through slices, and what follows leaks in tests. */
-    private static ByteBuf base(ByteBuf buffer) {
+    /** Returns the buffer of which it is a slice, or itself. Goes through slices, and what follows leaks in tests. */
+    public static ByteBuf base(ByteBuf buffer) {
         ByteBuf base = buffer;
         for (ByteBuf next = base; next != null && !(base instanceof CompositeByteBuf); next = base.unwrap()) {
             base = next;

@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,34 @@ class WaitingSizesTest {
         read.release();
         assertThat(PendingWrites.bytes(channel)).isBetween(40_000L, 41_000L);
         channel.finishAndReleaseAll();
+    }
+
+    /** The kernel has taken the slices before. */
+    @Test
+    void theLastSlicesOfABufferWaitWithAllOfItThatOthersDoNotHave() {
+        EmbeddedChannel full = new EmbeddedChannel() {
+            @Override
+            protected void doWrite(ChannelOutboundBuffer waiting) {
+                // the peer takes nothing
+            }
+        };
+        full.config().setOption(ChannelOption.MESSAGE_SIZE_ESTIMATOR, WaitingSizes.INSTANCE);
+        assertThat(PendingWrites.memory(full)).isZero();
+        ByteBuf read = read(READ);
+        ByteBuf others = read.retainedSlice(0, 1000);
+        read.skipBytes(READ - 20_000);
+        for (int i = 0; i < 2; i++) {
+            full.write(Unpooled.directBuffer(10, 10).writeZero(10)); // the line of a chunk
+            full.write(read.readRetainedSlice(10_000));
+        }
+        read.release();
+        full.flush();
+        assertThat(PendingWrites.bytes(full)).isBetween(20_000L, 21_000L);
+        assertThat(PendingWrites.memory(full)).isBetween(READ * 2L / 3, READ * 2L / 3 + 1_000);
+        others.release();
+        assertThat(PendingWrites.memory(full)).isBetween((long) READ, READ + 1_000L);
+        full.finishAndReleaseAll();
+        assertThat(PendingWrites.memory(full)).isZero();
     }
 
     @Test
