@@ -2,10 +2,12 @@ package dev.gateway.http2;
 
 import dev.gateway.net.PendingWrites;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
@@ -34,6 +36,9 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
                 StreamSender.Owner,
                 WindowGrowth.Owner {
     private static final Logger log = LoggerFactory.getLogger(MultiplexedConnection.class);
+    /** So much may wait without a charge: the connection costs as much. */
+    private static final long SLIGHT = Cost.CONNECTION;
+
     private static final int MAX_UNREAD = 1024 * 1024;
     private static final int MAX_UNREAD_REQUESTS = 16 * 1024 * 1024; // 2,048 heads of 8 KiB
 
@@ -48,7 +53,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     private final StreamContext shared;
     private @Nullable ChannelHandlerContext context;
     private boolean started;
-    private long unsent; // bytes that were written while the socket took no more, and are charged
+    private long unsent; // bytes of memory that wait for the socket, and are charged
+    private boolean awaited; // told when they have left
     private @Nullable String offence;
 
     /**
@@ -213,10 +219,27 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
         super.channelWritabilityChanged(ctx);
         codec.writer().restartReplies();
         if (ctx.channel().isWritable()) {
-            chargeUnsent(0);
+            chargeUnsent(ctx);
             shared.paused().resume();
-        } else {
-            chargeUnsent(PendingWrites.bytes(ctx.channel()));
+        } else { // amid a write, so that nothing may be written here
+            chargeUnsent(connection().isServer() ? PendingWrites.memory(ctx.channel()) : 0);
+        }
+    }
+
+    /** Charges the client for what its connection holds, also if there is room for more: the streams of it may have ended. */
+    private void chargeUnsent(ChannelHandlerContext ctx) {
+        Channel channel = ctx.channel();
+        if (!connection().isServer() || PendingWrites.bytes(channel) <= SLIGHT) {
+            chargeUnsent(0);
+            return;
+        }
+        chargeUnsent(PendingWrites.memory(channel));
+        if (!awaited) {
+            awaited = true;
+            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(sent -> {
+                awaited = false;
+                chargeUnsent(ctx);
+            });
         }
     }
 
@@ -234,10 +257,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
             return;
         }
         super.flush(ctx);
-        if (unsent > 0) {
-            chargeUnsent(
-                    PendingWrites.bytes(ctx.channel())); // heads and replies to control frames are written all the same
-        }
+        chargeUnsent(ctx);
         if (codec.writer().takeDirty()) {
             observer.onFlushed();
         }

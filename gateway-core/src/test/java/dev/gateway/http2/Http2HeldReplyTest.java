@@ -16,6 +16,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.testing.Blockade;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -79,6 +80,21 @@ class Http2HeldReplyTest {
         answer(client.channel.alloc().directBuffer(BODY).writeZero(BODY));
         assertThat(direct.held()).isEqualTo(BODY);
         client.send(Frames.RST_STREAM, 0, 1, Frames.number(8));
+        assertThat(direct.held()).isZero();
+    }
+
+    /** No exchange and no stream is left, and the connection has room for more. */
+    @Test
+    void whatAConnectionWithRoomHoldsOfAnEndedResponseIsCharged() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS | Frames.END_STREAM, 1, Frames.get());
+        Blockade blockade = new Blockade(client.channel);
+        stream().head(new ResponseHead(200, null, new Fields(), 10_000), false);
+        stream().data(client.channel.alloc().directBuffer(10_000).writeZero(10_000), true);
+        stream().flush();
+        client.channel.runPendingTasks();
+        assertThat(client.channel.isWritable()).isTrue();
+        assertThat(direct.held()).isBetween(10_000L, 11_000L);
+        blockade.lift();
         assertThat(direct.held()).isZero();
     }
 
