@@ -207,15 +207,34 @@ public final class GatewayJar implements AutoCloseable {
 
     /** Returns the classes of all objects after a full collection, with their numbers and bytes. */
     public String histogram() throws IOException, InterruptedException {
-        Process jcmd = new ProcessBuilder(
-                        System.getProperty("java.home") + "/bin/jcmd", Long.toString(pid()), "GC.class_histogram")
+        return jcmd("GC.class_histogram");
+    }
+
+    /** Returns how many bytes the C library has given out, to native code and to Netty. */
+    public long nativeHeap() throws IOException, InterruptedException {
+        String info = jcmd("System.native_heap_info");
+        String totals = info.substring(info.lastIndexOf("</heap>"));
+        return size(totals, "system type=\"current\"")
+                + size(totals, "total type=\"mmap\"")
+                - size(totals, "total type=\"fast\"")
+                - size(totals, "total type=\"rest\"");
+    }
+
+    private static long size(String totals, String of) {
+        String tail = totals.substring(totals.indexOf(of));
+        int at = tail.indexOf("size=\"") + 6;
+        return Long.parseLong(tail.substring(at, tail.indexOf('"', at)));
+    }
+
+    private String jcmd(String command) throws IOException, InterruptedException {
+        Process jcmd = new ProcessBuilder(System.getProperty("java.home") + "/bin/jcmd", Long.toString(pid()), command)
                 .redirectErrorStream(true)
                 .start();
-        String histogram = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (jcmd.waitFor() != 0) {
-            throw new IOException(histogram);
+            throw new IOException(output);
         }
-        return histogram;
+        return output;
     }
 
     /** Returns how many file descriptors the process has open. */

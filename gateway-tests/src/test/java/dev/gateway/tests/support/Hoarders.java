@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -11,7 +12,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
 
 /** Clients that ask for much and take little, so that whoever serves them has to hold what they do not take. */
 public final class Hoarders implements AutoCloseable {
@@ -20,16 +25,21 @@ public final class Hoarders implements AutoCloseable {
 
     private final int port;
     private final List<SocketChannel> channels = new ArrayList<>();
+    private final List<Socket> sockets = new ArrayList<>(); // of TLS
 
     public Hoarders(int port) {
         this.port = port;
     }
 
     private SocketChannel connect() throws IOException {
+        return connect(port);
+    }
+
+    private SocketChannel connect(int to) throws IOException {
         SocketChannel channel = SocketChannel.open();
         channels.add(channel);
         channel.setOption(StandardSocketOptions.SO_RCVBUF, SMALL_BUFFER);
-        channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), to));
         return channel;
     }
 
@@ -51,8 +61,43 @@ public final class Hoarders implements AutoCloseable {
 
     /** Asks for something by HTTP/1.1 so many times on each connection, and reads nothing. */
     public void requestsUnread(int connections, String path, int times) throws IOException {
+        requestsUnread(port, connections, path, times);
+    }
+
+    /** Does so at another port. */
+    public void requestsUnread(int otherPort, int connections, String path, int times) throws IOException {
         for (int i = 0; i < connections; i++) {
-            write(connect(), ascii(("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n").repeat(times)));
+            write(connect(otherPort), ascii(("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n").repeat(times)));
+        }
+    }
+
+    /**
+     * Sends bytes on each of some connections, and reads nothing. What is not taken at once is sent later, as far as it is
+     * taken.
+     */
+    public void send(int connections, byte[] bytes) throws IOException {
+        List<SocketChannel> opened = new ArrayList<>();
+        for (int i = 0; i < connections; i++) {
+            SocketChannel channel = connect();
+            channel.configureBlocking(false);
+            opened.add(channel);
+        }
+        Thread writer = new Thread(() -> write(opened, bytes), "hoarder");
+        writer.setDaemon(true);
+        writer.start();
+    }
+
+    private static void write(List<SocketChannel> channels, byte[] bytes) {
+        List<ByteBuffer> left = new ArrayList<>();
+        channels.forEach(channel -> left.add(ByteBuffer.wrap(bytes)));
+        while (channels.stream().anyMatch(SocketChannel::isOpen)) {
+            int sent = 0;
+            for (int i = 0; i < channels.size(); i++) {
+                sent += left.get(i).hasRemaining() ? write(channels.get(i), left.get(i)) : 0;
+            }
+            if (sent == 0) {
+                LockSupport.parkNanos(1_000_000);
+            }
         }
     }
 
@@ -128,6 +173,32 @@ public final class Hoarders implements AutoCloseable {
         SocketChannel channel = SocketChannel.open();
         channels.add(channel);
         channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        write(channel, requests(streams, path, window, method, fields));
+        Thread reader = new Thread(() -> drain(channel), "hoarder");
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    /** Opens streams of one HTTP/2 connection with TLS, each of which asks for something and lets nothing come. */
+    public void streams(int securePort, SSLContext context, int streams, String path) throws IOException {
+        SSLSocket socket =
+                (SSLSocket) context.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), securePort);
+        sockets.add(socket);
+        SSLParameters parameters = socket.getSSLParameters();
+        parameters.setApplicationProtocols(new String[] {"h2"});
+        socket.setSSLParameters(parameters);
+        socket.getOutputStream().write(requests(streams, path, 0, "GET", i -> List.of()));
+    }
+
+    /**
+     * Returns what a client sends by HTTP/2 that asks for something on each of some streams, and lets that much come.
+     *
+     * @param window of each stream; there is no limit to all together
+     * @param method GET, or POST with a body that does not come
+     * @param fields returns names and values for the stream with this number
+     */
+    public static byte[] requests(
+            int streams, String path, int window, String method, IntFunction<List<String>> fields) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         out.writeBytes(ascii("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
         frame(out, 4, 0, 0, new byte[] {
@@ -136,21 +207,35 @@ public final class Hoarders implements AutoCloseable {
         frame(out, 8, 0, 0, new byte[] {0x70, 0, 0, 0});
         boolean whole = method.equals("GET");
         for (int i = 0; i < streams; i++) {
-            ByteArrayOutputStream head = new ByteArrayOutputStream();
-            head.writeBytes(new byte[] {(byte) (whole ? 0x82 : 0x83), (byte) 0x86, 0x01, 1, 'x', 0x04});
-            text(head, path);
-            List<String> more = fields.apply(i);
-            for (int j = 0; j < more.size(); j += 2) {
-                head.write(0); // a literal with its name, not indexed
-                text(head, more.get(j));
-                text(head, more.get(j + 1));
-            }
-            headers(out, whole, 2 * i + 1, head.toByteArray());
+            headers(out, whole, 2 * i + 1, head(path, method, fields.apply(i)));
         }
-        write(channel, out.toByteArray());
-        Thread reader = new Thread(() -> drain(channel), "hoarder");
-        reader.setDaemon(true);
-        reader.start();
+        return out.toByteArray();
+    }
+
+    /** Returns what a client sends by HTTP/2 that uploads a body on each of some streams, in pieces of this size. */
+    public static byte[] uploads(int streams, String path, int bytes, int piece) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        out.writeBytes(ascii("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+        frame(out, 4, 0, 0, new byte[0]);
+        for (int i = 0; i < streams; i++) {
+            headers(out, false, 2 * i + 1, head(path, "POST", List.of()));
+            for (int sent = 0; sent < bytes; sent += piece) {
+                frame(out, 0, 0, 2 * i + 1, new byte[Math.min(piece, bytes - sent)]);
+            }
+        }
+        return out.toByteArray();
+    }
+
+    private static byte[] head(String path, String method, List<String> fields) {
+        ByteArrayOutputStream head = new ByteArrayOutputStream();
+        head.writeBytes(new byte[] {(byte) (method.equals("GET") ? 0x82 : 0x83), (byte) 0x86, 0x01, 1, 'x', 0x04});
+        text(head, path);
+        for (int i = 0; i < fields.size(); i += 2) {
+            head.write(0); // a literal with its name, not indexed
+            text(head, fields.get(i));
+            text(head, fields.get(i + 1));
+        }
+        return head.toByteArray();
     }
 
     private static void text(ByteArrayOutputStream out, String text) {
@@ -195,7 +280,13 @@ public final class Hoarders implements AutoCloseable {
     @Override
     public void close() throws IOException {
         for (SocketChannel channel : channels) {
+            if (channel.isOpen()) {
+                channel.setOption(StandardSocketOptions.SO_LINGER, 0); // a FIN would wait behind what nobody reads
+            }
             channel.close();
+        }
+        for (Socket socket : sockets) {
+            socket.close();
         }
     }
 }
