@@ -825,12 +825,16 @@ class PoolsTest extends PoolFixture {
         }
         CountDownLatch removed = new CountDownLatch(1);
         Future<Void> held = hold(0, removed);
-        Reply waiting = getFor(1, "b.names.test", "/");
-        transport.loops().get(1).submit(() -> {}).get(); // it has asked the other loop
-        pools.remove(upstream);
-        transport.loops().get(1).submit(() -> {}).get(); // the pools of this loop are closed
-        assertThat(waiting.isDone()).isFalse();
-        removed.countDown();
+        Reply waiting;
+        try {
+            waiting = getFor(1, "b.names.test", "/");
+            transport.loops().get(1).submit(() -> {}).get(); // it has asked the other loop
+            pools.remove(upstream);
+            transport.loops().get(1).submit(() -> {}).get(); // the pools of this loop are closed
+            assertThat(waiting.isDone()).isFalse();
+        } finally {
+            removed.countDown();
+        }
         held.get();
         assertFailure(waiting.failure(), Cause.DRAIN);
     }
@@ -844,9 +848,13 @@ class PoolsTest extends PoolFixture {
         }
         CountDownLatch cancelled = new CountDownLatch(1);
         Future<Void> held = hold(0, cancelled);
-        Reply waiting = getFor(1, "b.names.test", "/");
-        waiting.cancel();
-        cancelled.countDown();
+        Reply waiting;
+        try {
+            waiting = getFor(1, "b.names.test", "/");
+            waiting.cancel();
+        } finally {
+            cancelled.countDown();
+        }
         held.get();
         transport.loops().get(0).submit(() -> {}).get(); // it has given up a name
         transport.loops().get(1).submit(() -> {}).get(); // and said so

@@ -69,7 +69,15 @@ class TiersTest {
                     .isNotEmpty()
                     .allSatisfy(command -> assertThat(command)
                             .first()
-                            .isIn("tests", "tagged", "random-order", "suites", "peers", "clients", "engine", "applications"));
+                            .isIn(
+                                    "tests",
+                                    "tagged",
+                                    "random-order",
+                                    "suites",
+                                    "peers",
+                                    "clients",
+                                    "engine",
+                                    "applications"));
             assertThat(names).as(part.getKey()).containsAll(part.getValue().classes());
         }
     }

@@ -42,8 +42,11 @@ class ConnectionEndIT {
 
     @AfterAll
     static void stop() throws IOException {
-        brief.close();
-        app.close();
+        try (app) {
+            if (brief != null) { // or it has not started
+                brief.close();
+            }
+        }
     }
 
     private static GatewayJar gateway(Origin origin, String listener) throws IOException {
@@ -152,6 +155,7 @@ class ConnectionEndIT {
     void aConnectionOfHttp2EndsSoThatALargeResponseCanBeRead() throws Exception {
         try (Socket socket = new Socket()) {
             socket.setReceiveBufferSize(16_384);
+            socket.setSoTimeout(20_000);
             socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), brief.port("web")));
             OutputStream out = socket.getOutputStream();
             DataInputStream in = new DataInputStream(socket.getInputStream());

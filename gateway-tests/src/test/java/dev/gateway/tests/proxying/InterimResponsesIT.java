@@ -167,8 +167,11 @@ class InterimResponsesIT {
                 stream.send(Head.request("POST", "/", "expect", "100-continue", "content-length", "4"), false);
                 rig.awaitMetric(1, "gateway_upstream_requests_active");
                 stream.send("body", true);
-                assertThat(stream.receiveFinal().status())
-                        .isEqualTo(200); // on a slow machine, the gateway sends 100 before it
+                Head answer = stream.receiveHead();
+                if (answer.status() == 100) { // on a slow machine, the gateway sends it before the body comes
+                    answer = stream.receiveHead();
+                }
+                assertThat(answer.status()).isEqualTo(200);
                 assertThat(stream.receiveBody()).isEqualTo("body");
             }
             assertThat(origin.connections()).isEqualTo(1);
