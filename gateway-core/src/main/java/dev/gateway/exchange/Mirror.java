@@ -179,9 +179,10 @@ final class Mirror extends SideRequest {
     }
 
     private void settle() {
-        boolean hasRoom = stream != null && stream.isWritable();
-        if (!isOver() && !(hasRoom && unflushed)) { // else the flush tells what stays
-            body.settle(hasRoom && stream != null && stream.lingering() == 0);
+        ClientStream to = stream;
+        boolean hasRoom = to != null && to.isWritable();
+        if (!isOver() && !(hasRoom && unflushed)) { // else what was given stays charged until the flush
+            body.settle(to != null && hasRoom && to.lingering() == 0);
         }
     }
 

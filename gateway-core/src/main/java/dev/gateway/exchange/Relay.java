@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One direction of an exchange. The rule of backpressure: the source gets credit for the bytes that went to the sink, as
- * soon as the sink is writable. Credit ends with its stream.
+ * soon as the sink is writable. Credit ends with its stream. What waits in the sink is charged, whether the sink has room or
+ * not.
  */
 final class Relay {
     private @Nullable Stream source;
@@ -51,6 +52,7 @@ final class Relay {
 
     /** Begins, or begins again with the stream of another attempt. */
     void join(Stream source, Stream sink) {
+        resume(); // the former sink has let go of what it held
         this.source = source;
         this.sink = sink;
         owed = 0;
@@ -59,6 +61,7 @@ final class Relay {
 
     /** Continues with the same source and the sink of another attempt; the source keeps its claim to credit. */
     void pass(Stream source, Stream sink) {
+        resume();
         this.source = source;
         this.sink = sink;
         unflushed = false;
@@ -113,7 +116,10 @@ final class Relay {
         unflushed = true;
     }
 
-    /** Gives the source its credit if the sink has room; call it when the sink has room again, or has sent all. */
+    /**
+     * Gives the source its credit if the sink has room, and charges what waits there. Call it when the sink has room again, or
+     * has sent all.
+     */
     void credit() {
         Stream to = sink;
         if (source == null || to == null) {
@@ -146,6 +152,9 @@ final class Relay {
     /** Charges what waits in the sink although it has room. */
     private void chargeRest(Stream to) {
         long left = to.lingering();
+        if (to != sink) {
+            return; // another attempt has begun meanwhile
+        }
         if (left > 0) {
             hold(left, true);
         } else {
@@ -174,7 +183,8 @@ final class Relay {
     }
 
     private long uncharged() {
-        return kept == null ? held : held - kept.shared(held);
+        boolean copies = sink == null || sink.copies();
+        return kept == null || copies ? held : held - kept.shared(held);
     }
 
     /** Who keeps what was sent has let go of it. */

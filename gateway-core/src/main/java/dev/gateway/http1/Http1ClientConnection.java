@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * Listener}. The last handler of its channel, confined to its event loop.
  */
 public final class Http1ClientConnection extends Http1ClientStream.Carrier {
-    /** So much may wait without a charge: the exchange's {@link Cost} has it. */
+    /** So many bytes may wait without a charge of their own: an exchange has about as much room in its {@link Cost}. */
     private static final long SLIGHT = Cost.CONNECTION;
 
     private final Listener listener;
@@ -430,12 +430,16 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
         if (PendingWrites.bytes(ctx.channel()) <= SLIGHT) {
             return 0;
         }
-        long memory = PendingWrites.memory(ctx.channel());
         if (!lingers) {
             lingers = true;
             ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(taken);
         }
-        return memory;
+        return lingers ? PendingWrites.memory(ctx.channel()) : 0; // the flush may have sent all
+    }
+
+    @Override
+    boolean copies() {
+        return secured;
     }
 
     private void onTaken() {

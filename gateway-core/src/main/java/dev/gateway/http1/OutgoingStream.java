@@ -61,6 +61,11 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
             return 0;
         }
 
+        /** Whether what waits is a copy of what was written. */
+        boolean copies() {
+            return false;
+        }
+
         abstract void consumed(OutgoingStream<?> from, int bytes);
 
         /** Ends the stream, and with it the connection, without an event. */
@@ -223,6 +228,11 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
     @Override
     public final long lingering() {
         return tunnel != null ? 0 : carrier().lingering();
+    }
+
+    @Override
+    public final boolean copies() {
+        return carrier().copies();
     }
 
     /** Returns how many bytes of memory wait here until the message is a tunnel. */

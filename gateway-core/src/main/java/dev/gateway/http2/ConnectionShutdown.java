@@ -37,6 +37,7 @@ final class ConnectionShutdown implements Lingering.Owner {
     private boolean failed;
     private boolean closing;
     private boolean unread; // the peer may be sending what nobody takes
+    private boolean hurried;
     private long sent; // how often something was sent on streams
     private long asked; // the same when the peer was last asked by a PING
     private long answered; // the same for the last PING that was answered
@@ -75,6 +76,11 @@ final class ConnectionShutdown implements Lingering.Owner {
         unread = true;
     }
 
+    /** The connection is to be closed soon. */
+    void hurry() {
+        hurried = true;
+    }
+
     /** A part of a message was sent. */
     void onSent() {
         sent++;
@@ -101,7 +107,9 @@ final class ConnectionShutdown implements Lingering.Owner {
         in.skipBytes(bytes);
         if (lingering != null) {
             lingering.onDropped(bytes);
-            timer().watch(); // it is still there
+            if (lingering.isArmed()) { // else it must take what was written before
+                timer().watch(); // it is still there
+            }
         }
     }
 
@@ -158,14 +166,14 @@ final class ConnectionShutdown implements Lingering.Owner {
         ChannelHandlerContext ctx = owner.context();
         owner.flush(ctx);
         writer.emit(ctx); // a flush within another does nothing yet
-        // A client that still reads a response sends WINDOW_UPDATE. If that meets a closed socket, the kernel answers
-        // by a
-        // reset, and the rest of the response is lost.
+        // A client that still reads a response sends WINDOW_UPDATE. If that meets a closed socket, the kernel resets
+        // the
+        // connection, and the rest of the response is lost.
         boolean reads = sent != answered;
         if ((unread || reads) && h2.isServer() && ctx.channel().isActive()) {
             Lingering end = new Lingering(this, timers, 0, Lingering.PATIENT_MILLIS);
             lingering = end;
-            if (unread) {
+            if (unread || hurried) {
                 end.hurry(); // no stream waits for its peer any more
             }
             end.begin(ctx.channel(), HalfClose.afterWrites(ctx));

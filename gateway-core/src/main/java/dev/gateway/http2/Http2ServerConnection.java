@@ -226,7 +226,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         if (isOpen()) {
             requests.giveUp(failure);
             goingAway.sayLastStream();
-            closeAfterWrites();
+            closeSoonAfterWrites();
         } else {
             context().close();
         }

@@ -355,6 +355,12 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
         }
     }
 
+    /** The same, but a peer that still reads has two seconds at most. */
+    final void closeSoonAfterWrites() {
+        ending.hurry();
+        closeAfterWrites();
+    }
+
     /** Ensures that no response that was handed over whole waits for ever for a window that was full only later. */
     final void watchUnsent() {
         streams.forEach(MultiplexedStream::watchUnsent);

@@ -152,10 +152,15 @@ public final class HalfClose {
     private static void shutdown(Channel channel) {
         SslHandler tls = tls(channel);
         if (tls != null) {
-            // Not among the records of one read: BoringSSL, asked again for its close_notify, would take the next one
-            // for an
-            // answer, and the engine would drop all that follows. FIN follows when the channel closes.
-            channel.eventLoop().execute(tls::closeOutbound);
+            // FIN follows when the channel closes.
+            if (channel.eventLoop().isShuttingDown()) {
+                tls.closeOutbound();
+            } else {
+                // Not among the records of one read: BoringSSL, asked again whether its close_notify has left, takes
+                // the
+                // next record for the answer. Then the engine drops all that follows.
+                channel.eventLoop().execute(tls::closeOutbound);
+            }
         } else if (channel instanceof DuplexChannel duplex) {
             duplex.shutdownOutput();
         } else {

@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * connections made, as for all upstreams. Any thread may send; the rest runs on one event loop.
  */
 final class UpstreamSender implements HttpSender {
+    /** How many kept connections in a row may turn out to be closed, as for requests of clients. */
+    private static final int MOST_STALE = 2;
+
     private final Link link;
     private final HttpSenderConfig config;
     private final AsciiString path;
@@ -45,7 +48,7 @@ final class UpstreamSender implements HttpSender {
         try {
             byte[] body = body(message);
             link.wheel().loop().execute(() -> new Sending(body, onResponse, onError).begin());
-        } catch (IOException | RejectedExecutionException e) { // the event loops have ended
+        } catch (IOException | RejectedExecutionException e) { // the latter if the event loops have ended
             onError.accept(e);
         }
     }
@@ -63,7 +66,8 @@ final class UpstreamSender implements HttpSender {
     @Override
     public CompletableResultCode shutdown() {
         try {
-            link.wheel().loop().execute(() -> Set.copyOf(running).forEach(Sending::giveUp));
+            link.wheel().loop().execute(() -> Set.copyOf(running)
+                    .forEach(each -> each.giveUp(new IOException("the export has been ended"))));
         } catch (RejectedExecutionException e) {
             // The event loops have ended, and all that they sent with them.
         }
@@ -77,7 +81,7 @@ final class UpstreamSender implements HttpSender {
         private final Consumer<Throwable> onError;
         private final long endNanos;
         private int attempts;
-        private boolean wasStale;
+        private int stale;
         private @Nullable Probe probe;
         private @Nullable ExportQuestion question;
 
@@ -99,6 +103,14 @@ final class UpstreamSender implements HttpSender {
         }
 
         private void ask() {
+            try {
+                open();
+            } catch (RuntimeException | OutOfMemoryError e) { // or nobody would be told
+                giveUp(e);
+            }
+        }
+
+        private void open() {
             Endpoint endpoint = link.upstream().hosts().get(0).endpoint();
             ExportQuestion asked =
                     new ExportQuestion(ExportQuestion.head(link.upstream(), endpoint, path, config, body.length), body);
@@ -149,8 +161,8 @@ final class UpstreamSender implements HttpSender {
 
         @Override
         public void onFailed(Failure failure) {
-            if (failure.stale() && !wasStale) {
-                wasStale = true;
+            if (failure.stale() && stale < MOST_STALE) {
+                stale++;
                 ask(); // the receiver had closed the connection before it got the request
             } else if (!sendsAgain()) {
                 end();
@@ -165,12 +177,12 @@ final class UpstreamSender implements HttpSender {
                     "no complete answer in " + config.getTimeout().toMillis() + " ms"));
         }
 
-        private void giveUp() {
+        private void giveUp(Throwable why) {
             if (probe != null) {
                 probe.abandon();
             }
             end();
-            onError.accept(new IOException("the export has been ended"));
+            onError.accept(why);
         }
 
         private void end() {

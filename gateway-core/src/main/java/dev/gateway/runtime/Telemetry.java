@@ -50,8 +50,9 @@ import org.slf4j.LoggerFactory;
 public final class Telemetry {
     private static final Logger log = LoggerFactory.getLogger(Telemetry.class);
 
-    private static final long STEP_MILLIS =
-            5_000; // of a connection; an export as a whole takes no longer than its timeout
+    /** For each step of connecting. An export as a whole takes no longer than its timeout. */
+    private static final long STEP_MILLIS = 5_000;
+
     private static final long IDLE_MILLIS = 30_000; // less than receivers and the balancers before them keep them
 
     private final Metrics metrics;

@@ -29,12 +29,17 @@ public interface Stream {
     }
 
     /**
-     * Returns how many bytes wait here after a flush although there is room for more, or 0 for a few. {@link
-     * StreamEvents#onWritable} tells when the peer has taken them. It is 0 as well where the stream charges them itself, or
-     * where they wait in a connection that others share.
+     * Asks for what waits here after a flush although there is room for more: its bytes, or 0 for a few. {@link
+     * StreamEvents#onWritable} tells when the peer has taken them, maybe before this method returns. It is 0 as well where the
+     * stream charges them itself, or where they wait in a connection that others share.
      */
     default long lingering() {
         return 0;
+    }
+
+    /** Whether what waits here is another memory than the buffers that were handed over, as TLS has encrypted it. */
+    default boolean copies() {
+        return false;
     }
 
     /**

@@ -12,15 +12,22 @@ import dev.gateway.observe.accesslog.LogRotation;
 import dev.gateway.observe.accesslog.LogTarget;
 import dev.gateway.observe.accesslog.ReceiverAddresses;
 import dev.gateway.observe.accesslog.Redaction;
+import dev.gateway.otlp.Link;
 import dev.gateway.otlp.Receiver;
 import dev.gateway.otlp.SpanExport;
+import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.trace.Propagator;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.trace.Traces;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.io.IOException;
@@ -106,7 +113,7 @@ public class RecordBenchmark {
                     new Receiver(
                             "http://127.0.0.1:9",
                             Map.of(),
-                            null,
+                            nowhere(),
                             1_000,
                             new Receiver.Service("gateway", "dev", "benchmark")),
                     new SpanExport.Batches(5_000, 2048, 512),
@@ -116,6 +123,20 @@ public class RecordBenchmark {
             spans = made.newLoop(wheel);
             export = made;
         }
+    }
+
+    /** Returns the link to a receiver that does not exist. */
+    private Link nowhere() {
+        Upstream upstream = new Upstream(
+                "otlp",
+                List.of(new Endpoint(0, "127.0.0.1", 9, 1)),
+                RoundRobin::new,
+                UpstreamSettings.builder().build());
+        StreamOpener fails = (to, endpoint, kind, preamble, events, callback) -> {
+            callback.onOpenFailed(Failure.of(Cause.CONNECT_FAILED, "it does not exist"));
+            return StreamOpener.Opening.DONE;
+        };
+        return new Link(upstream, fails, wheel);
     }
 
     @TearDown

@@ -42,10 +42,9 @@ class ConnectionEndIT {
 
     @AfterAll
     static void stop() throws IOException {
-        try (app) {
-            if (brief != null) { // or it has not started
-                brief.close();
-            }
+        app.close();
+        if (brief != null) { // or it has not started
+            brief.close();
         }
     }
 

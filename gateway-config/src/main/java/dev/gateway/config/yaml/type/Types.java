@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The scalar types of a configuration. */
 public final class Types {
+    private static final int MAX_PORT = 65_535;
+
     public static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final String LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
     static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
@@ -271,9 +273,14 @@ public final class Types {
                 (written, site) -> {
                     String url = text.parse(written, site);
                     try {
-                        if (new URI(url).getHost() == null) {
+                        URI uri = new URI(url);
+                        if (uri.getHost() == null) {
                             throw new InvalidException(
                                     "expected " + expected + ", which names a host, not " + MessageText.quote(url));
+                        }
+                        if (uri.getPort() == 0 || uri.getPort() > MAX_PORT) {
+                            throw new InvalidException(
+                                    "expected a port from 1 to " + MAX_PORT + " in the URL, not " + uri.getPort());
                         }
                         return url;
                     } catch (URISyntaxException e) {
