@@ -29,7 +29,6 @@ final class JwtSchema {
     private static final Duration MOST_LEEWAY = Duration.ofHours(1);
     private static final long LEAST_SIZE = 256;
     private static final long MOST_SIZE = 64 << 10;
-    private static final int MAX_PORT = 65_535;
     private static final String DEFAULT_HEADER = "Authorization";
 
     /** Claims that say for which application a token is, or by which one it was got. */
@@ -301,9 +300,6 @@ final class JwtSchema {
                     v.at("jwksUrl"),
                     "jwksUrl: an attacker who changes the keys on their way can sign tokens, so http is only for"
                             + " loopback addresses: write https");
-        }
-        if (parsed.getPort() == 0 || parsed.getPort() > MAX_PORT) {
-            v.error(v.at("jwksUrl"), "jwksUrl: expected a port from 1 to " + MAX_PORT);
         }
     }
 
