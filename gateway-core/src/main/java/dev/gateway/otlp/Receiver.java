@@ -62,7 +62,7 @@ public record Receiver(String endpoint, Map<String, String> headers, Link link, 
     SpanExporter spans() {
         OtlpHttpSpanExporterBuilder builder = OtlpHttpSpanExporter.builder()
                 .setEndpoint(endpoint + "/v1/traces")
-                .setComponentLoader(link.loader())
+                .setComponentLoader(UpstreamSender.loader(link))
                 .setTimeout(timeoutMillis, TimeUnit.MILLISECONDS);
         headers.forEach(builder::addHeader);
         return builder.build();
@@ -72,7 +72,7 @@ public record Receiver(String endpoint, Map<String, String> headers, Link link, 
     MetricExporter metrics() {
         OtlpHttpMetricExporterBuilder builder = OtlpHttpMetricExporter.builder()
                 .setEndpoint(endpoint + "/v1/metrics")
-                .setComponentLoader(link.loader())
+                .setComponentLoader(UpstreamSender.loader(link))
                 .setTimeout(timeoutMillis, TimeUnit.MILLISECONDS)
                 .setCompression("gzip")
                 .setRetryPolicy(null);

@@ -5,17 +5,20 @@ import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.Endpoint;
 import io.netty.util.AsciiString;
+import io.opentelemetry.common.ComponentLoader;
 import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.common.export.Compressor;
 import io.opentelemetry.sdk.common.export.HttpResponse;
 import io.opentelemetry.sdk.common.export.HttpSender;
 import io.opentelemetry.sdk.common.export.HttpSenderConfig;
+import io.opentelemetry.sdk.common.export.HttpSenderProvider;
 import io.opentelemetry.sdk.common.export.MessageWriter;
 import io.opentelemetry.sdk.common.export.RetryPolicy;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
@@ -41,6 +44,17 @@ final class UpstreamSender implements HttpSender {
         this.link = link;
         this.config = config;
         this.path = new AsciiString(config.getEndpoint().getRawPath());
+    }
+
+    /** Returns what gives exporters their sender, where the SDK would look for a library with an HTTP client. */
+    static ComponentLoader loader(Link link) {
+        HttpSenderProvider provider = config -> new UpstreamSender(link, config);
+        return new ComponentLoader() {
+            @Override
+            public <T> Iterable<T> load(Class<T> type) {
+                return type.isInstance(provider) ? List.of(type.cast(provider)) : List.of();
+            }
+        };
     }
 
     @Override
