@@ -4,7 +4,7 @@ import os
 
 from play import install
 from play.rig import mirror
-from play.stage import Application, action, check, end, until
+from play.stage import Application, action, check, end, until, until_newer
 
 BROKER = """\
 <beans xmlns="http://www.springframework.org/schema/beans" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
@@ -67,7 +67,7 @@ class ActiveMq(Application):
         try:
             until(client, "connected")
             via.stage.reload()
-            until(client, "heartbeat")
+            until_newer(client, "heartbeat")
             via.stage.kill()
             until(client, "closed")
             via.stage.start()

@@ -1,12 +1,14 @@
 """The API of Docker's engine, with its command line."""
 
+import contextlib
 import glob
 import os
 import signal
+import subprocess
 import tarfile
 
 from play import install
-from play.stage import SIZE, Application, action, check, end, until, wait
+from play.stage import SIZE, Application, action, check, end, until, until_newer, wait
 
 NEEDS = "`upgrades: [tcp, h2c]`"
 IMAGE = "busybox:local"
@@ -51,19 +53,27 @@ class Docker(Application):
 
     def finish(self, stage):
         """Ends containerd and the containers, which have groups of their own, and outlive an engine that was killed."""
-        for shim in processes(stage.directory, "containerd"):
-            with open(f"/proc/{shim}/task/{shim}/children", encoding="utf-8") as file:
-                children = [int(number) for number in file.read().split()]
-            for number in (shim, *children):
+        try:
+            for shim in processes(stage.directory, "containerd"):
                 try:
-                    os.kill(number, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-        wait(lambda: not processes(stage.directory, "containerd"), 20, "containerd does not end")
-        with open("/proc/mounts", encoding="utf-8") as file:
-            mounts = [line.split()[1] for line in file]
-        for each in reversed([path for path in mounts if path.startswith(stage.directory)]):
-            install.run("umount", "-l", each)
+                    with open(f"/proc/{shim}/task/{shim}/children", encoding="utf-8") as file:
+                        children = [int(number) for number in file.read().split()]
+                except OSError:
+                    continue  # it has ended
+                for number in (shim, *children):
+                    try:
+                        os.kill(number, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+            wait(lambda: not processes(stage.directory, "containerd"), 20, "containerd does not end")
+        finally:
+            # By this file, the engine would wait for a containerd that is dead, but whose parent has not noticed yet.
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(os.path.join(stage.directory, "exec", "containerd", "containerd.pid"))
+            with open("/proc/mounts", encoding="utf-8") as file:
+                mounts = [line.split()[1] for line in file]
+            for each in reversed([path for path in mounts if path.startswith(stage.directory)]):
+                subprocess.run(["umount", "-l", each], check=False)  # it may have gone with another one
 
     def line(self, via, *arguments):
         return ["docker", "-H", f"tcp://127.0.0.1:{via.port}", *arguments]
@@ -131,7 +141,7 @@ class Docker(Application):
         try:
             until(client, "tick", 15)
             via.stage.reload()
-            until(client, "tick", 15)
+            until_newer(client, "tick", 15)
             via.stage.kill()
             wait(lambda: client.poll() is not None, 30, "the client does not end")
         finally:

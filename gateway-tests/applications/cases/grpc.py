@@ -4,7 +4,7 @@ import json
 import os
 
 from play import install
-from play.stage import Application, action, check, end, until, wait
+from play.stage import Application, action, check, end, until, until_newer, wait
 
 NEEDS = "`protocol: h2c`"
 CASES = (
@@ -72,7 +72,7 @@ class Grpc(Application):
         try:
             until(client, "payload")
             via.stage.reload()
-            until(client, "payload")
+            until_newer(client, "payload")
             via.stage.kill()
             until(client, "Code: Internal")
             wait(lambda: client.poll() is not None, 30, "the client does not end")

@@ -4,7 +4,7 @@ import json
 import os
 
 from play import install
-from play.stage import HERE, SIZE, Application, action, check, until
+from play.stage import HERE, SIZE, Application, action, check, until, until_newer
 
 
 class Yoga(Application):
@@ -51,7 +51,7 @@ class Yoga(Application):
         try:
             until(browser, "event 3")
             via.stage.reload()
-            until(browser, "event ")
+            until_newer(browser, "event ")
             via.stage.kill()
             until(browser, "error")
             via.stage.start()

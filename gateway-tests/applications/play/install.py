@@ -9,17 +9,20 @@ import os
 import re
 import shutil
 import subprocess
-import tarfile
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gateway", "applications")
-DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
+DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.11.0:copy-dependencies"
+
+
+class Lacking(Exception):
+    """Something cannot be installed."""
 
 
 def run(*command, **more):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **more)
     if done.returncode:
-        raise SystemExit(f"{' '.join(command)}:\n{done.stdout[-3000:]}")
+        raise Lacking(f"{' '.join(command)}:\n{done.stdout[-3000:]}")
     return done.stdout
 
 
@@ -84,10 +87,9 @@ def maven(name):
     """Returns the directory with what a pom.xml names. An archive is unpacked there as "home"."""
 
     def fill(directory):
-        run("mvn", "-q", "-B", "-f", os.path.join(HERE, name, "pom.xml"), DEPENDENCIES, f"-DoutputDirectory={directory}")
+        run("mvn", "-q", "-B", "--strict-checksums", "-f", os.path.join(HERE, name, "pom.xml"), DEPENDENCIES, f"-DoutputDirectory={directory}")
         for archive in glob.glob(os.path.join(directory, "*.tar.gz")):
-            with tarfile.open(archive) as tar:
-                tar.extractall(directory, filter="fully_trusted")
+            run("tar", "-xzf", archive, "-C", directory)
             top, = (path for path in glob.glob(os.path.join(directory, "*")) if os.path.isdir(path))
             os.rename(top, os.path.join(directory, "home"))
             os.remove(archive)
@@ -114,12 +116,24 @@ def debian(*packages):
 
 
 def debian_version(package):
-    """Returns the version that this Debian offers."""
-    return found(r"Candidate: (\S+)", run("apt-cache", "policy", package))
+    """Returns the version that this Debian offers. An image may lack the lists of packages, so they are fetched then."""
+    if not offered(package):
+        run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "update")
+    version = offered(package)
+    if not version:
+        raise Lacking(f"Debian offers no package {package}")
+    return version
+
+
+def offered(package):
+    """Returns the version of a package that can be downloaded, or None. One that is merely installed cannot."""
+    policy = run("apt-cache", "policy", package)
+    candidate = re.search(r"Candidate: (?!\(none\))(\S+)", policy)
+    return candidate.group(1) if candidate and " Packages\n" in policy else None
 
 
 def found(pattern, text):
     match = re.search(pattern, text)
     if not match:
-        raise SystemExit(f"no {pattern}")
+        raise Lacking(f"no {pattern}")
     return match.group(1)

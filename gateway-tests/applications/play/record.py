@@ -50,6 +50,11 @@ def expected(action):
     return stage.FAILS if action.fails else f"needs {action.needs}" if action.needs else stage.WORKS
 
 
+def complete(results):
+    """Returns whether each action has a result. Otherwise there is no page."""
+    return all((application.name, action.title) in results.rows for application, action in pairs())
+
+
 def faults(results):
     """Returns what is wrong with the results and the page, a line each."""
     known = {(application.name, action.title): action for application, action in pairs()}
@@ -103,19 +108,20 @@ INTRODUCTION = """\
 # Applications behind the gateway
 
 A test runs applications that other people wrote behind the gateway, with clients that others wrote as well. Each does its real work:
-somebody logs in, uploads and downloads something large, and reads streams. The gateway reloads during a download, and the application
-is killed during one. `results.tsv` in `gateway-tests/applications` has all results.
+somebody logs in, uploads and downloads something large, and reads streams. The gateway reloads during a download or a stream, and
+the application is killed during one. `results.tsv` in `gateway-tests/applications` has all results.
 
 <!-- gateway-tests/applications/run writes this page -->
 
 The configuration is an HTTP listener and an HTTPS listener, a route, and an upstream, as in [getting started](getting-started.md).
-Each action runs with defaults. If an application has keys of its own, each action runs with these as well.
+Each action runs with defaults. If an application has keys of its own, each action runs with these as well. An action that needs no key
+may run with defaults alone.
 """
 
 KEYS = """\
 ## The keys
 
 These keys make work what does not with defaults. [Paths that are signed](routing.md#paths-that-are-signed) explains those for S3,
-[HTTP/2](upstreams.md) that for gRPC, and [other upgrades](tunnels.md#websockets-and-other-upgrades) those for Docker. Docker's API lets
-everybody be root who reaches it: use them on loopback, or on a listener with `clientAuth`.
+[HTTP/2 in cleartext](upstreams.md#protocols) that for gRPC and etcd, and
+[other upgrades](tunnels.md#websockets-and-other-upgrades) those for Docker. A client that reaches Docker's API is root. So use these keys on loopback only, or with `clientAuth`.
 """.splitlines()

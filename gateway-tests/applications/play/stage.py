@@ -224,22 +224,22 @@ class Stage:
     def __init__(self, application, options):
         self.application = application
         self.options = options
-        self.temporary = tempfile.TemporaryDirectory(prefix="application")
+        # What cannot be removed stays; it must not hide what else went wrong.
+        self.temporary = tempfile.TemporaryDirectory(prefix="application", ignore_cleanup_errors=True)
         self.directory = self.temporary.name
         self.cache = install.CACHE
-        self.process = None
+        self.process = self.gateway = None
         self.reloads = 0
-        self.ca, self.cert, self.key = mirror.certificate(self.directory, "stage", "localhost")
-        self.tls = ssl.create_default_context(cafile=self.ca)
-        ports = free_ports(8)
-        self.application_port, self.more_ports = ports[0], ports[5:]
-        self.defaults = Via(self, ports[1], ports[2])
-        self.recipe = Via(self, ports[3], ports[4])
-        self.direct = Via(self, self.application_port)
-        application.prepare(self)
         self.log = open(os.path.join(self.directory, "application.log"), "ab")
-        self.gateway = None
         try:
+            self.ca, self.cert, self.key = mirror.certificate(self.directory, "stage", "localhost")
+            self.tls = ssl.create_default_context(cafile=self.ca)
+            ports = free_ports(8)
+            self.application_port, self.more_ports = ports[0], ports[5:]
+            self.defaults = Via(self, ports[1], ports[2])
+            self.recipe = Via(self, ports[3], ports[4])
+            self.direct = Via(self, self.application_port)
+            application.prepare(self)
             self.start()
             self.gateway = proxy.Gateway(self.directory, options, self.configuration(), self.defaults.port)
         except BaseException:
@@ -307,7 +307,19 @@ class Stage:
             return log.read()[-3000:]
 
     def stop(self):
-        """Ends all. The application may do it well, so that it leaves nothing behind."""
+        """Ends all, whatever fails meanwhile."""
+        try:
+            if self.gateway:
+                self.gateway.stop()
+        finally:
+            try:
+                self.stop_application()
+            finally:
+                self.log.close()
+                self.temporary.cleanup()
+
+    def stop_application(self):
+        """Lets the application end well first, so that it leaves nothing behind."""
         if self.process and self.process.poll() is None:
             self.process.terminate()
             try:
@@ -315,10 +327,6 @@ class Stage:
             except subprocess.TimeoutExpired:
                 pass
         self.kill()
-        if self.gateway:
-            self.gateway.stop()
-        self.log.close()
-        self.temporary.cleanup()
 
     # --- Clients
 
@@ -397,6 +405,18 @@ def until(process, text, seconds=60):
         if not piece:
             raise Wrong(f"no '{text}', but the end, in {read[-1500:]}")
         read += piece.decode("utf-8", "replace")
+
+
+def until_newer(process, text, seconds=60):
+    """Waits until a client prints the text because of what happens from now on.
+
+    What it has printed before is dropped. The next text may have been under way, so the one after it counts.
+    """
+    while select.select([process.stdout], [], [], 0)[0]:
+        if not os.read(process.stdout.fileno(), 65536):
+            raise Wrong(f"no '{text}', but the end")
+    until(process, text, seconds)
+    until(process, text, seconds)
 
 
 def end(client):
