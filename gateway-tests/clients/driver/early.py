@@ -23,7 +23,7 @@ SHOWN = ("413 of the application", "307 of the proxy")  # without --early; the a
 PLAIN, TLS, SLOW = "plain", "TLS", "TLS, 10 Mbit/s"
 PORTS = {"gateway": (8081, 8444, 8454), "nginx": (8082, 8445, 8455), "haproxy": (8083, 8446, 8456)}
 SENDERS = {PLAIN: (0, "http"), TLS: (1, "https"), SLOW: (2, "https")}
-ALL = (*reverse.ALL, reverse.java("Java's HttpClient, HTTP/1.1", "HTTP_1_1"))
+ALL = reverse.ALL
 
 GATEWAY = """\
 listeners:
@@ -178,10 +178,11 @@ class Stage:
         return sum(line.strip() in wanted for line in said)
 
     def stop(self):
-        self.gateway.stop()
-        for process in self.running:
-            process.terminate()
-            process.wait()
+        try:
+            self.gateway.stop()
+        finally:
+            for process in self.running:
+                proxy.end(process)
 
 
 def suits(client, sender):

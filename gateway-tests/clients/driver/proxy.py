@@ -38,6 +38,20 @@ def write_users(directory, users):
     mirror.write(os.path.join(directory, "secrets", "users"), "".join(f"{user}:{digest}\n" for user in users))
 
 
+class Failed(Exception):
+    """The gateway does not start."""
+
+
+def end(process):
+    """Ends a process, by force if it does not end by itself."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 class Gateway:
     def __init__(self, directory, options, configuration, port):
         self.log_path = os.path.join(directory, "gateway.log")
@@ -45,14 +59,17 @@ class Gateway:
         mirror.write(self.file, configuration)
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([options.java, "-jar", options.jar, "run", self.file], stdout=log, stderr=log)
-        self.wait_until_it_listens(port)
+        try:
+            self.wait_until_it_listens(port)
+        except BaseException:
+            self.stop()
+            raise
 
     def wait_until_it_listens(self, port):
         deadline = time.monotonic() + 60
         while not any("Listener " in line and f":{port}/" in line for line in self.lines()):
             if self.process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                raise SystemExit("the gateway does not start:\n" + "\n".join(self.lines()))
+                raise Failed("the gateway does not start:\n" + "\n".join(self.lines()))
             time.sleep(0.1)
 
     def lines(self):
@@ -80,5 +97,4 @@ class Gateway:
             time.sleep(0.05)
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait()
+        end(self.process)

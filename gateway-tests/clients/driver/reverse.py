@@ -15,6 +15,7 @@ from . import mirror, proxy
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "..", "reverse")
 CLIENTS = os.environ.get("CLIENTS", "")
+JAVA = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else shutil.which("java") or "java"
 SIZE = 50 * 1024 * 1024
 PORT, APPLICATION = 8443, 9000
 REFUSALS = {"/up401": "WWW-Authenticate: Basic realm=app\r\n", "/up307": "Location: /up\r\n"}  # Java needs the challenge
@@ -102,7 +103,7 @@ def python(name, library, module, version=None):
 
 def java(name, version):
     return Client(
-        name, os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java"),
+        name, JAVA,
         lambda stage, program, action: [program, "-XX:TieredStopAtLevel=1", "Use.java", version, stage.base, stage.ca, action], ["-version"])
 
 
@@ -112,7 +113,7 @@ def jar(name, library, *words):
     found = Client(
         name, os.path.join(CLIENTS, "jars", JARS[library]),
         lambda stage, path, action: [
-            os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java"), "-XX:TieredStopAtLevel=1", "-cp",
+            JAVA, "-XX:TieredStopAtLevel=1", "-cp",
             os.path.join(os.path.dirname(path), "*"), program, *words, stage.base, stage.ca, action],
         None)
     found.version = lambda: re.search(r"-(\d+\.\d+(\.\d+)*)\.jar", found.path()).group(1)
@@ -148,8 +149,7 @@ ALL = (
     Client(
         "undici", "node", lambda stage, program, action: [program, "use.cjs", stage.base, stage.ca, action],
         ["-p", "require('undici/package.json').version"]),
-    # Over HTTP/1.1 this client sometimes reads no answer while it uploads ("header parser received no bytes").
-    java("Java's HttpClient, HTTP/2", "HTTP_2"),
+    java("Java's HttpClient, HTTP/1.1", "HTTP_1_1"), java("Java's HttpClient, HTTP/2", "HTTP_2"),
     jar("OkHttp, HTTP/1.1", "OkHttp", "HTTP_1_1"), jar("OkHttp, HTTP/2", "OkHttp", "HTTP_2"), jar("Apache HttpClient", "Apache"),
     go("Go, HTTP/1.1", "HTTP_1_1"), go("Go, HTTP/2", "HTTP_2"),
     reqwest("reqwest, HTTP/1.1", "HTTP_1_1"), reqwest("reqwest, HTTP/2", "HTTP_2"),
@@ -191,6 +191,9 @@ class Stage:
         Application(APPLICATION, self.reload)
         proxy.write_users(directory, ["ci"])
         self.gateway = proxy.Gateway(directory, options, CONFIGURATION.format(seconds=300, **self.configuration), PORT)
+
+    def stop(self):
+        self.gateway.stop()
 
     def play(self, client, action):
         command = client.command(self, client.path(), action)
