@@ -40,7 +40,12 @@ class MemoryAttacksIT {
                 attacks.add(List.of(new Attack(name, heap)));
             }
         }
-        for (String name : List.of("unread-refusals", "unread-grpc-refusals", "waiting-consents", "waiting-sessions")) {
+        for (String name : List.of(
+                "unread-refusals",
+                "unread-grpc-refusals",
+                "waiting-consents",
+                "waiting-sessions",
+                "waiting-forwarded")) {
             attacks.add(List.of(new Attack(name, "64m")));
         }
         return attacks;
