@@ -232,7 +232,7 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
 
     @Override
     public final boolean copies() {
-        return carrier().copies();
+        return tunnel == null && carrier().copies();
     }
 
     /** Returns how many bytes of memory wait here until the message is a tunnel. */
