@@ -288,6 +288,7 @@ class ConfigLoaderTest {
                         filters:
                           - {type: DirectResponse, directResponse: {body: hello}}
                           - {type: URLRewrite, urlRewrite: {hostname: a.example}}
+                          - {type: ResponseHeaderModifier, responseHeaderModifier: {always: true, remove: [x-a]}}
                 upstreams:
                   - {name: app, endpoints: [{host: 127.0.0.1, port: 9000}], tls: {verify: false}}
                   - {name: spare, endpoints: [{host: 127.0.0.1, port: 9001}]}
@@ -296,9 +297,9 @@ class ConfigLoaderTest {
                 .containsExactly(
                         "5:22: warning: every weight is 0: the gateway answers matching requests with 500, as the Gateway API requires",
                         "9:44: warning: no request reaches this filter: DirectResponse answers before it",
-                        "11:75: warning: verify: false lets anybody on the network path read and change the traffic",
-                        "12:12: warning: no route uses the upstream 'spare'",
-                        "13:18: warning: the admin listener has no authentication, and other machines can reach it at '0.0.0.0': prefer 127.0.0.1, or add a tokenFile");
+                        "12:75: warning: verify: false lets anybody on the network path read and change the traffic",
+                        "13:12: warning: no route uses the upstream 'spare'",
+                        "14:18: warning: the admin listener has no authentication, and other machines can reach it at '0.0.0.0': prefer 127.0.0.1, or add a tokenFile");
     }
 
     @Test
@@ -471,6 +472,27 @@ class ConfigLoaderTest {
                 .isEmpty();
         assertThat(warningsOf(byHeader, "{type: URLRewrite, urlRewrite: {hostname: b.test}}", "{}"))
                 .isEmpty();
+    }
+
+    /** Without the header, a request takes the guarded rule for fewer paths, not the open one for all. */
+    @Test
+    void aGuardedRuleForFewerPathsProtectsThoseWithAHeader() {
+        String config =
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes:
+                  - rules:
+                      - matches: [{path: {value: /a/b}, headers: [{name: x-canary, value: on}]}]
+                        filters: [{type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}}]
+                        backendRefs: [{name: app}]
+                      - matches: [{path: {value: %s}}]
+                        filters: [{type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}}]
+                        backendRefs: [{name: app}]
+                      - backendRefs: [{name: app}]
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]
+                """;
+        assertThat(warnings(config.formatted("/a"))).isEmpty();
+        assertThat(warnings(config.formatted("/c"))).singleElement().asString().contains("take the rule in line 10");
     }
 
     private static List<String> warnings(String text) {

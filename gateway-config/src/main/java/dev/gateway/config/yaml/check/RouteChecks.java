@@ -117,7 +117,7 @@ final class RouteChecks {
         FilterConfig answering = null;
         Map<String, FilterConfig> single = new HashMap<>();
         for (FilterConfig filter : rule.filters()) {
-            if (answering != null && !FilterTypes.runsBefore(filter, answering)) {
+            if (answering != null && !editsAnswers(filter) && !FilterTypes.runsBefore(filter, answering)) {
                 scope.problems.warning(
                         filter.position(),
                         "no request reaches this filter: " + answering.type() + " answers before it");
@@ -269,6 +269,11 @@ final class RouteChecks {
                 || (filter instanceof PluginFilterConfig && filter.identifies());
     }
 
+    /** Whether it also edits what other filters of its rule answer. */
+    private static boolean editsAnswers(FilterConfig filter) {
+        return filter instanceof FilterConfig.ResponseHeaderModifier headers && headers.always();
+    }
+
     /** A new path is made of the normal form, so nothing of another form would be left. */
     private void forms(RuleConfig rule, FilterConfig filter) {
         PathRewrite path = filter.rewrite();
@@ -331,9 +336,23 @@ final class RouteChecks {
                                 && (other.method() == null
                                         || match.method() == null
                                         || other.method().equals(match.method()))
-                                && covers(other.path(), match.path())))
+                                && covers(other.path(), match.path())
+                                && !isGuardedWithin(route, other, match)))
                 .findFirst()
                 .orElse(null);
+    }
+
+    /** Whether a guarded rule for fewer paths takes the requests of a match, so that they do not get to an open one. */
+    private static boolean isGuardedWithin(RouteConfig route, MatchConfig open, MatchConfig match) {
+        return route.rules().stream()
+                .filter(rule -> rule.filters().stream().anyMatch(FilterConfig::guards))
+                .flatMap(rule -> rule.matches().stream())
+                .anyMatch(guarded -> guarded.headers().isEmpty()
+                        && guarded.queryParams().isEmpty()
+                        && guarded.method() == null
+                        && covers(guarded.path(), match.path())
+                        && covers(open.path(), guarded.path())
+                        && !covers(guarded.path(), open.path()));
     }
 
     private static boolean covers(PathMatch wide, PathMatch path) {
