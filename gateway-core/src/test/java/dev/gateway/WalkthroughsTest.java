@@ -26,7 +26,8 @@ class WalkthroughsTest {
      * Not part of any list: what builds the image goes by all features, to have their classes loaded; the reference is made
      * of the schema; and reasons are written when there are some.
      */
-    private static final Pattern ELSEWHERE = Pattern.compile("deploy/image/assemble|docs/(reference|rationale)/.*");
+    private static final Pattern ELSEWHERE =
+            Pattern.compile("deploy/image/assemble|docs/(reference|rationale|migration)/.*");
 
     @ParameterizedTest
     @CsvSource(
