@@ -15,6 +15,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.testing.IgnoredEvents;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -36,25 +37,6 @@ class GiveWayTest {
     private final LoopConnections owner = owner();
     private final Connection connection = connection();
 
-    private static final class Nobody implements StreamEvents {
-        @Override
-        public void onData(ByteBuf data, boolean last) {
-            data.release();
-        }
-
-        @Override
-        public void onTrailers(Fields trailers) {}
-
-        @Override
-        public void onWritable() {}
-
-        @Override
-        public void onReadComplete() {}
-
-        @Override
-        public void onReset(Failure failure) {}
-    }
-
     private LoopConnections owner() {
         ListenerSettings settings = new ListenerSettings(
                 0,
@@ -72,7 +54,7 @@ class GiveWayTest {
             @Override
             public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
                 streams.add(stream);
-                return new Nobody();
+                return new IgnoredEvents();
             }
 
             @Override

@@ -21,8 +21,8 @@ import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.testing.Buffers;
+import dev.gateway.testing.IgnoredEvents;
 import dev.gateway.time.TimerWheel;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -210,21 +210,7 @@ final class ListenerRig {
         }
     }
 
-    private final class Dropped implements StreamEvents {
-        @Override
-        public void onData(ByteBuf data, boolean last) {
-            data.release();
-        }
-
-        @Override
-        public void onTrailers(Fields trailers) {}
-
-        @Override
-        public void onWritable() {}
-
-        @Override
-        public void onReadComplete() {}
-
+    private final class Dropped extends IgnoredEvents {
         @Override
         public void onReset(Failure failure) {
             events.add("reset " + failure.cause());

@@ -2,7 +2,6 @@ package dev.gateway.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.message.Fields;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
@@ -13,10 +12,9 @@ import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.SourceAddress;
-import dev.gateway.stream.StreamEvents;
 import dev.gateway.testing.Blockade;
+import dev.gateway.testing.IgnoredEvents;
 import dev.gateway.time.TimerWheel;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
@@ -49,21 +47,7 @@ class TunnelMemoryTest {
                 0, "test", HttpVersion.HTTP_1_1, address, address, null, null, new Account(heap, direct));
     }
 
-    private final class Events implements StreamEvents {
-        @Override
-        public void onData(ByteBuf data, boolean last) {
-            data.release();
-        }
-
-        @Override
-        public void onTrailers(Fields trailers) {}
-
-        @Override
-        public void onWritable() {}
-
-        @Override
-        public void onReadComplete() {}
-
+    private final class Events extends IgnoredEvents {
         @Override
         public void onReset(Failure failure) {
             resets.add(failure.cause());

@@ -2,8 +2,6 @@ package dev.gateway.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.message.Fields;
-import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
@@ -13,12 +11,11 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
-import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.testing.Blockade;
 import dev.gateway.testing.HalfClosableChannel;
+import dev.gateway.testing.IgnoredEvents;
 import dev.gateway.time.TimerWheel;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +38,7 @@ class TcpClientStreamMemoryTest {
             ConnectionObserver.NONE,
             new TimerWheel(channel.eventLoop(), System::nanoTime));
 
-    private final class Events implements ResponseEvents {
+    private final class Events extends IgnoredEvents {
         private final SourceAddress address = SourceAddress.of(null);
         private final ConnectionInfo client = new ConnectionInfo(
                 0, "test", HttpVersion.HTTP_1_1, address, address, null, null, new Account(heap, direct));
@@ -50,23 +47,6 @@ class TcpClientStreamMemoryTest {
         public ConnectionInfo clientConnection() {
             return client;
         }
-
-        @Override
-        public void onHead(ResponseHead head, boolean last) {}
-
-        @Override
-        public void onData(ByteBuf data, boolean last) {
-            data.release();
-        }
-
-        @Override
-        public void onTrailers(Fields trailers) {}
-
-        @Override
-        public void onWritable() {}
-
-        @Override
-        public void onReadComplete() {}
 
         @Override
         public void onReset(Failure failure) {

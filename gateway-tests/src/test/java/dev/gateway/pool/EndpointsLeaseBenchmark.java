@@ -8,6 +8,7 @@ import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.testing.IgnoredEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
@@ -55,7 +56,7 @@ public class EndpointsLeaseBenchmark implements EndpointPool.Owner, StreamOpener
 
     private final Transport transport = Transport.start(TransportKind.NIO, 1);
     private final EmbeddedChannel loop = new EmbeddedChannel();
-    private final ResponseEvents events = new LeaseBenchmark.NoEvents();
+    private final ResponseEvents events = new IgnoredEvents();
     private EndpointPool[] pools = {};
     private int next;
     private @Nullable ClientStream opened;

@@ -2,7 +2,6 @@ package dev.gateway.pool;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
-import dev.gateway.message.ResponseHead;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.ClientStream;
@@ -10,6 +9,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.testing.IgnoredEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
@@ -53,7 +53,7 @@ public class LeaseBenchmark {
     private final Transport transport = Transport.start(TransportKind.NIO, 1);
     private final EmbeddedChannel loop = new EmbeddedChannel();
     private final PooledConnections connections = new PooledConnections();
-    private final ResponseEvents events = new NoEvents();
+    private final ResponseEvents events = new IgnoredEvents();
     private @Nullable EndpointPool pool;
     private @Nullable IdleReaper reaper;
 
@@ -194,28 +194,5 @@ public class LeaseBenchmark {
 
         @Override
         public void reset(Failure failure) {}
-    }
-
-    /** Nothing happens on these streams. */
-    static final class NoEvents implements ResponseEvents {
-        @Override
-        public void onHead(ResponseHead head, boolean last) {}
-
-        @Override
-        public void onData(ByteBuf data, boolean last) {
-            data.release();
-        }
-
-        @Override
-        public void onTrailers(Fields trailers) {}
-
-        @Override
-        public void onWritable() {}
-
-        @Override
-        public void onReadComplete() {}
-
-        @Override
-        public void onReset(Failure failure) {}
     }
 }
