@@ -40,7 +40,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     /** The maker of the attempt, or who has taken it over; called until the attempt is over. */
     interface Owner {
         /** Returns whose request it is, as accounts of memory have it: equal for all requests of one client. */
-        Object culprit();
+        default Object culprit() {
+            return connection().culprit();
+        }
 
         /** Returns the connection that the request came by. */
         ConnectionInfo connection();

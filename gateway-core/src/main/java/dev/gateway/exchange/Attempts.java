@@ -151,11 +151,6 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     }
 
     @Override
-    public Object culprit() {
-        return connection().culprit();
-    }
-
-    @Override
     public ConnectionInfo connection() {
         return exchange.record.connection;
     }

@@ -128,11 +128,6 @@ final class Hedge extends Timer implements Attempt.Owner {
     }
 
     @Override
-    public Object culprit() {
-        return connection().culprit();
-    }
-
-    @Override
     public ConnectionInfo connection() {
         return exchange.record.connection;
     }

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.filter.MirrorResult;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.BufferCost;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.Holding;
@@ -60,7 +61,7 @@ final class MirroredBody {
     /** Adds a piece and owns it. If there is no room for it, releases it and returns why the copy must end. */
     @Nullable
     MirrorResult add(ByteBuf data) {
-        ByteBuf whole = SentBody.whole(data);
+        ByteBuf whole = BufferCost.base(data);
         Piece before = pieces.peekLast();
         int size = before != null && before.isOf(whole) ? 0 : whole.capacity();
         MirrorResult refusal = bytes + size > MOST_BYTES

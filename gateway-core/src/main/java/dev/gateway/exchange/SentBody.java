@@ -103,16 +103,7 @@ final class SentBody {
 
     /** Returns the size of the whole buffer that a piece keeps from being freed. */
     private static int capacity(ByteBuf data) {
-        return whole(data).capacity();
-    }
-
-    /** Returns the whole buffer that a piece keeps from being freed. */
-    static ByteBuf whole(ByteBuf data) {
-        ByteBuf whole = data;
-        for (ByteBuf next = whole.unwrap(); next != null; next = next.unwrap()) {
-            whole = next;
-        }
-        return whole;
+        return BufferCost.base(data).capacity();
     }
 
     /** Whether it has everything that was sent, so that another attempt can send it. */
