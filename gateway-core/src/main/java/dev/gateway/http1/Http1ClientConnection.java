@@ -5,7 +5,6 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.PendingWrites;
-import dev.gateway.overload.Cost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
@@ -27,9 +26,6 @@ import org.jspecify.annotations.Nullable;
  * Listener}. The last handler of its channel, confined to its event loop.
  */
 public final class Http1ClientConnection extends Http1ClientStream.Carrier {
-    /** So many bytes may wait without a charge of their own: an exchange has about as much room in its {@link Cost}. */
-    private static final long SLIGHT = Cost.CONNECTION;
-
     private final Listener listener;
     private final Http1ClientSettings settings;
     private final ChannelFutureListener headSent = this::onHeadSent;
@@ -427,7 +423,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
 
     @Override
     long lingering() {
-        if (PendingWrites.bytes(ctx.channel()) <= SLIGHT) {
+        if (PendingWrites.bytes(ctx.channel()) <= PendingWrites.SLIGHT) {
             return 0;
         }
         if (!lingers) {

@@ -2,7 +2,6 @@ package dev.gateway.http2;
 
 import dev.gateway.net.PendingWrites;
 import dev.gateway.overload.Account;
-import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
@@ -36,9 +35,6 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
                 StreamSender.Owner,
                 WindowGrowth.Owner {
     private static final Logger log = LoggerFactory.getLogger(MultiplexedConnection.class);
-    /** So much may wait without a charge: the connection costs as much. */
-    private static final long SLIGHT = Cost.CONNECTION;
-
     private static final int MAX_UNREAD = 1024 * 1024;
     private static final int MAX_UNREAD_REQUESTS = 16 * 1024 * 1024; // 2,048 heads of 8 KiB
 
@@ -229,7 +225,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     /** Charges the client for what its connection holds, also if there is room for more: the streams of it may have ended. */
     private void chargeUnsent(ChannelHandlerContext ctx) {
         Channel channel = ctx.channel();
-        if (!connection().isServer() || PendingWrites.bytes(channel) <= SLIGHT) {
+        if (!connection().isServer() || PendingWrites.bytes(channel) <= PendingWrites.SLIGHT) {
             chargeUnsent(0);
             return;
         }

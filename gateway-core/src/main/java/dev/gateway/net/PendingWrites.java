@@ -1,6 +1,7 @@
 package dev.gateway.net;
 
 import dev.gateway.overload.BufferCost;
+import dev.gateway.overload.Cost;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -8,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Outbound buffer: what was written to a channel and the kernel has not taken yet. */
 public final class PendingWrites {
+    /** So many bytes may wait without a charge of their own, as each connection is charged with as much. */
+    public static final long SLIGHT = Cost.CONNECTION;
+
     private PendingWrites() {}
 
     /**

@@ -16,9 +16,6 @@ import org.jspecify.annotations.Nullable;
  * connection of a client, or of a tunnel to an upstream, and confined to its event loop.
  */
 public final class UnwatchedOutput extends StalledPeers.Holder implements ChannelFutureListener {
-    /** So much may wait of an unfinished message without a charge of its own: the connection costs as much. */
-    private static final long SLIGHT = Cost.CONNECTION;
-
     private final ChannelHandlerContext ctx;
     private final Channel channel;
     private final Owner owner;
@@ -67,7 +64,7 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
 
     private boolean waits() {
         long bytes = PendingWrites.bytes(channel);
-        return owner.isWatched() ? bytes > SLIGHT && channel.isWritable() : bytes > 0;
+        return owner.isWatched() ? bytes > PendingWrites.SLIGHT && channel.isWritable() : bytes > 0;
     }
 
     /** Charges what waits now, and looks again when it has left. */
@@ -96,7 +93,7 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
     public void operationComplete(ChannelFuture sent) {
         awaited = false;
         settle();
-        if (PendingWrites.bytes(channel) > SLIGHT && waits()) { // it was written later
+        if (PendingWrites.bytes(channel) > PendingWrites.SLIGHT && waits()) { // it was written later
             begin(null);
         }
     }
