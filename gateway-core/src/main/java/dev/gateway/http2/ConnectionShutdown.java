@@ -166,9 +166,8 @@ final class ConnectionShutdown implements Lingering.Owner {
         ChannelHandlerContext ctx = owner.context();
         owner.flush(ctx);
         writer.emit(ctx); // a flush within another does nothing yet
-        // A client that still reads a response sends WINDOW_UPDATE. If that meets a closed socket, the kernel resets
-        // the
-        // connection, and the rest of the response is lost.
+        // A client that still reads a response sends WINDOW_UPDATE. If that meets a closed socket, the kernel
+        // resets the connection, and the rest of the response is lost.
         boolean reads = sent != answered;
         if ((unread || reads) && h2.isServer() && ctx.channel().isActive()) {
             Lingering end = new Lingering(this, timers, 0, Lingering.PATIENT_MILLIS);

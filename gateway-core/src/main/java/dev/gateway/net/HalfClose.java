@@ -156,9 +156,8 @@ public final class HalfClose {
             if (channel.eventLoop().isShuttingDown()) {
                 tls.closeOutbound();
             } else {
-                // Not among the records of one read: BoringSSL, asked again whether its close_notify has left, takes
-                // the
-                // next record for the answer. Then the engine drops all that follows.
+                // Not among the records of one read: BoringSSL, asked again whether its close_notify has left,
+                // takes the next record for the answer. Then the engine drops all that follows.
                 channel.eventLoop().execute(tls::closeOutbound);
             }
         } else if (channel instanceof DuplexChannel duplex) {

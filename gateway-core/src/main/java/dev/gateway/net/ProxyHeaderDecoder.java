@@ -104,7 +104,7 @@ final class ProxyHeaderDecoder extends ByteToMessageDecoder {
                     destination,
                     sourcePort,
                     destinationPort);
-        } catch (IllegalArgumentException e) { // an address that is none, or of the other family
+        } catch (IllegalArgumentException e) { // an invalid address, or one of the other family
             throw new HAProxyProtocolException(e);
         }
     }

@@ -35,7 +35,7 @@ public final class MetricExport {
      * Makes it; nothing is sent before it is started.
      *
      * @param metrics reads them; any thread may ask
-     * @throws RuntimeException if the receiver's headers are none
+     * @throws RuntimeException if a header for the receiver has an invalid name or value
      */
     public MetricExport(Supplier<MetricSnapshots> metrics, Receiver receiver, Results results) {
         this(metrics, receiver, results, receiver.metrics());

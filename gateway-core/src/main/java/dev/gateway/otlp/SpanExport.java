@@ -51,7 +51,7 @@ public final class SpanExport {
      * Makes it; nothing is sent before it is started.
      *
      * @param dropped counts spans that are lost
-     * @throws RuntimeException if the receiver's headers are none
+     * @throws RuntimeException if a header for the receiver has an invalid name or value
      */
     public SpanExport(Receiver receiver, Batches batches, Redaction redaction, AtomicLong dropped) {
         this(receiver, batches, redaction, dropped, receiver.spans());

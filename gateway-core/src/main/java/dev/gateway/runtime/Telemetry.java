@@ -235,7 +235,9 @@ public final class Telemetry {
         Upstream upstream = upstream(wanted.otlp);
         try {
             pools.add(upstream);
-        } catch (IOException | GeneralSecurityException | RuntimeException e) { // certificates that are none
+        } catch (IOException
+                | GeneralSecurityException
+                | RuntimeException e) { // the file holds no certificates, or invalid ones
             throw Conversions.failure(position, e);
         }
         try {

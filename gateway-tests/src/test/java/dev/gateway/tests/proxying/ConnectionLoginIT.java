@@ -162,7 +162,7 @@ class ConnectionLoginIT {
         }
     }
 
-    /** With {@code serverName: "{host}"}, a connection of one host is none of another, also if the client has logged in. */
+    /** With {@code serverName: "{host}"}, each host has connections of its own, also after the client has logged in. */
     @Test
     void aLoginHoldsForTheHostThatTheConnectionAskedFor() throws Exception {
         CertificateAuthority authority = new CertificateAuthority("Test CA", directory);

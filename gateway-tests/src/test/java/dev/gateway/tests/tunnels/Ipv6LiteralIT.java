@@ -77,7 +77,7 @@ class Ipv6LiteralIT {
         }
     }
 
-    /** As the reference says: whoever wants IPv4 alone writes an address. */
+    /** The reference says so: for IPv4 alone, the configuration names an address of IPv4. */
     @ParameterizedTest
     @ValueSource(strings = {"", "address: 0.0.0.0, ", "address: '::', "})
     void aListenerOnAllAddresses(String address) throws Exception {
