@@ -271,8 +271,7 @@ class LauncherIT {
             HttpRequest.Builder quit = HttpRequest.newBuilder(URI.create(admin(process) + "/quit"))
                     .POST(HttpRequest.BodyPublishers.noBody())
                     .header("X-Requested-By", "the test");
-            assertThat(Tools.run("kill", "-HUP", Long.toString(process.pid())).exit())
-                    .isZero();
+            Tools.signal("HUP", process.pid());
             await(process, "Reloaded: generation 2 is active");
             HttpResponse<String> answer =
                     HttpClient.newHttpClient().send(quit.build(), HttpResponse.BodyHandlers.ofString());
@@ -299,8 +298,7 @@ class LauncherIT {
         try {
             await(process, "Listener web at");
             Files.move(log, directory.resolve("access.log.1"));
-            assertThat(Tools.run("kill", "-USR1", Long.toString(process.pid())).exit())
-                    .isZero();
+            Tools.signal("USR1", process.pid());
             for (long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
                     !Files.exists(log) && System.nanoTime() < end; ) {
                 LockSupport.parkNanos(5_000_000);

@@ -73,7 +73,7 @@ class DnsmasqIT {
             List<String> lines = new ArrayList<>();
             addresses.forEach(address -> lines.add(address + " " + name));
             Files.write(hosts, lines);
-            Tools.run("kill", "-HUP", Long.toString(process.pid()));
+            Tools.signal("HUP", process.pid());
         }
 
         void die() throws InterruptedException {

@@ -246,7 +246,7 @@ public final class GatewayJar implements AutoCloseable {
 
     /** Sends a signal. When this returns, {@code STOP} has stopped every thread: the kernel stops one after the other. */
     public void signal(String name) throws IOException, InterruptedException {
-        Tools.run("kill", "-" + name, Long.toString(pid()));
+        Tools.signal(name, pid());
         if (name.equals("STOP")) {
             await("all threads are stopped", this::isStopped);
         }

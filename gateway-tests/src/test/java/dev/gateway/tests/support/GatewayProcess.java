@@ -53,7 +53,7 @@ public final class GatewayProcess implements AutoCloseable {
     }
 
     public void hangUp() throws IOException, InterruptedException {
-        Tools.run("kill", "-HUP", Long.toString(process.pid()));
+        Tools.signal("HUP", process.pid());
     }
 
     public void terminate() {

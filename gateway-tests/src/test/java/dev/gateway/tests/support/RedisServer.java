@@ -85,12 +85,12 @@ public final class RedisServer implements AutoCloseable {
 
     /** Stops it where it is: connections stay, and it answers nothing. */
     public void pause() throws IOException, InterruptedException {
-        Tools.run("kill", "-STOP", "" + process.pid());
+        Tools.signal("STOP", process.pid());
     }
 
     /** Lets it go on. */
     public void resume() throws IOException, InterruptedException {
-        Tools.run("kill", "-CONT", "" + process.pid());
+        Tools.signal("CONT", process.pid());
     }
 
     /** Returns the answer to a command; in cleartext only. */

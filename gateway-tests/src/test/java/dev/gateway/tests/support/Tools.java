@@ -119,6 +119,14 @@ public final class Tools {
         }
     }
 
+    /** Sends a signal to a process. The shell can; not every system has the program kill. */
+    public static void signal(String name, long pid) throws IOException, InterruptedException {
+        Result result = run("sh", "-c", "kill -" + name + " " + pid);
+        if (result.exit() != 0) {
+            fail(result.output());
+        }
+    }
+
     /** Waits until something listens at a port of this host; returns false if the process ends, or takes too long. */
     public static boolean awaitListening(int port, Process process) {
         long called = System.nanoTime(); // just after the start
