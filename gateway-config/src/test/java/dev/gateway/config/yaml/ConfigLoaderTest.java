@@ -318,6 +318,7 @@ class ConfigLoaderTest {
                 """))
                 .containsExactly(
                         "7:19: warning: TLSv1.1 is weak: an attacker on the network path may read the traffic",
+                        "8:7: warning: ciphers: the list has no effect on TLS 1.3, where BoringSSL offers all suites: remove TLS_AES_128_GCM_SHA256",
                         "8:16: warning: weak: AES128-GCM-SHA256, ECDHE-RSA-AES128-SHA (safe ones have ECDHE, and GCM or CHACHA20, in their names)");
     }
 

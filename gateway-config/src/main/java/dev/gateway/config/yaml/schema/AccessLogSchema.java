@@ -76,8 +76,15 @@ final class AccessLogSchema {
             "X-Amz-Security-Token",
             "X-Goog-Signature");
 
-    private static final ScalarType<Exchanges> EXCHANGES =
-            Types.words(entry("all", Exchanges.ALL), entry("failed", Exchanges.FAILED), entry("none", Exchanges.NONE));
+    /** What others call formats. */
+    private static final Map<String, String> FORMATS = Map.of(
+            "clf", "combined", "common", "combined", "text", "combined", "none", "off", "false", "off"); // Traefik
+
+    private static final ScalarType<Exchanges> EXCHANGES = Types.words(
+            Types.ordered(
+                    entry("all", Exchanges.ALL), entry("failed", Exchanges.FAILED), entry("none", Exchanges.NONE)),
+            Map.of(),
+            Map.of("error", "failed", "errors", "failed"));
 
     private static final ObjectType<Rotation> ROTATION =
             ObjectType.of("rotation section", "When the gateway renames the file to FILE.1, FILE.2 and so on.", o -> {
@@ -122,6 +129,9 @@ final class AccessLogSchema {
                         "gateway",
                         Syslog::appName,
                         "Application name of messages.");
+                o.single(text -> text.matches("[A-Za-z0-9.-]+:[0-9]+")
+                        ? "{address: " + text.replace(":", ", port: ") + "}"
+                        : null);
                 return v -> new Syslog(
                         v.position(), v.get(address), v.get(port), v.get(transport), v.get(facility), v.get(appName));
             });
@@ -150,6 +160,7 @@ final class AccessLogSchema {
             o -> {
                 var exchanges = o.optional("exchanges", EXCHANGES, Choice::exchanges, "Which exchanges the log has.");
                 var sample = o.optional("sample", Types.FRACTION, Choice::sample, SAMPLE);
+                o.single(text -> isOff(text) ? "{exchanges: none}" : null);
                 return v -> new Choice(v.find(exchanges), v.find(sample));
             });
 
@@ -159,9 +170,12 @@ final class AccessLogSchema {
                 var format = o.defaulted(
                         "format",
                         Types.words(
-                                entry("json", Format.JSON),
-                                entry("combined", Format.COMBINED),
-                                entry("off", Format.OFF)),
+                                Types.ordered(
+                                        entry("json", Format.JSON),
+                                        entry("combined", Format.COMBINED),
+                                        entry("off", Format.OFF)),
+                                Map.of(),
+                                FORMATS),
                         Format.JSON,
                         log -> log.lines().format() == Format.TEMPLATE
                                 ? null
@@ -207,6 +221,11 @@ final class AccessLogSchema {
                         "Response headers to add to JSON lines.");
                 var redact = o.section(
                         "redact", REDACT, AccessLogConfig::redact, "What the gateway replaces with asterisks.");
+                o.single(text -> isOff(text) ? "{format: off}" : text.equals(STDOUT) ? "{path: stdout}" : null);
+                o.foreign("enabled", "write format: off for no log");
+                o.foreign("rotate logrotate", "rotation");
+                o.foreign("fields", "write template, or headers into requestHeaders and responseHeaders");
+                o.foreign("output file filePath", "path");
                 return v -> {
                     check(v);
                     AccessLogTemplate written = v.find(template);
@@ -226,6 +245,10 @@ final class AccessLogSchema {
             });
 
     private AccessLogSchema() {}
+
+    private static boolean isOff(String text) {
+        return text.equals("off") || text.equals("false") || text.equals("none");
+    }
 
     private static @Nullable String path(AccessLogConfig.Target target) {
         if (target.syslog() != null) {

@@ -22,7 +22,14 @@ final class AccessLogTemplates {
                     ScalarType.Form.TEXT,
                     Map.of("type", "string", "minLength", 1),
                     new AccessLogTemplate("", List.of()),
-                    (text, site) -> parse(text),
+                    (text, site) -> {
+                        AccessLogTemplate template = parse(text);
+                        String foreign = ForeignPlaceholders.inTemplate(text);
+                        if (foreign != null) {
+                            site.scope().problems.warning(site.position(), site.label() + ": " + foreign);
+                        }
+                        return template;
+                    },
                     template -> Variables.escape(template.text()))
             .named(
                     "log template",
@@ -65,7 +72,9 @@ final class AccessLogTemplates {
             parts.add(new Literal(literal.toString()));
         }
         if (parts.stream().noneMatch(Field.class::isInstance)) {
-            throw new InvalidException("the template has no field: write one in braces, such as {path}");
+            String foreign = ForeignPlaceholders.inTemplate(text);
+            throw new InvalidException("the template has no field: "
+                    + (foreign == null ? "write one in braces, such as {path}" : foreign));
         }
         return new AccessLogTemplate(text, parts);
     }

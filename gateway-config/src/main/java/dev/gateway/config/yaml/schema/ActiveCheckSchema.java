@@ -99,6 +99,10 @@ final class ActiveCheckSchema {
                                 + "first check is enough.");
                 o.constraint(ActiveCheckSchema::misplaced, misplacedSchema());
                 o.single("path");
+                o.foreign("rise", "healthyThreshold"); // HAProxy
+                o.foreign("fall", "unhealthyThreshold"); // HAProxy
+                o.foreign("port", "checks go to the port of the endpoint: remove it");
+                o.foreign("uri url", "path");
                 return v -> {
                     for (String each : List.of("interval", "unhealthyInterval")) {
                         Duration time = each.equals("interval") ? v.get(interval) : v.find(unhealthyInterval);

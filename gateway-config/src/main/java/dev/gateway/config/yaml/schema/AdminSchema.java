@@ -68,6 +68,10 @@ final class AdminSchema {
                                 AdminConfig::enabled,
                                 "Whether there is an admin listener. If the default port is taken, the gateway warns "
                                         + "and runs without.");
+                o.foreign("host ip", "address");
+                o.foreign("path", "its pages have fixed paths: remove it");
+                o.foreign("tls certificate", "the admin listener has no TLS: remove it");
+                o.foreign("username user", "tokenFile");
                 return v -> {
                     for (String key : List.of("address", "port")) {
                         if (v.has("unix") && v.has(key)) {

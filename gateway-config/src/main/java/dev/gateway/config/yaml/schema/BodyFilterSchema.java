@@ -65,6 +65,7 @@ final class BodyFilterSchema {
                         BodyLimit::maxBytes,
                         "Maximum size of a request body, as the client sends it. The limit of the listener "
                                 + "(limits.maxBody) holds, too.");
+                o.foreign("max maxSize limit", "maxBytes");
                 return v -> {
                     positive(v, "maxBytes", v.get(bytes));
                     return new BodyLimit(v.position(), v.get(bytes));
@@ -104,6 +105,7 @@ final class BodyFilterSchema {
                         DEFAULT_LEVEL,
                         Compression::level,
                         "How hard to try: 1 takes the least time, 9 makes the smallest responses.");
+                o.foreign("minLength minContentLength", "minSize");
                 return v -> {
                     return new Compression(
                             v.position(), v.get(algorithms), named(v), v.get(size), v.get(types), v.get(level));

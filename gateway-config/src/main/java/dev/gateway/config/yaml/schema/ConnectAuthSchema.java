@@ -97,6 +97,7 @@ final class ConnectAuthSchema {
                                         ObjectType.requires("basic"),
                                         ObjectType.requires("bearer"),
                                         ObjectType.requires("clientCertificate"))));
+                o.foreign("users usersFile htpasswd", "write basic: {usersFile: …}");
                 return v -> {
                     FileKey users = v.find(basic);
                     FileKey tokens = v.find(bearer);

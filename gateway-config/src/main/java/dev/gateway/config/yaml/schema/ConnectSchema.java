@@ -108,6 +108,7 @@ final class ConnectSchema {
                         1000,
                         Limits::maxTunnelsPerIdentity,
                         "Maximum number of tunnels of one identity.");
+                o.foreign("bandwidth rate", "tunnels have no limit of bytes: remove it");
                 return v -> new Limits(v.position(), v.get(all), v.get(client), v.get(identity));
             });
 
@@ -151,6 +152,7 @@ final class ConnectSchema {
                         Timeouts::connect,
                         "Time to connect, through a parent proxy too, without name resolution.");
                 var tunnel = TunnelTimeoutKeys.declare(o, TunnelTimeoutKeys.CONNECT, Timeouts::tunnel, "");
+                o.foreign("read readTimeout", "idle");
                 return v -> new Timeouts(v.position(), v.get(connect), tunnel.of(v));
             });
 

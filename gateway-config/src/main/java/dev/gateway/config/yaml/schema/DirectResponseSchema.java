@@ -34,6 +34,7 @@ final class DirectResponseSchema {
                         List.of(),
                         DirectResponse::headers,
                         "Further header fields.");
+                o.foreign("bodyFile file", "a file is for errorPages: write body");
                 return v -> {
                     int code = v.get(status);
                     String text = v.get(body);

@@ -11,6 +11,7 @@ import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.format.IpLiteral;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -98,11 +99,21 @@ public final class EndpointSchema {
                 o.foreign("socket path", "unix");
                 o.foreign("backup", "all endpoints are used: remove it"); // nginx
                 o.constraint(EndpointSchema::place, PLACES_SCHEMA);
+                o.foreign(
+                        "maxConnections maxConn",
+                        "write circuitBreaker: {maxConnections: …} into the upstream: endpoints share it"); // nginx,
+                // HAProxy
+                o.foreign("tls ssl scheme", "write tls into the upstream");
+                o.foreign("priority", "endpoints have no priority, but those of SRV records: remove it");
                 return v -> {
                     Integer written = v.find(port);
                     int at = written == null ? 0 : written;
-                    Place place = made(NOWHERE, v.find(host), name -> new Host(name, at));
-                    place = made(place, v.find(dns), name -> new Dns(name, at));
+                    Place place = made(NOWHERE, v.find(host), each -> new Host(each, at));
+                    String name = v.find(dns);
+                    if (name != null && IpLiteral.parse(name) != null) {
+                        v.warning(v.atKey("dns"), "dns: '" + name + "' is an address: write host");
+                    }
+                    place = made(place, name, each -> new Dns(each, at));
                     place = made(place, v.find(srv), Srv::new);
                     place = made(place, v.find(file), File::new);
                     place = made(place, v.find(unix), Unix::new);

@@ -179,6 +179,7 @@ final class ExternalAuthSchema {
                                 + "503 in both cases.");
                 o.constraint(ExternalAuthSchema::misplaced, misplacedSchema());
                 o.reserve("forwardBody", "questions with the body of the request");
+                o.foreign("url uri address authUrl", "write backendRef: {name: …} and path: …"); // Traefik
                 return v -> {
                     check(v, "allowedHeaders", v.get(sent), ExternalAuthConfig.OF_QUESTIONS);
                     check(v, "allowedResponseHeaders", v.get(copied), ExternalAuthConfig.OF_REQUESTS);

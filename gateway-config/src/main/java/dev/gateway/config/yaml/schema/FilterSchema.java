@@ -27,6 +27,7 @@ final class FilterSchema {
             entry("authbasic", "BasicAuth"), // nginx
             entry("authrequest", "ExternalAuth"), // nginx
             entry("brotli", "Compression"), // nginx
+            entry("bodysize", "BodyLimit"),
             entry("buffering", "BodyLimit"), // Traefik
             entry("circuitbreaker", "write circuitBreaker into the upstream"), // Traefik
             entry("clientmaxbodysize", "BodyLimit"), // nginx
@@ -55,6 +56,8 @@ final class FilterSchema {
             entry("localratelimit", "RateLimit"), // Envoy
             entry("mirror", "RequestMirror"), // nginx
             entry("mirroring", "RequestMirror"), // Traefik
+            entry("oauth2", "write ExternalAuth, with a server such as oauth2-proxy"), // Envoy
+            entry("oidc", "write ExternalAuth, with a server such as oauth2-proxy"),
             entry("passtlsclientcert", "ClientCertificate"), // Traefik
             entry("ratelimiting", "RateLimit"), // Kong
             entry("rbac", "write IPAccess, or requiredClaims in a JWT filter"), // Envoy

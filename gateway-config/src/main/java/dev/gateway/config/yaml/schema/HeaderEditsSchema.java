@@ -66,6 +66,10 @@ final class HeaderEditsSchema {
                             v.error(v.at("valueFile"), "valueFile: " + e.getMessage());
                         }
                     }
+                    String foreign = written == null ? null : ForeignPlaceholders.inValue(v.written("value"));
+                    if (foreign != null && !Secrets.isSecret(v.get(name), v.written("value"))) {
+                        v.warning(v.at("value"), "value: " + foreign);
+                    }
                     return new Header(
                             v.position(),
                             v.get(name),
@@ -77,7 +81,7 @@ final class HeaderEditsSchema {
 
     /** Edits. */
     static final ObjectType<HeaderEdits> EDITS = ObjectType.of(
-            "header edits",
+            "header edits section",
             "Changes to a header section. The gateway removes, then sets, then adds, whatever the "
                     + "order in the file.",
             o -> {
@@ -87,7 +91,7 @@ final class HeaderEditsSchema {
 
     /** Edits of responses. */
     static final ObjectType<ResponseHeaderModifier> RESPONSE = ObjectType.of(
-            "response header edits",
+            "response header edits section",
             "Changes to the header section of responses. The gateway removes, then sets, then adds, whatever the "
                     + "order in the file.",
             o -> {
@@ -105,6 +109,7 @@ final class HeaderEditsSchema {
     /** The keys of edits. */
     private record EditKeys<T>(Key<T, List<Header>> set, Key<T, List<Header>> add, Key<T, List<String>> remove) {
         static <T> EditKeys<T> of(ObjectType.Declaration<T> o, Function<T, HeaderEdits> edits) {
+            o.foreign("delete del unset", "remove");
             return new EditKeys<>(
                     o.defaulted(
                             "set",
@@ -129,6 +134,12 @@ final class HeaderEditsSchema {
         HeaderEdits read(Values v) {
             for (String name : v.get(remove)) {
                 refuseFraming(v, "remove", name);
+            }
+            if (v.isSound()
+                    && v.get(set).isEmpty()
+                    && v.get(add).isEmpty()
+                    && v.get(remove).isEmpty()) {
+                v.warning(v.position(), "this filter changes nothing: write set, add or remove");
             }
             return new HeaderEdits(v.position(), v.get(set), v.get(add), v.get(remove));
         }

@@ -96,6 +96,7 @@ final class HealthChecksSchema {
                         SUCCESS_RATE,
                         OutlierDetection::successRate,
                         "Also ejects endpoints that succeed less often than the others. {} takes the defaults.");
+                o.foreign("consecutiveErrors consecutiveFailures maxFails", "consecutive5xx");
                 return v -> {
                     if (v.get(base).isZero()) {
                         v.error(v.at("baseEjectionTime"), "baseEjectionTime: expected more than 0s");
@@ -143,6 +144,7 @@ final class HealthChecksSchema {
                                         "outlierDetection",
                                         "healthChecks is empty: add active or outlierDetection, or remove it"),
                         Map.of("minProperties", 1));
+                o.foreign("passive", "outlierDetection"); // nginx, Caddy
                 return v -> new HealthChecks(v.position(), v.find(active), v.find(outliers), v.get(close));
             });
 

@@ -83,6 +83,7 @@ final class HedgeSchema {
                         "Methods of requests that the gateway hedges. They must be idempotent, because two endpoints may "
                                 + "process the request.");
                 o.single("after");
+                o.foreign("maxAttempts attempts", "at most one further request is sent: remove it"); // gRPC
                 return v -> {
                     checkUse(v, v.get(after), v.get(methods));
                     return new HedgeConfig(v.position(), v.get(after), v.get(atLeast), v.get(budget), v.get(methods));

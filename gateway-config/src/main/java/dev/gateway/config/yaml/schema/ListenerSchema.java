@@ -41,20 +41,31 @@ final class ListenerSchema {
             entry("TCP", Protocol.TCP));
 
     private static final ScalarType<ForwardedHeaders> FORWARDED = Types.words(
-            entry("xForwarded", ForwardedHeaders.X_FORWARDED),
-            entry("forwarded", ForwardedHeaders.FORWARDED),
-            entry("both", ForwardedHeaders.BOTH),
-            entry("off", ForwardedHeaders.OFF));
+            Types.ordered(
+                    entry("xForwarded", ForwardedHeaders.X_FORWARDED),
+                    entry("forwarded", ForwardedHeaders.FORWARDED),
+                    entry("both", ForwardedHeaders.BOTH),
+                    entry("off", ForwardedHeaders.OFF)),
+            Map.of(),
+            Map.of("on", "xForwarded", "true", "xForwarded", "false", "off", "none", "off"));
 
-    private static final ScalarType<Via> VIA = Types.words(entry("auto", Via.AUTO), entry("always", Via.ALWAYS));
+    private static final ScalarType<Via> VIA = Types.words(
+            Types.ordered(entry("auto", Via.AUTO), entry("always", Via.ALWAYS)),
+            Map.of(),
+            Map.of("true", "always", "on", "always", "false", "auto", "off", "auto", "never", "auto"));
 
     private static final ScalarType<HeadersWithUnderscores> UNDERSCORES = Types.words(
-            entry("reject", HeadersWithUnderscores.REJECT),
-            entry("drop", HeadersWithUnderscores.DROP),
-            entry("allow", HeadersWithUnderscores.ALLOW));
+            Types.ordered(
+                    entry("reject", HeadersWithUnderscores.REJECT),
+                    entry("drop", HeadersWithUnderscores.DROP),
+                    entry("allow", HeadersWithUnderscores.ALLOW)),
+            Map.of(),
+            Map.of("true", "allow", "on", "allow", "false", "drop", "off", "drop")); // nginx
 
-    private static final ScalarType<HalfClose> HALF_CLOSE =
-            Types.words(entry("abort", HalfClose.ABORT), entry("allow", HalfClose.ALLOW));
+    private static final ScalarType<HalfClose> HALF_CLOSE = Types.words(
+            Types.ordered(entry("abort", HalfClose.ABORT), entry("allow", HalfClose.ALLOW)),
+            Map.of(),
+            Map.of("true", "allow", "on", "allow", "false", "abort", "off", "abort"));
 
     private static final ObjectType<ProxyProtocol> PROXY_PROTOCOL = ObjectType.of(
             "proxyProtocol section", "Reads the PROXY protocol, v1 or v2, at the start of each connection.", o -> {
@@ -64,6 +75,7 @@ final class ListenerSchema {
                         ProxyProtocol::trustedCidrs,
                         "Peers that must send the PROXY protocol. Other peers are served without it; the "
                                 + "gateway closes the connection of one that sends it.");
+                o.single(text -> "{trustedCidrs: […]} with the addresses that send it");
                 return v -> new ProxyProtocol(v.position(), v.get(cidrs));
             });
 
@@ -137,6 +149,13 @@ final class ListenerSchema {
                         256,
                         Limits::maxConcurrentStreams,
                         "Maximum number of concurrent requests on one HTTP/2 connection.");
+                o.foreign(
+                        "maxHeaderSize headerSize largeClientHeaderBuffers maxRequestHeadersKb",
+                        "maxHeaderBytes"); // nginx, Envoy
+                o.foreign("rate requestsPerSecond", "write filters: [{type: RateLimit, rateLimit: …}] into a rule");
+                o.foreign(
+                        "maxRequestsPerConnection keepaliveRequests",
+                        "connections end by age: write timeouts: {maxConnectionAge: …} into the listener"); // nginx
                 return v -> {
                     for (var key : List.of(requestLine, headerBytes)) {
                         if (v.get(key) < 64 || v.get(key) > 16 << 20) {
@@ -152,6 +171,12 @@ final class ListenerSchema {
                                         + " clients need twice as many open files, but a process may" + " have " + files
                                         + " here (ulimit -n): clients beyond half of these wait");
                     }
+                    if (written != null && v.get(perClient) > written) {
+                        v.warning(
+                                v.atKey(perClient.name()),
+                                "maxConnectionsPerClient has no effect: maxConnections is " + written
+                                        + ": write a smaller one");
+                    }
                     return new Limits(
                             v.position(),
                             v.get(requestLine),
@@ -163,14 +188,12 @@ final class ListenerSchema {
                 };
             });
 
+    private static final Duration HANDSHAKE = Duration.ofSeconds(10);
+
     private static final ObjectType<Timeouts> TIMEOUTS =
             ObjectType.of("listener timeouts section", "Time limits of client connections; 0s means no limit.", o -> {
                 var tls = o.defaulted(
-                        "tlsHandshake",
-                        Types.DURATION,
-                        seconds(10),
-                        Timeouts::tlsHandshake,
-                        "Time for a TLS handshake.");
+                        "tlsHandshake", Types.DURATION, HANDSHAKE, Timeouts::tlsHandshake, "Time for a TLS handshake.");
                 var headers = o.defaulted(
                         "requestHeaders",
                         Types.DURATION,
@@ -201,6 +224,7 @@ final class ListenerSchema {
                         seconds(60),
                         Timeouts::responseWriteIdle,
                         "How long a client may read nothing of a response that is ready for it.");
+                o.foreign("request", "write timeouts: {request: …} into a rule");
                 return v -> new Timeouts(
                         v.position(), v.get(tls), v.get(headers), v.get(body), v.get(idle), v.get(age), v.get(write));
             });
@@ -332,9 +356,31 @@ final class ListenerSchema {
                         values -> null,
                         ofRequestsSchema(
                                 h2cUpgrade, halfClose, trusted, forwarded, via, underscores, pages)); // see onlyHttp
+                o.foreign("http2 h2", "HTTP and HTTPS listeners accept HTTP/2 already: remove it"); // nginx
+                o.foreign(
+                        "h2c",
+                        "HTTP listeners accept HTTP/2 with prior knowledge already: write h2cUpgrade for the Upgrade header");
+                o.foreign(
+                        "hostname hostnames host hosts serverName",
+                        "write hostnames into a route"); // nginx, Gateway API
+                o.foreign("routes rules locations", "write routes beside listeners, with parentRefs: [{name: …}]");
+                o.foreign("clientMaxBodySize", "write limits: {maxBody: …}"); // nginx
+                o.foreign("trustForwardHeader forwardedAllowIps", "trustedProxies"); // Traefik
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");
+                    }
+                    if (v.get(protocol) == Protocol.HTTP
+                            && !v.get(timeouts).tlsHandshake().equals(HANDSHAKE)) {
+                        v.warning(
+                                v.at(v.get(timeouts), "tlsHandshake"),
+                                "tlsHandshake has no effect on protocol HTTP: remove it");
+                    }
+                    if (v.written("address").matches("(eth|en[ops]|wlan|docker|br-)[0-9a-z]*|lo")) {
+                        v.warning(
+                                v.at("address"),
+                                "address: '" + v.written("address")
+                                        + "' looks like a network interface: write its address");
                     }
                     ListenerTlsSchema.checkMode(v, v.get(protocol), v.find(tls));
                     if (!v.get(protocol).isHttp()) {

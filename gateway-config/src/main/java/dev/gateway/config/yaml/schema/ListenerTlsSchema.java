@@ -41,19 +41,33 @@ final class ListenerTlsSchema {
             "sessionTimeout",
             "clientCaChange");
 
-    private static final ScalarType<Version> VERSION =
-            Types.words(entry("TLSv1.2", Version.TLS_1_2), entry("TLSv1.3", Version.TLS_1_3));
+    private static final List<String> TLS_13 =
+            List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
+
+    /** What others call versions. */
+    static final Map<String, String> VERSIONS =
+            Map.of("1.2", "TLSv1.2", "1.3", "TLSv1.3", "versiontls12", "TLSv1.2", "versiontls13", "TLSv1.3"); // Traefik
+
+    private static final ScalarType<Version> VERSION = Types.words(
+            Types.ordered(entry("TLSv1.2", Version.TLS_1_2), entry("TLSv1.3", Version.TLS_1_3)), Map.of(), VERSIONS);
 
     private static final ScalarType<CaChange> CA_CHANGE =
             Types.words(entry("keep", CaChange.KEEP), entry("close", CaChange.CLOSE));
 
     private static final ScalarType<ClientAuth> CLIENT_AUTH = Types.words(
-            entry("none", ClientAuth.NONE),
-            entry("optional", ClientAuth.OPTIONAL),
-            entry("required", ClientAuth.REQUIRED));
+            Types.ordered(
+                    entry("none", ClientAuth.NONE),
+                    entry("optional", ClientAuth.OPTIONAL),
+                    entry("required", ClientAuth.REQUIRED)),
+            Map.of(),
+            Map.of("true", "required", "on", "required", "false", "none", "off", "none"));
 
     private static final ScalarType<UnknownServerName> UNKNOWN_SERVER_NAME = Types.words(
-            entry("firstCertificate", UnknownServerName.FIRST_CERTIFICATE), entry("refuse", UnknownServerName.REFUSE));
+            Types.ordered(
+                    entry("firstCertificate", UnknownServerName.FIRST_CERTIFICATE),
+                    entry("refuse", UnknownServerName.REFUSE)),
+            Map.of(),
+            Map.of("reject", "refuse", "strict", "refuse", "allow", "firstCertificate"));
 
     private static final ScalarType<String> ALPN = Types.words(entry("h2", "h2"), entry("http/1.1", "http/1.1"));
 
@@ -70,6 +84,8 @@ final class ListenerTlsSchema {
                         CertificateRef::keyFile,
                         "PEM file of the unencrypted private key: PKCS#8, PKCS#1 or SEC 1. It may be the file of "
                                 + "certFile.");
+                o.single(text -> text.matches("[A-Za-z0-9./_-]+") ? "{certFile: " + text + ", keyFile: …}" : null);
+                o.foreign("name secretName", "write certFile and keyFile, both files"); // Gateway API
                 return v -> new CertificateRef(v.position(), v.get(certFile), v.get(keyFile));
             });
 
@@ -176,6 +192,13 @@ final class ListenerTlsSchema {
                                 tls -> ifTerminated(tls, tls.clients().caChange()),
                                 "What happens to open connections when caFile or crlFile changes.");
                 o.constraint(ListenerTlsSchema::modeProblem, modeSchema());
+                o.foreign("cert certificate", "write certificateRefs: [{certFile: …, keyFile: …}]");
+                o.foreign(
+                        "acme letsencrypt certResolver",
+                        "the gateway gets no certificates itself: write certificateRefs, whose files it reads again when they change"); // Traefik, Caddy
+                o.foreign("sni strictSni sniStrict", "write unknownServerName: refuse"); // Traefik
+                o.foreign("hsts", "write a ResponseHeaderModifier with Strict-Transport-Security into the rules");
+                o.foreign("ocspStapling sslStapling", "the gateway does not staple OCSP responses: remove it"); // nginx
                 return v -> {
                     Path caPath = v.find(caFile);
                     if (v.get(clientAuth) != ClientAuth.NONE && caPath == null) {
@@ -197,6 +220,7 @@ final class ListenerTlsSchema {
                                 v.at("sessionTimeout"),
                                 "sessionTimeout: expected at least 1s; sessionTickets: false ends tickets");
                     }
+                    suites(v, v.get(ciphers));
                     if (v.get(minVersion).compareTo(v.get(maxVersion)) > 0) {
                         v.error(v.at("minVersion"), "minVersion is newer than maxVersion");
                     }
@@ -225,6 +249,17 @@ final class ListenerTlsSchema {
             });
 
     private ListenerTlsSchema() {}
+
+    /** A list with some suites of TLS 1.3 looks as if the others were off. */
+    static void suites(Values v, List<String> ciphers) {
+        List<String> written = ciphers.stream().filter(TLS_13::contains).toList();
+        if (!written.isEmpty() && !written.containsAll(TLS_13)) {
+            v.warning(
+                    v.atKey("ciphers"),
+                    "ciphers: the list has no effect on TLS 1.3, where BoringSSL offers all suites: remove "
+                            + String.join(", ", written));
+        }
+    }
 
     /** Returns what is wrong with the protocol of a listener and its TLS. */
     static ObjectType.@Nullable Finding problem(Values values) {

@@ -116,6 +116,7 @@ final class LoadBalancerSchema {
                                 ObjectType.requires("hash"),
                                 "else",
                                 Map.of("not", ObjectType.requires("hash"))));
+                o.foreign("sticky stickySession", "write sessionPersistence into the upstream");
                 return v -> {
                     List<HashKey> keys = v.find(hash);
                     if (v.get(factor) > 0 && v.get(factor) < 100) {

@@ -14,17 +14,26 @@ import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Secrets;
 import dev.gateway.config.yaml.type.Types;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What a match is, key by key. */
 final class MatchSchema {
-    private static final ScalarType<PathType> PATH_TYPE = Types.words(
-            entry("PathPrefix", PathType.PATH_PREFIX),
-            entry("Exact", PathType.EXACT),
-            entry("RegularExpression", PathType.REGULAR_EXPRESSION));
+    private static final String EXPRESSION = "RegularExpression";
+    private static final Map<String, String> FOREIGN = Map.of("regex", EXPRESSION, "regexp", EXPRESSION);
 
-    private static final ScalarType<ValueType> VALUE_TYPE =
-            Types.words(entry("Exact", ValueType.EXACT), entry("RegularExpression", ValueType.REGULAR_EXPRESSION));
+    private static final ScalarType<PathType> PATH_TYPE = Types.words(
+            Types.ordered(
+                    entry("PathPrefix", PathType.PATH_PREFIX),
+                    entry("Exact", PathType.EXACT),
+                    entry(EXPRESSION, PathType.REGULAR_EXPRESSION)),
+            Map.of(),
+            FOREIGN);
+
+    private static final ScalarType<ValueType> VALUE_TYPE = Types.words(
+            Types.ordered(entry("Exact", ValueType.EXACT), entry(EXPRESSION, ValueType.REGULAR_EXPRESSION)),
+            Map.of(),
+            FOREIGN);
 
     private static final ObjectType<PathMatch> PATH =
             ObjectType.of("path match", "A condition on the path, without the query.", o -> {
@@ -40,12 +49,23 @@ final class MatchSchema {
                         Types.TEXT,
                         PathMatch::value,
                         "A path that begins with '/', or a regular expression in RE2 syntax for the whole " + "path.");
+                o.foreign("prefix pathPrefix", "write type: PathPrefix, value: …"); // Envoy
+                o.foreign("exact path", "write type: Exact, value: …"); // Envoy
+                o.foreign("regex safeRegex", "write type: RegularExpression, value: …"); // Envoy
+                o.foreign("ignoreCase caseSensitive", "write type: RegularExpression, value: '(?i)…'"); // Envoy
                 return v -> {
                     String text = v.get(value);
                     boolean secret = v.isFromEnvironment("value");
                     String problem = v.has("value") ? pathProblem(v.get(type), text, secret) : null;
                     if (problem != null) {
                         v.error(v.at("value"), "value: " + problem);
+                    } else if (v.get(type) != PathType.REGULAR_EXPRESSION && text.indexOf('*') >= 0) {
+                        v.warning(
+                                v.at("value"),
+                                "value: '*' stands for itself: "
+                                        + (text.endsWith("/*")
+                                                ? "a PathPrefix without it matches all paths below"
+                                                : "write type: RegularExpression for a pattern"));
                     }
                     return new PathMatch(v.position(), v.get(type), problem == null ? text : "/", secret);
                 };
@@ -84,6 +104,7 @@ final class MatchSchema {
                 o.foreign(
                         "clientAddresses clientAddress clientIp sourceIp remoteAddr ip",
                         "no match has the client's address: write a filter of type IPAccess");
+                o.foreign("scheme", "write parentRefs of an HTTP or HTTPS listener into the route");
                 return v -> {
                     PathMatch written = v.find(path);
                     PathMatch compared =
@@ -120,7 +141,8 @@ final class MatchSchema {
             return Types.regexProblem(value);
         }
         if (!value.startsWith("/")) {
-            return "a path begins with '/'" + (secret ? "" : ", not " + MessageText.quote(value));
+            return "a path begins with '/'"
+                    + (secret ? "" : ", not " + MessageText.quote(value) + ": write " + MessageText.quote("/" + value));
         }
         if (value.indexOf('?') >= 0 || value.indexOf('#') >= 0) {
             return "a path has no '?' or '#': match the query with queryParams";

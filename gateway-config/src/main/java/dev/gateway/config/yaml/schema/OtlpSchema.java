@@ -15,10 +15,14 @@ final class OtlpSchema {
                 var endpoint = o.defaulted(
                         "endpoint",
                         Types.url(
-                                // no '@', which credentials that anybody may read would come before; no '?' and '#'
-                                "https?://[!-\"$->A-~]*[!-\"$-.0->A-~]",
-                                "a URL such as http://127.0.0.1:4318, without /v1/traces, '/' and query; credentials are for"
-                                        + " headersFile"),
+                                        // no '@', which credentials that anybody may read would come before; no '?' and
+                                        // '#'
+                                        "https?://[!-\"$->A-~]*[!-\"$-.0->A-~]",
+                                        "a URL such as http://127.0.0.1:4318, without /v1/traces, '/' and query; credentials are for"
+                                                + " headersFile")
+                                .explained(text -> text.matches("[A-Za-z0-9.-]+:[0-9]+")
+                                        ? ": did you mean 'http://" + text + "'?"
+                                        : ""),
                         "http://localhost:4318",
                         OtlpConfig::endpoint,
                         "URL of the receiver, without /v1/traces and /v1/metrics.");
@@ -46,7 +50,13 @@ final class OtlpSchema {
                         Duration.ofSeconds(10),
                         OtlpConfig::timeout,
                         "Time for a request to the receiver.");
+                o.single("endpoint");
+                o.foreign("protocol", "the gateway sends OTLP over HTTP: remove it");
+                o.foreign("url", "endpoint");
                 return v -> {
+                    if (v.get(endpoint).matches(".*/v1/[a-z]+")) {
+                        v.error(v.at("endpoint"), "endpoint: remove /v1 and what follows: the gateway adds it");
+                    }
                     if (v.has("caFile") && !v.get(endpoint).startsWith("https:")) {
                         v.warning(v.atKey("caFile"), "caFile has no effect on an endpoint without https");
                     }
@@ -89,6 +99,9 @@ final class OtlpSchema {
                         EXPORT,
                         MetricsConfig::export,
                         "Sends all metrics to the receiver of otlp at an interval. {} takes the defaults.");
+                o.foreign(
+                        "port path prometheus address",
+                        "the admin listener serves /metrics: write admin: {port: …} for another port");
                 return v -> new MetricsConfig(v.position(), v.get(filters), v.find(export));
             });
 

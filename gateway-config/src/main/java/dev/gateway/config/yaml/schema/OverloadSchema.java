@@ -53,6 +53,7 @@ final class OverloadSchema {
                         OverloadConfig::requestsInFlight,
                         "Maximum number of requests, tunnels and WebSockets in progress. Each event loop has an equal "
                                 + "part. Without this limit, the heap that requests take limits them.");
+                o.foreign("maxHeap memory", "heap");
                 return v -> {
                     for (var key : List.of(heap, directMemory, openFiles)) {
                         check(v, key);

@@ -15,6 +15,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Filter that limits requests, key by key. */
@@ -80,7 +82,7 @@ final class RateLimitSchema {
                                 + "reload keeps what a limit of this name has counted.");
                 var requests = o.optional(
                         "requests",
-                        Types.integer(1, MOST_REQUESTS),
+                        Types.integer(1, MOST_REQUESTS).explained(RateLimitSchema::perInterval),
                         limit -> {
                             Rate rate = rate(limit, Unit.REQUESTS);
                             return rate == null ? null : (int) rate.quota();
@@ -162,6 +164,7 @@ final class RateLimitSchema {
                                                 + "flight: remove it")
                                 : null,
                         Map.of("dependentRequired", Map.of("store", List.of("requests"))));
+                o.foreign("rate limit", "requests");
                 return v -> {
                     Integer most = v.find(inFlight);
                     return new Limit(
@@ -205,6 +208,12 @@ final class RateLimitSchema {
             });
 
     private RateLimitSchema() {}
+
+    /** Returns the keys for a rate that was written as one text, such as nginx's 10r/s; empty for another text. */
+    private static String perInterval(String text) {
+        Matcher rate = Pattern.compile("([0-9]+)r?/(s|m|h)[a-z]*").matcher(text);
+        return rate.matches() ? ": write requests: " + rate.group(1) + ", interval: 1" + rate.group(2) : "";
+    }
 
     private static @Nullable Rate rate(Limit limit, Unit unit) {
         Rate rate = limit.rate();

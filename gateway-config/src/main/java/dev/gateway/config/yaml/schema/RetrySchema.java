@@ -125,6 +125,7 @@ final class RetrySchema {
                 o.foreign("timeout", "write timeouts: {request: …} into the rule");
                 o.foreign("initialInterval interval delay baseInterval retryBackOff", "backoff");
                 o.foreign("retriableStatusCodes statusCodes statuses", "codes");
+                o.foreign("count retries tries maxRetries", "attempts");
                 return v -> {
                     checkUse(v, v.get(attempts), v.get(codes), v.find(on));
                     if (v.get(buffer) > MAX_BUFFER) {

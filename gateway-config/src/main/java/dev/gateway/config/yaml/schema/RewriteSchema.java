@@ -41,6 +41,14 @@ final class RewriteSchema {
                         "Replacement for the prefix that the rule matched, with type ReplacePrefixMatch.");
                 TypeKeys.choice(
                         o, Map.of("ReplaceFullPath", "replaceFullPath", "ReplacePrefixMatch", "replacePrefixMatch"));
+                o.single(text -> text.startsWith("/")
+                        ? "{type: ReplacePrefixMatch, replacePrefixMatch: " + text + "}, or ReplaceFullPath"
+                        : null);
+                o.foreign(
+                        "regex replacement",
+                        "a rewrite knows no regular expressions: write type: ReplacePrefixMatch, replacePrefixMatch: …");
+                o.foreign("prefix", "replacePrefixMatch");
+                o.foreign("fullPath", "replaceFullPath");
                 return v -> {
                     String value = v.get(type) == PathRewriteType.REPLACE_FULL_PATH ? v.find(full) : v.find(prefix);
                     if (value != null && (value.indexOf('?') >= 0 || value.indexOf('#') >= 0)) {
@@ -81,6 +89,9 @@ final class RewriteSchema {
                         List.of(),
                         RequestRedirect::headers,
                         "Further header fields of the answer.");
+                o.foreign("to url location", "write scheme, hostname, port and path");
+                o.foreign("permanent", "write statusCode: 301"); // Traefik
+                o.foreign("host", "hostname");
                 return v -> {
                     if (Stream.of("scheme", "hostname", "path", "port").noneMatch(v::has)) {
                         v.error(
@@ -104,6 +115,10 @@ final class RewriteSchema {
                 var hostname = o.optional(
                         "hostname", Types.EXACT_HOSTNAME, UrlRewrite::hostname, "Host name that the upstream gets.");
                 var path = o.optional("path", PATH, UrlRewrite::path, "Path that the upstream gets.");
+                o.foreign(
+                        "regex replacement",
+                        "a rewrite knows no regular expressions: write path: {type: ReplacePrefixMatch, replacePrefixMatch: …}");
+                o.foreign("host", "hostname");
                 return v -> new UrlRewrite(v.position(), v.find(hostname), v.find(path));
             });
 

@@ -34,6 +34,7 @@ public final class RootSchema {
                         "How long the gateway still accepts new connections after /ready has begun to fail. "
                                 + "It is part of timeout.");
                 o.single("timeout");
+                o.foreign("grace graceTimeOut period", "timeout"); // Traefik
                 return v -> {
                     if (v.get(acceptFor).compareTo(v.get(timeout)) > 0) {
                         v.error(v.at("acceptFor"), "acceptFor is part of 'timeout' and cannot be longer");
@@ -57,6 +58,8 @@ public final class RootSchema {
                         Duration.ofSeconds(30),
                         ResolverConfig::maxTtl,
                         "How long the gateway uses an answer of DNS, if its time to live (TTL) is longer; at least 1s.");
+                o.single("nameServers");
+                o.foreign("valid ttl", "maxTtl"); // nginx
                 return v -> {
                     if (v.get(maxTtl).toSeconds() < 1) {
                         v.error(v.at("maxTtl"), "maxTtl: expected at least 1s");
@@ -147,7 +150,7 @@ public final class RootSchema {
             var workers = o.onReload(ReloadEffect.RESTART)
                     .defaulted(
                             "workers",
-                            Types.integer(0, 1024),
+                            Types.integer(0, 1024).explained(text -> text.equals("auto") ? ": write 0" : ""),
                             0,
                             GatewayConfig::workers,
                             "Number of event loops; 0 means one for each available core.");
@@ -170,6 +173,12 @@ public final class RootSchema {
                     GatewayConfig::connect,
                     "Who may reach which hosts with CONNECT or as a plain forward proxy. The gateway "
                             + "refuses both without this key.");
+            o.foreign("workerThreads workerConnections", "workers"); // nginx
+            o.foreign("maxConnections", "write listeners: [{limits: {maxConnections: …}}]");
+            o.foreign("http staticResources", "write listeners, routes and upstreams"); // nginx, Traefik, Envoy
+            o.foreign("server", "write listeners, routes and upstreams"); // nginx
+            o.foreign("defaults global", "every listener, rule and upstream has its own keys"); // HAProxy
+            o.foreign("gateways", "listeners"); // Gateway API
             return v -> new GatewayConfig(
                     v.position(),
                     v.get(listeners),

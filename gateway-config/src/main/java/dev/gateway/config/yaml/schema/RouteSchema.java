@@ -23,6 +23,8 @@ final class RouteSchema {
     static final ObjectType<ParentRef> PARENT_REF =
             ObjectType.of("parent reference", "A reference to a listener.", o -> {
                 var name = o.required("name", Types.NAME, ParentRef::name, "Name of the listener.");
+                o.foreign("port sectionName", "a listener has one port: remove it"); // Gateway API
+                o.foreign("namespace group kind", "remove it"); // Gateway API
                 return v -> new ParentRef(v.position(), v.get(name));
             });
 
@@ -36,16 +38,21 @@ final class RouteSchema {
                     "route host name",
                     "A host name, or '*.' and a domain for all names below it, whatever their number of labels.");
 
+    private static final ScalarType<Integer> WEIGHT = Types.integer(0, 1_000_000);
+
     private static final ObjectType<BackendRef> BACKEND_REF =
             ObjectType.of("backend reference", "An upstream with its share of requests.", o -> {
                 var name = o.required("name", Types.NAME, BackendRef::name, "Name of the upstream.");
                 var weight = o.defaulted(
                         "weight",
-                        Types.integer(0, 1_000_000),
+                        WEIGHT,
                         1,
                         BackendRef::weight,
                         "Share of requests relative to the other references; 0 means none.");
-                return v -> new BackendRef(v.position(), v.get(name), v.get(weight));
+                o.foreign("port host url", "write endpoints into the upstream that name refers to"); // Gateway API
+                o.foreign("namespace group kind", "remove it"); // Gateway API
+                return v ->
+                        new BackendRef(v.position(), v.get(name), v.isReadable("weight", WEIGHT) ? v.get(weight) : 1);
             });
 
     private static final ObjectType<Timeouts> TIMEOUTS =
@@ -76,6 +83,7 @@ final class RouteSchema {
                 o.foreign("connect proxyConnect", "write timeouts: {connect: …} into the upstream");
                 o.foreign("response responseHeaders server", "write timeouts: {responseHeaders: …} into the upstream");
                 o.foreign("perTry attempt", "backendRequest");
+                o.foreign("tlsHandshake", "write timeouts: {tlsHandshake: …} into the upstream");
                 return v -> {
                     Duration whole = v.get(request);
                     if (!whole.isZero() && v.get(backend).compareTo(whole) > 0) {
@@ -115,6 +123,8 @@ final class RouteSchema {
                     new ListType<>(rule(types), 1),
                     RouteConfig::rules,
                     "The rules. The most specific match of all routes wins.");
+            o.foreign("listener listeners entryPoints gateway", "parentRefs"); // Traefik
+            o.foreign("priority", "precedence follows from the matches, not from a number: remove it"); // Traefik
             return v -> {
                 String given = v.find(name);
                 return new RouteConfig(
@@ -205,6 +215,14 @@ final class RouteSchema {
             o.foreign("prefix pathPrefix", "write matches: [{path: {value: …}}]");
             o.foreign("rewriteTarget rewrite", "write filters: [{type: URLRewrite, urlRewrite: …}]");
             o.foreign("redirect return", "write filters: [{type: RequestRedirect, requestRedirect: …}]");
+            o.foreign("host", "write filters: [{type: URLRewrite, urlRewrite: {hostname: …}}]");
+            o.foreign("gzip compress", "write filters: [{type: Compression}]"); // nginx
+            o.foreign(
+                    "auth authentication", "write a filter: BasicAuth, APIKey, JWT, ClientCertificate or ExternalAuth");
+            o.foreign("cache proxyCache", "the gateway has no cache: remove it"); // nginx
+            o.foreign("buffering proxyBuffering", "the gateway streams bodies: remove it"); // nginx
+            o.foreign("plugins", "filters"); // Kong
+            o.foreign("priority", "precedence follows from the matches, not from a number: remove it"); // Traefik
             return v -> {
                 if (v.get(upgrades).isEmpty() && v.has("webSocket")) {
                     v.warning(v.atKey("webSocket"), "webSocket has no effect: upgrades allows nothing");

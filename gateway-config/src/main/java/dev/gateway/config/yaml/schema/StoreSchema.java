@@ -131,7 +131,7 @@ final class StoreSchema {
         if (!url.matches()) {
             throw new InvalidException("expected the URL of a Redis server such as redis://redis.example:6379/0"
                     + (text.indexOf('@') < 0
-                            ? ", not " + MessageText.quote(text)
+                            ? ", not " + MessageText.quote(text) + otherwise(text)
                             : "; in user and password, write other signs than letters and digits as %40 and so on"));
         }
         String scheme = url.group(1).toLowerCase(Locale.ROOT);
@@ -151,6 +151,12 @@ final class StoreSchema {
                 database == null || database.isEmpty() ? 0 : Integer.parseInt(database),
                 decoded(url.group(2)),
                 decoded(url.group(3)));
+    }
+
+    private static String otherwise(String text) {
+        return text.matches("[A-Za-z0-9.-]+:[0-9]+")
+                ? ": did you mean 'redis://" + text + "'?"
+                : text.matches("rediss?://.*/[^0-9].*") ? ": a database is a number" : "";
     }
 
     private static @Nullable String decoded(@Nullable String part) throws InvalidException {

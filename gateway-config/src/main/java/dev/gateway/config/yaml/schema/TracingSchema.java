@@ -13,6 +13,7 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** What traces are, key by key; named as OpenTelemetry names them. */
 final class TracingSchema {
@@ -30,6 +31,7 @@ final class TracingSchema {
                         1.0,
                         Sampler::ratio,
                         "Share of all other traces to sample, selected by trace ID.");
+                o.single("ratio");
                 return v -> new Sampler(v.position(), v.get(parentBased), v.get(ratio));
             });
 
@@ -68,9 +70,12 @@ final class TracingSchema {
                 "propagators",
                 new ListType<>(
                         Types.words(
-                                entry("tracecontext", Propagator.TRACE_CONTEXT),
-                                entry("b3", Propagator.B3),
-                                entry("b3multi", Propagator.B3_MULTI)),
+                                Types.ordered(
+                                        entry("tracecontext", Propagator.TRACE_CONTEXT),
+                                        entry("b3", Propagator.B3),
+                                        entry("b3multi", Propagator.B3_MULTI)),
+                                Map.of(),
+                                Map.of("w3c", "tracecontext", "traceparent", "tracecontext")),
                         1),
                 List.of(Propagator.TRACE_CONTEXT),
                 TracingConfig::propagators,
@@ -88,6 +93,9 @@ final class TracingSchema {
                 EXPORT,
                 tracing -> tracing.mode() == Mode.EXPORT ? tracing.export() : null,
                 "How the gateway sends spans. Only with mode export.");
+        o.foreign("jaeger zipkin otlp endpoint", "write mode: export, and the receiver of OTLP in otlp: {endpoint: …}");
+        o.foreign("sampling sampleRate ratio", "write sampler: {ratio: …}");
+        o.foreign("enabled", "mode");
         return v -> {
             if (v.has("export") && v.get(mode) != Mode.EXPORT) {
                 v.warning(v.atKey("export"), "export has no effect without mode: export");

@@ -77,6 +77,7 @@ final class UpgradeSchema {
                         webSocket -> webSocket.allowedOrigins().isEmpty() ? null : webSocket.allowedOrigins(),
                         "Origins of pages that may open a WebSocket. The gateway answers others with 403. "
                                 + "Without this key all may.");
+                o.foreign("timeout", "idle");
                 return v -> {
                     List<String> allowed = v.find(origins);
                     return new WebSocket(v.position(), timeouts.of(v), allowed == null ? List.of() : allowed);

@@ -49,9 +49,12 @@ final class UpstreamSchema {
                     entry("ws", "WebSockets need no protocol: remove it")));
 
     private static final ScalarType<SendProxyProtocol> SEND_PROXY_PROTOCOL = Types.words(
-            entry("none", SendProxyProtocol.NONE),
-            entry("v1", SendProxyProtocol.V1),
-            entry("v2", SendProxyProtocol.V2));
+            Types.ordered(
+                    entry("none", SendProxyProtocol.NONE),
+                    entry("v1", SendProxyProtocol.V1),
+                    entry("v2", SendProxyProtocol.V2)),
+            Map.of(),
+            Map.of("true", "v2", "on", "v2", "false", "none", "off", "none"));
 
     private static final ObjectType<CircuitBreaker> CIRCUIT_BREAKER = ObjectType.of(
             "circuitBreaker section",
@@ -79,6 +82,9 @@ final class UpstreamSchema {
                         CircuitBreaker::maxRequests,
                         "Maximum number of requests in flight.");
                 o.reserve("maxRetries", "a limit on retries in flight");
+                o.foreign(
+                        "expression",
+                        "it has limits alone, and healthChecks: {outlierDetection: …} ejects endpoints"); // Traefik
                 return v -> new CircuitBreaker(v.position(), v.get(connections), v.get(pending), v.get(requests));
             });
 
@@ -122,6 +128,7 @@ final class UpstreamSchema {
                         Timeouts::maxLifetime,
                         "Age after which a connection takes no new request. The gateway varies it at random, "
                                 + "so that connections do not end together.");
+                o.foreign("request", "write timeouts: {request: …} into a rule");
                 return v -> new Timeouts(
                         v.position(),
                         v.get(connect),
@@ -214,6 +221,12 @@ final class UpstreamSchema {
                                 List.of(
                                         ifProtocol("h2", ObjectType.requires("tls")),
                                         ifProtocol("h2c", Map.of("not", ObjectType.requires("tls"))))));
+                o.foreign("maxFails failTimeout", "write healthChecks: {outlierDetection: …}"); // nginx
+                o.foreign("connectTimeout", "write timeouts: {connect: …}");
+                o.foreign(
+                        "keepalive keepaliveConnections",
+                        "idle connections are kept already: write timeouts: {idle: …} for how long"); // nginx
+                o.foreign("resolve", "write endpoints: [{dns: …, port: …}]"); // nginx
                 return v -> {
                     UpstreamConfig.Protocols protocols =
                             new UpstreamConfig.Protocols(v.get(protocol), v.find(tls), v.get(proxyProtocol));

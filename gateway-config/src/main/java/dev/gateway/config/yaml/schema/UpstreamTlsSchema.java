@@ -12,11 +12,17 @@ import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** What TLS to endpoints and parent proxies is, key by key. */
 final class UpstreamTlsSchema {
     private static final ScalarType<Version> VERSION = Types.words(
-            entry("TLSv1.1", Version.TLS_1_1), entry("TLSv1.2", Version.TLS_1_2), entry("TLSv1.3", Version.TLS_1_3));
+            Types.ordered(
+                    entry("TLSv1.1", Version.TLS_1_1),
+                    entry("TLSv1.2", Version.TLS_1_2),
+                    entry("TLSv1.3", Version.TLS_1_3)),
+            Map.of(),
+            ListenerTlsSchema.VERSIONS);
 
     /** Also of parent proxies. */
     static final ObjectType<Tls> TLS =
@@ -64,12 +70,14 @@ final class UpstreamTlsSchema {
                         tls -> tls.offer().ciphers(),
                         "Cipher suites by their OpenSSL or JDK names. An empty list means a safe selection.");
                 o.together("certFile", "keyFile");
+                o.foreign("insecure skipVerify", "verify");
                 return v -> {
                     if (!v.get(verify)) {
                         v.warning(
                                 v.at("verify"),
                                 "verify: false lets anybody on the network path read and change the traffic");
                     }
+                    ListenerTlsSchema.suites(v, v.get(ciphers));
                     TlsOffer offer = new TlsOffer(v.get(minVersion), v.get(maxVersion), v.get(ciphers));
                     check(v, offer);
                     return new Tls(

@@ -166,6 +166,15 @@ final class Hints {
         return found;
     }
 
+    /** Whether a mapping is a name with a value, in place of an object that has a key for each. */
+    boolean isPair(Node.Mapping mapping, Map<String, ? extends Key<?, ?>> keys) {
+        return mapping.entries().size() == 1
+                && mapping.entries().values().iterator().next().value() instanceof Node.Scalar
+                && mapping.entries().keySet().stream()
+                        .noneMatch(key -> keys.containsKey(key) || Suggestions.nearest(key, keys.keySet()) != null)
+                && pairs(mapping, keys) != null;
+    }
+
     /** Returns a list without its brackets, of a mapping whose keys are names of the user's. */
     private @Nullable String pairs(Node.Mapping mapping, Map<String, ? extends Key<?, ?>> keys) {
         Map.Entry<String, Node.Entry> first = mapping.entries().isEmpty()

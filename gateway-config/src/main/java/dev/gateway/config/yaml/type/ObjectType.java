@@ -187,14 +187,19 @@ public final class ObjectType<T> extends Type<T> {
         Scope quiet = scope;
         Node.Mapping mapping;
         Set<String> meant = Set.of();
-        if (node instanceof Node.Mapping written) {
+        if (node instanceof Node.Mapping written && !hints.isPair(written, keys)) {
             mapping = written;
             meant = reportUnknown(mapping, scope);
         } else {
             String hint = node instanceof Node.Scalar scalar && scalar.isNull()
                     ? label + " has no value: write {} for its defaults, or remove the key"
-                    : label + ": expected a mapping (" + described() + example() + "), not " + describe(node, label)
-                            + better(node, label, scope);
+                    : node instanceof Node.Mapping pair
+                            ? "unknown key '"
+                                    + MessageText.shorten(
+                                            pair.entries().keySet().iterator().next()) + "' in " + described()
+                                    + better(node, label, scope)
+                            : label + ": expected a mapping (" + described() + example() + "), not "
+                                    + describe(node, label) + better(node, label, scope);
             scope.problems.unreadable(node.position(), hint);
             mapping = new Node.Mapping(node.position(), Map.of());
             quiet = scope.quiet();

@@ -5,6 +5,7 @@ import dev.gateway.format.IpLiteral;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -58,6 +59,35 @@ final class ScalarParsers {
                             site.label() + ": " + MessageText.quote(text) + " is all of " + block
                                     + ": write it so, or the address alone");
         }
+    }
+
+    /** Returns a hint for what others write in place of a block, empty if it is none of that. */
+    static String blockHint(String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "all", "any", "*", "0/0" -> ": write 0.0.0.0/0 and ::/0";
+            case "private", "private_ranges" -> ": write 10.0.0.0/8, 172.16.0.0/12 and 192.168.0.0/16";
+            case "localhost", "loopback" -> ": write 127.0.0.0/8 and ::1";
+            default ->
+                text.matches("[0-9.]+ *- *[0-9.]+")
+                        ? ": write blocks, there are no ranges"
+                        : text.matches("([A-Za-z][A-Za-z0-9-]*\\.)+[A-Za-z]+") ? ": names are not looked up here" : "";
+        };
+    }
+
+    /**
+     * Returns a hint for a host name that was written with what does not belong to it, empty if there is none.
+     *
+     * @param wildcard whether the name may begin with one
+     */
+    static String hostHint(String text, boolean wildcard) {
+        if (wildcard && text.equals("*")) {
+            return ": remove it for all hosts";
+        } else if (wildcard && text.matches("\\.[A-Za-z0-9.-]+")) {
+            return ": did you mean '*" + text + "'?";
+        }
+        Matcher url = Pattern.compile("(?:https?://)?([A-Za-z0-9.-]*[A-Za-z0-9])(?::[0-9]+)?(?:/[^0-9]*)?")
+                .matcher(text);
+        return url.matches() && url.group(1).matches(Types.DNS_NAME) ? ": did you mean '" + url.group(1) + "'?" : "";
     }
 
     static InetSocketAddress nameServer(String text) throws InvalidException {

@@ -38,6 +38,10 @@ public final class Types {
             (text, site) -> switch (text) {
                 case "true" -> true;
                 case "false" -> false;
+                case "yes", "on" ->
+                    throw new InvalidException("expected true or false, not '" + text + "': write true");
+                case "no", "off" ->
+                    throw new InvalidException("expected true or false, not '" + text + "': write false");
                 default -> throw new InvalidException("expected true or false, not " + MessageText.quote(text));
             },
             value -> value);
@@ -89,7 +93,10 @@ public final class Types {
                     texts("[A-Z0-9!#$%&'*+.^_`|~-]+"),
                     "GET",
                     (text, site) -> {
-                        if (text.matches("[A-Z0-9!#$%&'*+.^_`|~-]+")) {
+                        if (text.matches("[A-Z]+(\\|[A-Z]+)+")) {
+                            throw new InvalidException(
+                                    "expected one method, not " + MessageText.quote(text) + ": write a match for each");
+                        } else if (text.matches("[A-Z0-9!#$%&'*+.^_`|~-]+")) {
                             return text;
                         }
                         String upper = text.toUpperCase(Locale.ROOT);
@@ -143,6 +150,7 @@ public final class Types {
 
     /** A name without wildcard. */
     public static final ScalarType<String> EXACT_HOSTNAME = lowerCase(DNS_NAME, "a host name such as shop.example.com")
+            .explained(text -> ScalarParsers.hostHint(text, false))
             .named("host name", "A DNS name such as shop.example.com, without a port.");
 
     /** Stands for the host of the request that is being sent. */
@@ -156,7 +164,8 @@ public final class Types {
     public static final String HOSTNAME_PATTERN = "(\\*\\.)?" + DNS_NAME;
 
     public static final ScalarType<String> HOSTNAME = lowerCase(
-            HOSTNAME_PATTERN, "a host name such as shop.example.com or *.example.com, without port or scheme");
+                    HOSTNAME_PATTERN, "a host name such as shop.example.com or *.example.com, without port or scheme")
+            .explained(text -> ScalarParsers.hostHint(text, true));
 
     private static final Cidr LOOPBACK = Objects.requireNonNull(Cidr.parse("127.0.0.1"));
 
@@ -168,7 +177,7 @@ public final class Types {
                         Cidr cidr = Cidr.parseMasked(text);
                         if (cidr == null) {
                             throw new InvalidException("expected an address block such as 10.0.0.0/8 or fd00::/8, not "
-                                    + MessageText.quote(text));
+                                    + MessageText.quote(text) + ScalarParsers.blockHint(text));
                         }
                         ScalarParsers.warnOfOverhang(text, cidr, site);
                         return cidr;
@@ -197,6 +206,10 @@ public final class Types {
                     texts("[\\s\\S]+"),
                     Path.of("/"),
                     (text, site) -> {
+                        if (text.startsWith("unix:") || text.startsWith("file:")) {
+                            throw new InvalidException("expected a file name, not " + MessageText.quote(text)
+                                    + ": write '" + text.replaceFirst("^[a-z]+:(//)?", "") + "'");
+                        }
                         try {
                             if (!text.isEmpty()) {
                                 return site.scope()
@@ -228,7 +241,7 @@ public final class Types {
                             return (int) value;
                         }
                     }
-                    boolean percent = maximum == 100 && text.matches("[1-9]?[0-9]%|100%");
+                    boolean percent = maximum >= 100 && minimum >= 0 && text.matches("[1-9]?[0-9]%|100%");
                     throw new InvalidException("expected a whole number from " + minimum + " to " + maximum + ", not "
                             + MessageText.quote(text)
                             + (percent ? ": write " + text.substring(0, text.length() - 1) : ""));

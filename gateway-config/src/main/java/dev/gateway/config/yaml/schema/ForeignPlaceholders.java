@@ -1,0 +1,75 @@
+package dev.gateway.config.yaml.schema;
+
+import static java.util.Map.entry;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Placeholders of other products, such as nginx's {@code $remote_addr}, in texts where ours are words in braces. */
+final class ForeignPlaceholders {
+    private static final Pattern VARIABLE = Pattern.compile("\\$([a-z][a-z0-9_]+)"); // nginx
+    private static final Pattern OPERATOR = Pattern.compile("%([A-Z][A-Z_]+)(\\([^)]*\\))?%"); // Envoy
+    private static final Pattern DIRECTIVE = Pattern.compile("%>?([a-zA-Z])\\b"); // Apache httpd, HAProxy
+
+    private static final Map<String, String> OURS = Map.ofEntries(
+            entry("remote_addr", "client"),
+            entry("downstream_remote_address", "client"),
+            entry("downstream_remote_address_without_port", "client"),
+            entry("h", "client"),
+            entry("remote_user", "identity"),
+            entry("u", "identity"),
+            entry("host", "authority"),
+            entry("http_host", "authority"),
+            entry("server_name", "serverName"),
+            entry("ssl_server_name", "serverName"),
+            entry("requested_server_name", "serverName"),
+            entry("request_id", "requestId"),
+            entry("request_method", "method"),
+            entry("m", "method"),
+            entry("request_uri", "path"),
+            entry("uri", "path"),
+            entry("scheme", "scheme"),
+            entry("protocol", "protocol"),
+            entry("server_protocol", "protocol"),
+            entry("ssl_protocol", "tlsProtocol"),
+            entry("downstream_tls_version", "tlsProtocol"),
+            entry("ssl_cipher", "tlsCipher"),
+            entry("downstream_tls_cipher", "tlsCipher"),
+            entry("status", "status"),
+            entry("response_code", "status"),
+            entry("s", "status"),
+            entry("request", "requestLine"),
+            entry("r", "requestLine"),
+            entry("bytes_sent", "sentBytes"),
+            entry("body_bytes_sent", "sentBytes"),
+            entry("b", "sentBytes"),
+            entry("time_local", "time"),
+            entry("time_iso8601", "time"),
+            entry("t", "time"));
+
+    private ForeignPlaceholders() {}
+
+    /** Returns what to say of the value of a header, null if it has no placeholder of another product. */
+    static @Nullable String inValue(String text) {
+        String found = said(VARIABLE.matcher(text));
+        return found != null ? found : said(OPERATOR.matcher(text));
+    }
+
+    /** Returns what to say of a template of log lines, null if it has no placeholder of another product. */
+    static @Nullable String inTemplate(String text) {
+        String found = inValue(text);
+        return found != null ? found : said(DIRECTIVE.matcher(text));
+    }
+
+    private static @Nullable String said(Matcher matcher) {
+        if (!matcher.find()) {
+            return null;
+        }
+        String ours = OURS.get(matcher.group(1).toLowerCase(Locale.ROOT));
+        return "'" + matcher.group() + "' stands for itself here: write "
+                + (ours == null ? "a word in braces, such as {client}" : "{" + ours + "}");
+    }
+}
