@@ -43,6 +43,19 @@ class ConfigLoaderTest {
     }
 
     @Test
+    void aJsonFileWorksToo() {
+        GatewayConfig config = valid(
+                """
+                {"listeners": [{"name": "web", "port": 8080, "protocol": "HTTP"}],
+                 "routes": [{"rules": [{"backendRefs": [{"name": "app"}]}]}],
+                 "upstreams": [{"name": "app", "endpoints": [{"host": "127.0.0.1", "port": 9000}]}]}
+                """,
+                Map.of());
+        assertThat(ConfigPrinter.yaml(config))
+                .isEqualTo(ConfigPrinter.yaml(valid(LISTENER + ROUTE + UPSTREAM, Map.of())));
+    }
+
+    @Test
     void durationsAndSizesMeanWhatTheySay() {
         GatewayConfig config = valid(
                 """
