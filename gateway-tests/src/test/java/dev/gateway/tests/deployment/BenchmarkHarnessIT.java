@@ -28,6 +28,10 @@ class BenchmarkHarnessIT {
                     + "(?!.*(Non-2xx|µs of CPU)).+",
             Pattern.MULTILINE);
 
+    /** What the scripts build once. */
+    @TempDir
+    private static Path cache;
+
     @TempDir
     private Path directory;
 
@@ -47,10 +51,10 @@ class BenchmarkHarnessIT {
         ProcessBuilder builder = new ProcessBuilder(BENCH.resolve(script).toString(), "--load-core", lastCore)
                 .redirectErrorStream(true)
                 .redirectOutput(printed().toFile());
-        builder.command().addAll(List.of("--duration", "2", "--warmup", "3"));
+        builder.command().addAll(List.of("--duration", "2", "--warmup", "2"));
         builder.command().addAll(List.of(arguments));
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-        builder.environment().put("GATEWAY_CACHE", directory.resolve("cache").toString());
+        builder.environment().put("GATEWAY_CACHE", cache.toString());
         Process process = builder.start();
         try {
             assertThat(process.waitFor(180, TimeUnit.SECONDS)).isTrue();
@@ -135,7 +139,6 @@ class BenchmarkHarnessIT {
                         + "\\| direct-h2c \\| % of head bytes \\| [0-9.]+ ",
                 "run",
                 "--rounds=1",
-                "--warmup=2",
                 "--only=gateway",
                 "--out=" + out,
                 "upload-put",
