@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,7 +68,7 @@ class MistakesTest {
         }
 
         List<Problem> problems() {
-            String text = PLACES.get(place).replace("MISTAKE", written);
+            String text = Objects.requireNonNull(PLACES.get(place), place).replace("MISTAKE", written);
             byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
             return ConfigLoader.parse("gateway.yaml", bytes, RESOURCES, Map.of())
                     .problems();
