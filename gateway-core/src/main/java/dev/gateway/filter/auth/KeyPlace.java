@@ -150,8 +150,10 @@ public sealed interface KeyPlace {
 
         /** Whether a part of a pair may be read as a key. The first one needs no value, since it is the pair. */
         private boolean isKey(AsciiString pair, int start, int end) {
-            int equals = pair.indexOf('=', start);
-            int nameEnd = equals < 0 || equals > end ? end : equals;
+            int nameEnd = start;
+            while (nameEnd < end && pair.byteAt(nameEnd) != '=') {
+                nameEnd++;
+            }
             if (nameEnd == end && (start > 0 || start == end)) {
                 return false;
             }

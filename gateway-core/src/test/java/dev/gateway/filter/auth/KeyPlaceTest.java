@@ -1,0 +1,35 @@
+package dev.gateway.filter.auth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import io.netty.util.AsciiString;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class KeyPlaceTest {
+    private static final AsciiString KEY = new AsciiString("key");
+
+    /** Each part was once searched to the end of all parts: a million of them would take hours. */
+    @Timeout(60)
+    @Test
+    void aMillionPartsWithoutAValueAreSearchedOnce() {
+        String parts = "a;".repeat(1_000_000);
+        assertThat(query(parts)).isEqualTo("null");
+        assertThat(query(parts + "&key=k")).isEqualTo("k");
+        RequestHead head = head("/");
+        head.fields().add(new AsciiString("cookie"), new AsciiString(parts.replace(';', ',') + "; key=k"));
+        assertThat(String.valueOf(new KeyPlace.Cookie(KEY).find(head, false))).isEqualTo("k");
+    }
+
+    private static String query(String query) {
+        return String.valueOf(new KeyPlace.QueryParameter(KEY).find(head("/?" + query), false));
+    }
+
+    private static RequestHead head(String path) {
+        AsciiString host = new AsciiString("app.example");
+        return new RequestHead(Method.GET, new AsciiString("http"), host, new AsciiString(path), new Fields(), 0);
+    }
+}
