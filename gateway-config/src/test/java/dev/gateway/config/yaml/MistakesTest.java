@@ -57,8 +57,10 @@ class MistakesTest {
                     WEB + ROUTES + "upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}], MISTAKE}]\n"),
             Map.entry(
                     "connect",
-                    "listeners: [{name: egress, address: 127.0.0.1, port: 3128, protocol: HTTP}]\n"
-                            + "connect: [{name: egress, parentRefs: [{name: egress}], MISTAKE}]\n"));
+                    """
+                    listeners: [{name: egress, address: 127.0.0.1, port: 3128, protocol: HTTP}]
+                    connect: [{name: egress, parentRefs: [{name: egress}], MISTAKE}]
+                    """));
 
     /** What is written, where, and what is said of it. */
     record Mistake(String place, String written, List<String> messages) {
