@@ -5,6 +5,7 @@ import dev.gateway.stream.Identity;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -36,8 +37,16 @@ final class Accounts {
         static Users parse(Path file, String text) {
             AccountFile.Users read = AccountFile.users(file, text);
             Map<String, PasswordHash> hashes = new LinkedHashMap<>();
-            read.hashes().forEach((user, hash) -> hashes.put(user, PasswordHash.of(hash)));
-            return new Users(Map.copyOf(hashes), List.copyOf(hashes.values()), read.faults());
+            List<String> faults = new ArrayList<>(read.faults());
+            read.hashes().forEach((user, hash) -> {
+                String problem = PasswordHash.problem(hash, ArgonMemory.OF_HEAP);
+                if (problem == null) {
+                    hashes.put(user, PasswordHash.of(hash));
+                } else {
+                    faults.add(file + ": user '" + user + "': " + problem);
+                }
+            });
+            return new Users(Map.copyOf(hashes), List.copyOf(hashes.values()), List.copyOf(faults));
         }
 
         /**

@@ -13,6 +13,7 @@ import org.apache.commons.codec.digest.Sha2Crypt;
 import org.bouncycastle.crypto.generators.Argon2BytesGenerator;
 import org.bouncycastle.crypto.generators.OpenBSDBCrypt;
 import org.bouncycastle.crypto.params.Argon2Parameters;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A password as a users file keeps it. Immutable. Checking one may take long and much memory, on purpose: never on an
@@ -33,7 +34,19 @@ abstract class PasswordHash {
     /** Whether this is the password; takes as long whether it is or not. */
     abstract boolean matches(byte[] password);
 
-    /** Makes it of how it is written. */
+    /** Returns why a hash cannot be checked within so much memory, null if it can. */
+    static @Nullable String problem(HashNotation notation, ArgonMemory memory) {
+        return notation instanceof HashNotation.Argon2 argon2 && argon2.kibibytes() > memory.kibibytes()
+                ? "argon2 with m=" + argon2.kibibytes() + " takes more of the heap than there is for it: hash with m="
+                        + memory.kibibytes() + " at most, or raise -Xmx"
+                : null;
+    }
+
+    /**
+     * Makes it of how it is written.
+     *
+     * @param notation one without a {@link #problem}
+     */
     static PasswordHash of(HashNotation notation) {
         if (notation instanceof Bcrypt bcrypt) {
             return new PasswordHash(60L << bcrypt.cost()) {
@@ -109,10 +122,12 @@ abstract class PasswordHash {
 
         @Override
         boolean matches(byte[] password) {
-            Argon2BytesGenerator generator = new Argon2BytesGenerator();
-            generator.init(parameters);
             byte[] hash = new byte[expected.length];
-            generator.generateBytes(password, hash);
+            ArgonMemory.OF_HEAP.run(parameters.getMemory(), () -> {
+                Argon2BytesGenerator generator = new Argon2BytesGenerator();
+                generator.init(parameters);
+                generator.generateBytes(password, hash);
+            });
             return MessageDigest.isEqual(expected, hash);
         }
     }
