@@ -273,9 +273,8 @@ class Client:
         except Quiet:
             return "open"
 
-    def response(self, method):
+    def response(self, method, seconds=FIRST):
         """Returns what came as text, and whether another response may follow."""
-        seconds = FIRST
         while True:
             try:
                 line, fields = self.reader.head(seconds)
@@ -318,7 +317,7 @@ def request(case, port, upstream):
         client.send(case.sent)
         told = []
         while True:
-            text, more = client.response("HEAD" if case.sent.startswith(b"HEAD ") else "GET")
+            text, more = client.response("HEAD" if case.sent.startswith(b"HEAD ") else "GET", QUIET if told else FIRST)
             if text not in ("200", "200 body ok") and not (told and text in ("no answer", "closed")):
                 told.append(text)
             elif text.startswith("200"):
@@ -388,4 +387,9 @@ def connection(case, port, upstream):
     upstream.settled()
     # Whether the upstream sees the beginning of what a client breaks off is a matter of time.
     seen = [each for each in upstream.seen if "/next" not in each and (case.early or not each.endswith(" cut"))]
-    return ", ".join([*seen, *told]) + "; " + end
+    return ", ".join([*once(seen, case.steps.count(READ)), *told]) + "; " + end
+
+
+def once(seen, asked):
+    """How often a proxy repeats a request is a matter of what it has done before: a kept connection that fails is one more reason."""
+    return [seen[0], "again"] if len(seen) > asked and len(set(seen)) == 1 else seen
