@@ -1,11 +1,10 @@
-"""The kinds of cases: what each side of the proxy speaks, and who plays the ends."""
+"""The kinds of cases: how the proxy is set up for them, and who plays the ends."""
 
 import dataclasses
 import typing
 
 from . import connection_cases, corpus, ends, http2, http2_cases
-
-PLAIN = ("http1", "http1")
+from .setups import HTTP2_CLIENTS, HTTP2_UPSTREAMS, PLAIN, Setup
 
 
 @dataclasses.dataclass
@@ -15,15 +14,15 @@ class Kind:
     plural: str
     cases: typing.Callable
     play: typing.Callable
-    protocols: tuple = PLAIN  # downstream and upstream
+    setup: Setup = PLAIN
 
 
 KINDS = (
     Kind("requests", "request", "requests of HTTP/1", lambda: corpus.read("requests"), ends.request),
     Kind("responses", "response", "responses of HTTP/1", lambda: corpus.read("responses"), ends.response),
     Kind("connections", "connection", "ends of HTTP/1 connections", connection_cases.cases, ends.connection),
-    Kind("http2-requests", "HTTP/2 request", "requests of HTTP/2", http2_cases.requests, http2.play, ("http2", "http1")),
-    Kind("http2-responses", "HTTP/2 response", "responses of HTTP/2", http2_cases.responses, ends.response, ("http1", "http2")),
+    Kind("http2-requests", "HTTP/2 request", "requests of HTTP/2", http2_cases.requests, http2.play, HTTP2_CLIENTS),
+    Kind("http2-responses", "HTTP/2 response", "responses of HTTP/2", http2_cases.responses, ends.response, HTTP2_UPSTREAMS),
 )
 NAMED = {kind.name: kind for kind in KINDS}
 
@@ -32,8 +31,8 @@ def cases():
     return [case for kind in KINDS for case in kind.cases()]
 
 
-def upstream(protocols):
-    return http2.Upstream() if protocols[1] == "http2" else ends.Upstream()
+def upstream(setup):
+    return http2.Upstream() if setup.upstream == "http2" else ends.Upstream()
 
 
 def play(case, port, end):

@@ -23,7 +23,7 @@ class Proxy:
     name = ""
 
     def __init__(self, directory, leads):
-        """The leads are, for each lane, the protocols of its two sides and the port of its upstream."""
+        """The leads are, for each lane, its setup and the port of its upstream."""
         self.directory = os.path.join(directory, self.name)
         os.makedirs(self.directory)
         self.leads = leads
@@ -35,8 +35,8 @@ class Proxy:
         return shutil.which(cls.name)
 
     @classmethod
-    def speaks(cls, _):
-        """Whether it speaks these protocols to its two sides."""
+    def can(cls, _):
+        """Whether it can be set up so."""
         return True
 
     @classmethod
@@ -51,7 +51,7 @@ class Proxy:
         return path
 
     def lanes(self):
-        """Returns the port of each lane, the protocols of its two sides, and the port of its upstream."""
+        """Returns the port of each lane, its setup, and the port of its upstream."""
         return [(port, *lead) for port, lead in zip(self.ports, self.leads)]
 
     def start(self):
@@ -98,13 +98,14 @@ class Gateway(Proxy):
 
     def command(self):
         listeners, routes, upstreams = [], [], []
-        for port, (_, spoken), to in self.lanes():
-            name, protocol = f"lane{port}", {"http1": "http1", "http2": "h2c"}[spoken]
+        for port, setup, to in self.lanes():
+            name, protocol = f"lane{port}", {"http1": "http1", "http2": "h2c"}[setup.upstream]
             listeners.append(f"  - {{name: {name}, address: 127.0.0.1, port: {port}, protocol: HTTP}}")
             routes.append(f"  - {{parentRefs: [{{name: {name}}}], rules: [{{backendRefs: [{{name: {name}}}]}}]}}")
             upstreams.append(f"  - {{name: {name}, protocol: {protocol}, endpoints: [{{host: 127.0.0.1, port: {to}}}]}}")
         path = self.write("\n".join(
-            ["listeners:", *listeners, "routes:", *routes, "upstreams:", *upstreams, "workers: 1", "admin: {address: 127.0.0.1, port: 0}", ""]))
+            ["listeners:", *listeners, "routes:", *routes, "upstreams:", *upstreams, "workers: 1", "drain: {timeout: 1s}",
+             "admin: {address: 127.0.0.1, port: 0}", ""]))
         return [self.java, "-jar", os.path.abspath(self.jar), "run", path]
 
 
@@ -113,14 +114,14 @@ class Nginx(Proxy):
     version_option = ["-v"]
 
     @classmethod
-    def speaks(cls, protocols):
-        return protocols[1] == "http1"
+    def can(cls, setup):
+        return setup.upstream == "http1"
 
     def command(self):
         servers = "\n".join(
-            f"upstream u{port} {{ server 127.0.0.1:{to}; keepalive 1; }} server {{ listen 127.0.0.1:{port}{' http2' if spoken == 'http2' else ''}; location / {{ "
+            f"upstream u{port} {{ server 127.0.0.1:{to}; keepalive 1; }} server {{ listen 127.0.0.1:{port}{' http2' if setup.downstream == 'http2' else ''}; location / {{ "
             f"proxy_pass http://u{port}; proxy_http_version 1.1; proxy_set_header Host $http_host; proxy_set_header Connection \"\"; }} }}"
-            for port, (spoken, _), to in self.lanes())
+            for port, setup, to in self.lanes())
         return [self.program(), "-p", self.directory, "-c", self.write(
             "user root; daemon off; pid nginx.pid; error_log error.log; events {} http { access_log off; client_body_temp_path b;"
             f" proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;\n{servers}\n}}\n")]
@@ -132,8 +133,8 @@ class Haproxy(Proxy):
 
     def command(self):
         lanes = "\n".join(
-            f"frontend f{port}\n  bind 127.0.0.1:{port}\n  default_backend b{port}\nbackend b{port}\n  server s 127.0.0.1:{to}{' proto h2' if spoken == 'http2' else ''}"
-            for port, (_, spoken), to in self.lanes())
+            f"frontend f{port}\n  bind 127.0.0.1:{port}\n  default_backend b{port}\nbackend b{port}\n  server s 127.0.0.1:{to}{' proto h2' if setup.upstream == 'http2' else ''}"
+            for port, setup, to in self.lanes())
         return [self.program(), "-db", "-f", self.write(
             "defaults\n  mode http\n  timeout connect 5s\n  timeout client 20s\n  timeout server 20s\n"
             f"  http-reuse always\n{lanes}\n")]
@@ -160,14 +161,14 @@ class Envoy(Proxy):
           http_filters: [{{name: r, typed_config: {{"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}}}]
 """
 
-        def cluster(port, protocols, to):
+        def cluster(port, setup, to):
             http2 = """    typed_extension_protocol_options:
       envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
         "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
         explicit_http_config: {http2_protocol_options: {}}
 """
             return f"""  - name: c{port}
-{http2 if protocols[1] == "http2" else ""}    load_assignment: {{cluster_name: c{port}, endpoints: [{{lb_endpoints: [{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {to}}}}}}}}}]}}]}}
+{http2 if setup.upstream == "http2" else ""}    load_assignment: {{cluster_name: c{port}, endpoints: [{{lb_endpoints: [{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {to}}}}}}}}}]}}]}}
 """
 
         text = ("static_resources:\n  listeners:\n" + "".join(map(listener, self.ports)) + "  clusters:\n"
