@@ -320,6 +320,8 @@ final class Exchange extends ExchangeContext
     public void onTimeUp(Failure failure) {
         if (tunnel != null) {
             tunnel.onTimeUp(failure);
+        } else if (request.isAwaited()) {
+            fail(Failure.of(Cause.CLIENT_TIMEOUT, failure.detail()));
         } else if (!state.isResponded()) {
             onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, failure.detail())); // the gateway waited for the upstream
         } else {

@@ -177,6 +177,11 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         return (inspector != null || taken) && !owner.isContinueDue();
     }
 
+    /** Whether nothing can come of the request before the client sends more of it. In a gRPC call the upstream may speak first. */
+    boolean isAwaited() {
+        return !complete && !exchange.state.isResponded() && isClientsTurn() && !GrpcStatus.isCall(exchange.head);
+    }
+
     /** Whether any part of it has arrived. */
     boolean hasBegun() {
         return begun;

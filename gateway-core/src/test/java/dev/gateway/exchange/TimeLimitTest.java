@@ -105,6 +105,28 @@ class TimeLimitTest extends ExchangeRig {
                 .isEqualTo(millis >= 1000);
     }
 
+    @Test
+    void aBodyThatStallsIsTheClientsFault() {
+        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("some"), false);
+        pass(150);
+        assertAnswered(408, Cause.CLIENT_TIMEOUT);
+        assertThat(upstream().reset).isNotNull();
+    }
+
+    @Test
+    void aBodyThatTheUpstreamDoesNotTakeIsTheUpstreamsFault() {
+        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        upstream().writable = false;
+        events.onData(bytes("some"), false);
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "soon", " ", "5", "S", "1d", "123456789S"})
     void aCallWithoutATimeWaitsForAsLongAsNothingElseEndsIt(String time) {
