@@ -6,6 +6,7 @@ import re
 import typing
 
 from . import ends
+from .setups import Setup
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CORPORA = os.path.join(HERE, "..", "..", "..", "gateway-core", "src", "test", "resources", "http1")
@@ -24,6 +25,8 @@ class Case:
     steps: tuple = ()  # what the client does: bytes to send, and the words of ends.py
     upstream: tuple = ()  # what the upstream does, if it does not just answer
     early: bool = False  # whether it does so before it reads the request's body
+    watched: bool = False  # whether the answer has the end of each connection
+    setup: typing.Optional[Setup] = None  # if it is not that of the kind
     streams: tuple = (1,)  # of HTTP/2, which are to end
     raw: typing.Optional[bytes] = None  # what begins an HTTP/2 connection, if that is not the preface and SETTINGS
     crashes: tuple = ()  # names of proxies whose process dies of it, so that they are not asked

@@ -1,12 +1,17 @@
 """The client and the upstream at the two ends of a proxy. They write bytes as they are told, and say what they saw."""
 
+import base64
+import contextlib
+import dataclasses
 import hashlib
 import socket
 import struct
 import threading
+import time
 
 QUIET = 2.0  # seconds without a byte after which nothing more is expected
 FIRST = 10.0  # seconds until the first byte: a loaded machine takes its time
+LONG = 4.0  # seconds after which a connection that has not ended is said to stay
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 NO_BODY = (204, 304)
 
@@ -19,6 +24,16 @@ FIN = "ends its direction, and reads on"
 CLOSE = "closes"
 RESET = "resets the connection"
 LEFT = "waits whether the connection ends"
+BODY = "waits until the upstream has the beginning of a request's body"
+END = "says whether the connection ends, or has been reset"
+TAKE = "reads some bytes, and says which"
+
+
+@dataclasses.dataclass(frozen=True)
+class Pause:
+    """Waits so long that a time limit of a second does or does not end."""
+
+    seconds: float
 
 
 class Broken(Exception):
@@ -38,23 +53,46 @@ class Reader:
         self.connection = connection
         self.buffer = b""
         self.ended = False
+        self.reset = False
+        self.quiet = QUIET
 
-    def more(self, seconds=QUIET):
+    def more(self, seconds=None):
         if self.ended:
             raise Ended
-        self.connection.settimeout(seconds)
+        self.connection.settimeout(self.quiet if seconds is None else seconds)
         try:
             piece = self.connection.recv(65536)
         except socket.timeout:
             raise Quiet from None
         except OSError:
             piece = b""
+            self.reset = True
         if not piece:
             self.ended = True
             raise Ended
         self.buffer += piece
 
-    def until(self, end, seconds=QUIET):
+    def end(self):
+        """Reads what still comes, and says how the connection ends, if it does."""
+        self.buffer = b""
+        try:
+            while True:
+                self.more(LONG)
+        except Ended:
+            return "reset" if self.reset else "closed"
+        except Quiet:
+            return "stays"
+
+    def take(self):
+        try:
+            while not self.buffer:
+                self.more(LONG)
+        except (Ended, Quiet):
+            pass
+        found, self.buffer = self.buffer, b""
+        return "takes " + (shown([found]) or "nothing")
+
+    def until(self, end, seconds=None):
         while end not in self.buffer:
             self.more(seconds)
         found, self.buffer = self.buffer.split(end, 1)
@@ -138,6 +176,8 @@ class Upstream(threading.Thread):
         self.asked_next = False  # whether the request after that of the case has begun
         self.told = threading.Event()  # set once the client has the head of the answer
         self.asked = threading.Event()  # set once the head of a request has come
+        self.begun = threading.Event()  # set once the beginning of its body has come
+        self.ends = []  # how connections ended, and what was taken of them
         self.connections = []  # the connection of each
         self.reading = 0
 
@@ -164,20 +204,37 @@ class Upstream(threading.Thread):
                 except Broken:
                     self.seen.append("something that is no request")
                     return
-                case = self.case
-                self.asked.set()
-                method, _, rest = line.partition(" ")
-                scripted = bool(case.upstream) and "/next" not in rest
-                if scripted and case.early and not self.follow(case.upstream, connection, reader):
-                    return
-                whole = self.read(reader, line, fields, number)
-                if not whole:
-                    return
-                if scripted and case.early:
-                    continue
-                answer = ANSWER.replace(b"ok", b"") if method == "HEAD" else ANSWER
-                if not self.follow(case.upstream if scripted else (answer,), connection, reader):
-                    return
+                with self.busy():
+                    self.asked.set()
+                    if not self.serve_one(connection, reader, line, fields, number):
+                        return
+
+    def serve_one(self, connection, reader, line, fields, number):
+        """Reads the rest of a request, and answers as the case says. Returns whether the connection goes on."""
+        case = self.case
+        key = (value(fields, "sec-websocket-key") or "").encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        self.accept = base64.b64encode(hashlib.sha1(key).digest())
+        reader.quiet = LONG if case.watched else QUIET
+        method, _, rest = line.partition(" ")
+        scripted = bool(case.upstream) and "/next" not in rest
+        if scripted and case.early and not self.follow(case.upstream, connection, reader):
+            return False
+        whole = self.read(reader, line, fields, number)
+        if not whole or (scripted and case.early):
+            return whole
+        answer = ANSWER.replace(b"ok", b"") if method == "HEAD" else ANSWER
+        return self.follow(case.upstream if scripted else (answer,), connection, reader)
+
+    @contextlib.contextmanager
+    def busy(self):
+        with self.changed:
+            self.reading += 1
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.reading -= 1
+                self.changed.notify_all()
 
     def follow(self, steps, connection, reader):
         """Does what a case says of the upstream. Returns whether the connection goes on."""
@@ -203,9 +260,15 @@ class Upstream(threading.Thread):
             elif step == RESET:
                 reset(connection)
                 return False
+            elif step == END:
+                self.ends.append(reader.end())
+            elif step == TAKE:
+                self.ends.append(reader.take())
+            elif isinstance(step, Pause):
+                time.sleep(step.seconds)
             else:
                 try:
-                    connection.sendall(step)
+                    connection.sendall(step.replace(b"{accept}", self.accept))
                 except OSError:
                     return False
         return True
@@ -216,22 +279,27 @@ class Upstream(threading.Thread):
         at = len(seen)
         seen.append("")  # in the order in which requests began
         self.connections.append(number)
-        with self.changed:
-            self.reading += 1
         body, end = [], ""
         try:
-            if "chunked" in (value(fields, "transfer-encoding") or ""):
+            if self.begins(reader, fields):
                 reader.chunks(body)
             elif value(fields, "content-length"):
                 reader.counted(body, int(value(fields, "content-length")))
-        except (Ended, Quiet, Broken):
+        except Quiet:
+            end = " and no end" if self.case.watched else " cut"
+        except (Ended, Broken):
             end = " cut"
         method, _, target = line.rpartition(" ")[0].partition(" ")
         seen[at] = f"{method} {value(fields, 'host') or 'no-host'} {target}" + (f" body {shown(body)}" if body else "") + end
-        with self.changed:
-            self.reading -= 1
-            self.changed.notify_all()
         return not end
+
+    def begins(self, reader, fields):
+        """Waits for the beginning of a request's body, if it has one. Returns whether that is of chunks."""
+        chunked = "chunked" in (value(fields, "transfer-encoding") or "")
+        if (chunked or value(fields, "content-length") not in (None, "", "0")) and not reader.buffer:
+            reader.more()
+        self.begun.set()
+        return chunked
 
 
 def reset(connection):
@@ -253,6 +321,24 @@ class Client:
             self.connection.sendall(data, socket.MSG_MORE if with_fin else 0)
         except OSError:
             pass  # what was answered before is read all the same
+
+    def wait(self, step, upstream):
+        """Waits as a step says."""
+        if step == SEEN:
+            upstream.asked.wait(FIRST)
+        elif step == BODY:
+            upstream.begun.wait(FIRST)
+        elif isinstance(step, Pause):
+            time.sleep(step.seconds)
+        else:
+            raise ValueError(step)
+
+    def leave(self, step):
+        """Closes the connection, or resets it."""
+        if step == RESET:
+            reset(self.connection)
+        else:
+            self.close()
 
     def await_head(self):
         try:

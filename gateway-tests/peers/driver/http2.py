@@ -110,17 +110,32 @@ class Client:
         self.answers = {}  # of streams
         self.ended = set()
         self.end = None  # of the connection
+        self.acknowledges = True  # the proxy's SETTINGS
 
-    def play(self, case):
+    def play(self, case, upstream=None):
+        """Plays the steps: bytes, the number of a stream whose answer is waited for, or a word of ends.py. Stream 0 is answered by SETTINGS."""
+        self.acknowledges = case.raw != PREFACE
         steps = [case.raw if case.raw is not None else PREFACE + settings(NO_TABLE), *case.steps]
         sent = b""
         for step in steps:
             if isinstance(step, bytes):
                 sent += step
-            else:
-                self.client.send(sent)
-                sent = b""
+                continue
+            self.client.send(sent)
+            sent = b""
+            if isinstance(step, int):
                 self.until(lambda step=step: step in self.answers)
+                if upstream:
+                    upstream.told.set()
+            elif step == ends.END:
+                self.until(lambda: False, ends.LONG)
+                self.end = {"no answer": "stays"}.get(self.end, self.end)
+            elif step in (ends.CLOSE, ends.RESET):
+                self.end = ""
+                self.client.leave(step)
+                return
+            else:
+                self.client.wait(step, upstream)
         self.client.send(sent)
         self.until(lambda: self.ended.issuperset(case.streams))
         if self.end is None and case.probe:
@@ -128,17 +143,19 @@ class Client:
             self.until(lambda: PROBE in self.ended)
         self.client.close()
 
-    def until(self, done):
+    def until(self, done, seconds=ends.FIRST):
         while self.end is None and not done():
             try:
-                self.take(*self.frames.next(ends.FIRST))
+                self.take(*self.frames.next(seconds))
             except ends.Ended:
                 self.end = "closed"
             except ends.Quiet:
                 self.end = "no answer"
 
     def take(self, kind, flags, stream, payload):
-        if kind == SETTINGS and not flags & ACK:
+        if kind == SETTINGS and flags & ACK:
+            self.answers[0] = ""
+        elif kind == SETTINGS and self.acknowledges:
             self.client.send(frame(SETTINGS, ACK, 0))
         elif kind == GOAWAY and error(payload, 4) != "NO_ERROR":
             self.end = "GOAWAY " + error(payload, 4)

@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 
-from . import connection_cases, corpus, ends, http2, http2_cases
+from . import break_cases, connection_cases, corpus, ends, http2, http2_cases, time_cases, watched
 from .setups import HTTP2_CLIENTS, HTTP2_UPSTREAMS, PLAIN, Setup
 
 
@@ -17,18 +17,24 @@ class Kind:
     setup: Setup = PLAIN
 
 
+TIMED = "times"
 KINDS = (
     Kind("requests", "request", "requests of HTTP/1", lambda: corpus.read("requests"), ends.request),
     Kind("responses", "response", "responses of HTTP/1", lambda: corpus.read("responses"), ends.response),
     Kind("connections", "connection", "ends of HTTP/1 connections", connection_cases.cases, ends.connection),
     Kind("http2-requests", "HTTP/2 request", "requests of HTTP/2", http2_cases.requests, http2.play, HTTP2_CLIENTS),
     Kind("http2-responses", "HTTP/2 response", "responses of HTTP/2", http2_cases.responses, ends.response, HTTP2_UPSTREAMS),
+    Kind("breaks", "end on the way", "ends on the way, with what each side sees", break_cases.cases, watched.play),
+    Kind(TIMED, "time", "limits of time", time_cases.cases, watched.play),
 )
 NAMED = {kind.name: kind for kind in KINDS}
 
 
 def cases():
-    return [case for kind in KINDS for case in kind.cases()]
+    found = [case for kind in KINDS for case in kind.cases()]
+    for case in found:
+        case.setup = case.setup or NAMED[case.kind].setup
+    return found
 
 
 def upstream(setup):

@@ -100,9 +100,14 @@ class Gateway(Proxy):
         listeners, routes, upstreams = [], [], []
         for port, setup, to in self.lanes():
             name, protocol = f"lane{port}", {"http1": "http1", "http2": "h2c"}[setup.upstream]
-            listeners.append(f"  - {{name: {name}, address: 127.0.0.1, port: {port}, protocol: HTTP}}")
-            routes.append(f"  - {{parentRefs: [{{name: {name}}}], rules: [{{backendRefs: [{{name: {name}}}]}}]}}")
-            upstreams.append(f"  - {{name: {name}, protocol: {protocol}, endpoints: [{{host: 127.0.0.1, port: {to}}}]}}")
+            of_listener = of_rule = of_upstream = ""
+            if setup.limited:
+                of_listener = ", timeouts: {requestHeaders: 1s, requestBodyIdle: 1s, idle: 1s, responseWriteIdle: 1s}, limits: {minBodyRate: 0}"
+                of_rule = ", timeouts: {streamIdle: 1s}, webSocket: {idle: 1s}"
+                of_upstream = ", timeouts: {connect: 1s, responseHeaders: 1s, idle: 1s}"
+            listeners.append(f"  - {{name: {name}, address: 127.0.0.1, port: {port}, protocol: HTTP{of_listener}}}")
+            routes.append(f"  - {{parentRefs: [{{name: {name}}}], rules: [{{backendRefs: [{{name: {name}}}]{of_rule}}}]}}")
+            upstreams.append(f"  - {{name: {name}, protocol: {protocol}, endpoints: [{{host: 127.0.0.1, port: {to}}}]{of_upstream}}}")
         path = self.write("\n".join(
             ["listeners:", *listeners, "routes:", *routes, "upstreams:", *upstreams, "workers: 1", "drain: {timeout: 1s}",
              "admin: {address: 127.0.0.1, port: 0}", ""]))
@@ -118,13 +123,23 @@ class Nginx(Proxy):
         return setup.upstream == "http1"
 
     def command(self):
-        servers = "\n".join(
-            f"upstream u{port} {{ server 127.0.0.1:{to}; keepalive 1; }} server {{ listen 127.0.0.1:{port}{' http2' if setup.downstream == 'http2' else ''}; location / {{ "
-            f"proxy_pass http://u{port}; proxy_http_version 1.1; proxy_set_header Host $http_host; proxy_set_header Connection \"\"; }} }}"
-            for port, setup, to in self.lanes())
+        servers = "\n".join(self.server(*lane) for lane in self.lanes())
         return [self.program(), "-p", self.directory, "-c", self.write(
-            "user root; daemon off; pid nginx.pid; error_log error.log; events {} http { access_log off; client_body_temp_path b;"
-            f" proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;\n{servers}\n}}\n")]
+            "user root; daemon off; pid nginx.pid; error_log error.log; events { worker_connections 4096; } http { access_log off;"
+            " client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;"
+            f" map $http_upgrade $connection_upgrade {{ default upgrade; '' ''; }}\n{servers}\n}}\n")]
+
+    @staticmethod
+    def server(port, setup, to):
+        listen = f"127.0.0.1:{port}{' http2' if setup.downstream == 'http2' else ''}"
+        more = ""
+        if setup.limited:
+            more = "".join(f"{name}_timeout 1s; " for name in (
+                "client_header", "client_body", "keepalive", "send", "proxy_connect", "proxy_read", "proxy_send"))
+        connection = "$connection_upgrade; proxy_set_header Upgrade $http_upgrade" if setup.upgrades else '""'
+        return (f"upstream u{port} {{ server 127.0.0.1:{to}; keepalive 1; {'keepalive_timeout 1s; ' if setup.limited else ''}}}"
+                f" server {{ listen {listen}; {more}location / {{ proxy_pass http://u{port}; proxy_http_version 1.1;"
+                f" proxy_set_header Host $http_host; proxy_set_header Connection {connection}; }} }}")
 
 
 class Haproxy(Proxy):
@@ -132,12 +147,20 @@ class Haproxy(Proxy):
     version_option = ["-v"]
 
     def command(self):
-        lanes = "\n".join(
-            f"frontend f{port}\n  bind 127.0.0.1:{port}\n  default_backend b{port}\nbackend b{port}\n  server s 127.0.0.1:{to}{' proto h2' if setup.upstream == 'http2' else ''}"
-            for port, setup, to in self.lanes())
+        lanes = "\n".join(self.lane(*lane) for lane in self.lanes())
         return [self.program(), "-db", "-f", self.write(
             "defaults\n  mode http\n  timeout connect 5s\n  timeout client 20s\n  timeout server 20s\n"
             f"  http-reuse always\n{lanes}\n")]
+
+    @staticmethod
+    def lane(port, setup, to):
+        front, back = [f"bind 127.0.0.1:{port}", f"default_backend b{port}"], []
+        if setup.limited:
+            front += ["timeout client 1s", "timeout http-request 1s", "timeout http-keep-alive 1s"]
+            back += ["timeout connect 1s", "timeout server 1s", "timeout tunnel 1s"]
+        back.append(f"server s 127.0.0.1:{to}{' proto h2' if setup.upstream == 'http2' else ''}"
+                    f"{' pool-purge-delay 1s' if setup.limited else ''}")
+        return "\n  ".join([f"frontend f{port}", *front]) + "\n" + "\n  ".join([f"backend b{port}", *back])
 
 
 class Envoy(Proxy):
@@ -149,33 +172,47 @@ class Envoy(Proxy):
         return os.environ.get("ENVOY") or shutil.which("envoy")
 
     def command(self):
-        def listener(port):
-            return f"""  - address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}
+        lanes = self.lanes()
+        text = ("static_resources:\n  listeners:\n" + "".join(self.listener(port, setup) for port, setup, _ in lanes) + "  clusters:\n"
+                + "".join(self.cluster(*lane) for lane in lanes))
+        path = self.write(text)
+        os.rename(path, path + ".yaml")
+        return [self.program(), "-c", path + ".yaml", "--concurrency", "1", "--use-dynamic-base-id", "-l", "error"]
+
+    @staticmethod
+    def listener(port, setup):
+        more, of_route = "", ""
+        if setup.upgrades:
+            more += "          upgrade_configs: [{upgrade_type: websocket}]\n"
+        if setup.limited:
+            more += ("          request_headers_timeout: 1s\n          stream_idle_timeout: 1s\n"
+                     "          common_http_protocol_options: {idle_timeout: 1s}\n")
+            of_route = ", timeout: 0s"
+        return f"""  - address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}
     filter_chains:
     - filters:
       - name: http
         typed_config:
           "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
           stat_prefix: s
-          route_config: {{virtual_hosts: [{{name: v, domains: ["*"], routes: [{{match: {{prefix: "/"}}, route: {{cluster: c{port}}}}}]}}]}}
+{more}          route_config: {{virtual_hosts: [{{name: v, domains: ["*"], routes: [{{match: {{prefix: "/"}}, route: {{cluster: c{port}{of_route}}}}}]}}]}}
           http_filters: [{{name: r, typed_config: {{"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}}}]
 """
 
-        def cluster(port, setup, to):
-            http2 = """    typed_extension_protocol_options:
+    @staticmethod
+    def cluster(port, setup, to):
+        more = ""
+        if setup.upstream == "http2" or setup.limited:
+            more = f"""    typed_extension_protocol_options:
       envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
         "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
-        explicit_http_config: {http2_protocol_options: {}}
+        explicit_http_config: {{{"http2_protocol_options" if setup.upstream == "http2" else "http_protocol_options"}: {{}}}}
 """
-            return f"""  - name: c{port}
-{http2 if setup.upstream == "http2" else ""}    load_assignment: {{cluster_name: c{port}, endpoints: [{{lb_endpoints: [{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {to}}}}}}}}}]}}]}}
+        if setup.limited:
+            more += "        common_http_protocol_options: {idle_timeout: 1s}\n    connect_timeout: 1s\n"
+        return f"""  - name: c{port}
+{more}    load_assignment: {{cluster_name: c{port}, endpoints: [{{lb_endpoints: [{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {to}}}}}}}}}]}}]}}
 """
-
-        text = ("static_resources:\n  listeners:\n" + "".join(map(listener, self.ports)) + "  clusters:\n"
-                + "".join(cluster(*lane) for lane in self.lanes()))
-        path = self.write(text)
-        os.rename(path, path + ".yaml")
-        return [self.program(), "-c", path + ".yaml", "--concurrency", "1", "--use-dynamic-base-id", "-l", "error"]
 
 
 PEERS = (Nginx, Haproxy, Envoy)

@@ -7,8 +7,13 @@ import dataclasses
 class Setup:
     downstream: str = "http1"
     upstream: str = "http1"
+    upgrades: bool = False  # to WebSocket
+    limited: bool = False  # each limit of time is a second
 
 
 PLAIN = Setup()
 HTTP2_CLIENTS = Setup(downstream="http2")
 HTTP2_UPSTREAMS = Setup(upstream="http2")
+UPGRADES = Setup(upgrades=True)
+LIMITED = Setup(upgrades=True, limited=True)
+LIMITED_HTTP2 = Setup(downstream="http2", limited=True)

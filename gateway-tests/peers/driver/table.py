@@ -124,6 +124,8 @@ def page(cases, answers):
         "- of a response: what the client got. Then whether the upstream connection was kept or closed.",
         "- of a connection: both, and then whether the client's connection was kept or closed.",
         "- of HTTP/2, `RST` is the end of the stream, and `GOAWAY` that of the connection, each with its error code.",
+        "- `upstream closed` and the like say how the upstream's connection ended while it had not answered. `stays`: not in four seconds.",
+        "- Limits of time are a second for all, and the gateway has no `minBodyRate`.",
         "- A dash: the proxy cannot play the case. nginx speaks HTTP/1 to its upstreams.",
     ]
     for reason in reasons():
