@@ -6,14 +6,20 @@ import io.netty.internal.tcnative.CertificateVerifier;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.util.List;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
  * Trusts a client if another trust manager does. It tells other clients why by the alert (RFC 8446, section 6.2): {@code
- * unknown_ca} or {@code bad_certificate}, where Netty would send {@code internal_error}. Safe from any thread.
+ * unknown_ca}, {@code unsupported_certificate} or {@code bad_certificate}, where Netty would send {@code internal_error}. Safe
+ * from any thread.
  */
 final class KnownClients extends EngineTrustManager {
+    // RFC 5280, section 4.2.1.12
+    private static final String CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
+    private static final String ANY_PURPOSE = "2.5.29.37.0";
+
     KnownClients(X509ExtendedTrustManager delegate) {
         super(delegate);
     }
@@ -24,11 +30,13 @@ final class KnownClients extends EngineTrustManager {
         try {
             delegate.checkClientTrusted(chain, authType, engine);
         } catch (CertificateException e) {
-            throw explained(e, chain[0].getSubjectX500Principal().getName());
+            throw explained(e, chain[0]);
         }
     }
 
-    private static CertificateException explained(CertificateException failure, String client) {
+    private static CertificateException explained(CertificateException failure, X509Certificate certificate)
+            throws CertificateException {
+        String client = certificate.getSubjectX500Principal().getName();
         for (Throwable each = failure; each != null; each = each.getCause()) {
             if (each instanceof CertPathBuilderException) {
                 return refusal(Alert.UNKNOWN_CA, "no certificate of caFile has signed that of the client, " + client);
@@ -37,8 +45,13 @@ final class KnownClients extends EngineTrustManager {
             }
         }
         return refusal(
-                Alert.BAD_CERTIFICATE,
+                isForClients(certificate) ? Alert.BAD_CERTIFICATE : Alert.UNSUPPORTED_CERTIFICATE,
                 "the certificate of the client, " + client + ", is not accepted: " + failure.getMessage());
+    }
+
+    private static boolean isForClients(X509Certificate certificate) throws CertificateException {
+        List<String> purposes = certificate.getExtendedKeyUsage();
+        return purposes == null || purposes.contains(CLIENT_AUTH) || purposes.contains(ANY_PURPOSE);
     }
 
     /** The JDK's TLS chooses the alert itself, and its codes come from the native library. */
@@ -51,12 +64,15 @@ final class KnownClients extends EngineTrustManager {
     /** What the alert says. */
     private enum Alert {
         UNKNOWN_CA,
+        UNSUPPORTED_CERTIFICATE,
         BAD_CERTIFICATE;
 
         int code() {
-            return this == UNKNOWN_CA
-                    ? CertificateVerifier.X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
-                    : CertificateVerifier.X509_V_ERR_CERT_REJECTED;
+            return switch (this) {
+                case UNKNOWN_CA -> CertificateVerifier.X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY;
+                case UNSUPPORTED_CERTIFICATE -> CertificateVerifier.X509_V_ERR_INVALID_PURPOSE;
+                case BAD_CERTIFICATE -> CertificateVerifier.X509_V_ERR_CERT_REJECTED;
+            };
         }
     }
 }

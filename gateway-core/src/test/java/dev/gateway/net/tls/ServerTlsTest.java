@@ -381,6 +381,17 @@ class ServerTlsTest {
                 .hasStackTraceContaining("CN=mallory");
     }
 
+    @Test
+    void aCertificateOfAServerIsNoneOfAClient() throws Exception {
+        serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
+        client = stubbornContext(new CertificateBuilder()
+                .subject("CN=mallory")
+                .addExtendedKeyUsageServerAuth()
+                .buildIssuedBy(ca));
+        assertThat(messageOfAlert("TLSv1.3"))
+                .contains(TlsProvider.CURRENT == SslProvider.JDK ? "certificate" : "unsupported_certificate");
+    }
+
     /** A client that is still writing may get a TCP reset, which destroys the alert: then it tries again. */
     private String messageOfAlert(String version) throws Exception {
         SocketException lost = null;
