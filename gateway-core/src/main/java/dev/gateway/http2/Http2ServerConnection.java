@@ -235,7 +235,9 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final class IdleTimer extends Timer {
         @Override
         protected void onExpired() {
-            long idle = hasStreams() ? 0 : (timers.nanoTime() - idleSince) / 1_000_000;
+            // a request has begun with its first byte, as in HTTP/1.1, and has a limit of its own
+            boolean requested = hasStreams() || (prefaceSeen && headersTimer.isArmed());
+            long idle = requested ? 0 : (timers.nanoTime() - idleSince) / 1_000_000;
             if (idle < settings.timeouts().idleMillis()) {
                 watchUnsent();
                 timers.arm(this, settings.timeouts().idleMillis() - idle);

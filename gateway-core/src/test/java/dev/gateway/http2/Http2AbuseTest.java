@@ -525,6 +525,16 @@ class Http2AbuseTest {
     }
 
     @Test
+    void aHeaderBlockThatBeginsLateHasItsOwnTime() {
+        attacker.advance(Http2ServerSettings.DEFAULT.timeouts().idleMillis() - 1_000);
+        attacker.send(Frames.HEADERS, Frames.END_STREAM, 1, get());
+        attacker.advance(2_000);
+        attacker.send(Frames.CONTINUATION, Frames.END_HEADERS, 1);
+        assertEquals(1, attacker.recorder.requests.size());
+        assertTrue(attacker.channel.isOpen());
+    }
+
+    @Test
     void aHeaderFrameThatComesInTwoPartsIsTaken() {
         ByteBuf frame = frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
         attacker.send(frame.readRetainedSlice(20));
