@@ -44,7 +44,7 @@ def clients():
         case(f"client {word_of} in chunks of a response", GET, HEAD, way, upstream=((CHUNKED + "2\r\nok\r\n").encode(), TOLD, END))
         case(f"client {word_of} in a response until the end", GET, HEAD, way, upstream=(ENDLESS, TOLD, END))
         case(f"client {word_of} behind an early answer", length, HEAD, way, upstream=(ANSWER, TOLD, END), early=True)
-        case(f"client {word_of} behind an interim response", request(POST, "Content-Length: 2", "Expect: 100-continue"), HEAD, way,
+        case(f"client {word_of} behind an interim response", request(POST, "Content-Length: 2", "Expect: 100-continue"), SEEN, HEAD, way,
              upstream=(b"HTTP/1.1 100 Continue\r\n\r\n", TOLD, END), early=True)
     case("client ends its direction behind a GET", GET, SEEN, FIN, END)
     case("client ends its direction behind a POST", request(POST, "Content-Length: 2", body="ab"), BODY, FIN, END)

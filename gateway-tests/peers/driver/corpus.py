@@ -26,6 +26,7 @@ class Case:
     upstream: tuple = ()  # what the upstream does, if it does not just answer
     early: bool = False  # whether it does so before it reads the request's body
     watched: bool = False  # whether the answer has the end of each connection
+    tls: dict = dataclasses.field(default_factory=dict)  # what one end does otherwise
     setup: typing.Optional[Setup] = None  # if it is not that of the kind
     streams: tuple = (1,)  # of HTTP/2, which are to end
     raw: typing.Optional[bytes] = None  # what begins an HTTP/2 connection, if that is not the preface and SETTINGS

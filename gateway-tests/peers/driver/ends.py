@@ -54,6 +54,7 @@ class Reader:
         self.buffer = b""
         self.ended = False
         self.reset = False
+        self.error = None  # that ended it
         self.quiet = QUIET
 
     def more(self, seconds=None):
@@ -64,9 +65,9 @@ class Reader:
             piece = self.connection.recv(65536)
         except socket.timeout:
             raise Quiet from None
-        except OSError:
+        except OSError as e:
             piece = b""
-            self.reset = True
+            self.reset, self.error = True, e
         if not piece:
             self.ended = True
             raise Ended
@@ -166,11 +167,13 @@ class Upstream(threading.Thread):
         self.listening = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listening.getsockname()[1]
         self.changed = threading.Condition()
+        self.reading = 0  # how many requests are being read or answered
         self.play(None)
         self.start()
 
     def play(self, case):
-        """The next requests belong to this case."""
+        """The next requests belong to this case, once those of the last one are over."""
+        self.settled()
         self.case = case
         self.seen = []  # what the requests were
         self.asked_next = False  # whether the request after that of the case has begun
@@ -179,7 +182,6 @@ class Upstream(threading.Thread):
         self.begun = threading.Event()  # set once the beginning of its body has come
         self.ends = []  # how connections ended, and what was taken of them
         self.connections = []  # the connection of each
-        self.reading = 0
 
     def settled(self):
         """Waits until no request is being read."""

@@ -104,8 +104,8 @@ def error(payload, at):
 class Client:
     """Plays the frames of a case, and says what became of each stream and of the connection."""
 
-    def __init__(self, port):
-        self.client = ends.Client(port)
+    def __init__(self, port, client=None):
+        self.client = client or ends.Client(port)
         self.frames = Frames(self.client.reader)
         self.answers = {}  # of streams
         self.ended = set()

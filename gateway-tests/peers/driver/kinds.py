@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 
-from . import break_cases, connection_cases, corpus, ends, http2, http2_cases, time_cases, watched
+from . import break_cases, connection_cases, corpus, ends, http2, http2_cases, time_cases, tls, tls_cases, watched
 from .setups import HTTP2_CLIENTS, HTTP2_UPSTREAMS, PLAIN, Setup
 
 
@@ -24,6 +24,9 @@ KINDS = (
     Kind("connections", "connection", "ends of HTTP/1 connections", connection_cases.cases, ends.connection),
     Kind("http2-requests", "HTTP/2 request", "requests of HTTP/2", http2_cases.requests, http2.play, HTTP2_CLIENTS),
     Kind("http2-responses", "HTTP/2 response", "responses of HTTP/2", http2_cases.responses, ends.response, HTTP2_UPSTREAMS),
+    Kind("tls-hellos", "TLS hello", "first messages of TLS", tls_cases.hellos, tls.play_hello),
+    Kind("tls-clients", "TLS client", "clients of TLS", tls_cases.clients, tls.play_client),
+    Kind("tls-upstreams", "TLS upstream", "upstreams of TLS", tls_cases.upstreams, tls.play_upstream),
     Kind("breaks", "end on the way", "ends on the way, with what each side sees", break_cases.cases, watched.play),
     Kind(TIMED, "time", "limits of time", time_cases.cases, watched.play),
 )
@@ -38,6 +41,8 @@ def cases():
 
 
 def upstream(setup):
+    if setup.upstream_tls:
+        return tls.Upstream()
     return http2.Upstream() if setup.upstream == "http2" else ends.Upstream()
 
 

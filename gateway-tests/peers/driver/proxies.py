@@ -10,6 +10,8 @@ import socket
 import subprocess
 import time
 
+from . import tls
+
 
 def free_ports(count):
     opened = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
@@ -17,6 +19,9 @@ def free_ports(count):
     for each in opened:
         each.close()
     return ports
+
+
+pem = tls.Certificates.path
 
 
 class Proxy:
@@ -105,7 +110,14 @@ class Gateway(Proxy):
                 of_listener = ", timeouts: {requestHeaders: 1s, requestBodyIdle: 1s, idle: 1s, responseWriteIdle: 1s}, limits: {minBodyRate: 0}"
                 of_rule = ", timeouts: {streamIdle: 1s}, webSocket: {idle: 1s}"
                 of_upstream = ", timeouts: {connect: 1s, responseHeaders: 1s, idle: 1s}"
-            listeners.append(f"  - {{name: {name}, address: 127.0.0.1, port: {port}, protocol: HTTP{of_listener}}}")
+            if setup.tls:
+                shown = ", ".join(f"{{certFile: {pem(name + '.crt')}, keyFile: {pem('key.pem')}}}" for name in ("a.test", "b.test"))
+                asks = f", clientAuth: required, caFile: {pem('ca.crt')}" if setup.asks else ""
+                of_listener += f", tls: {{certificateRefs: [{shown}]{asks}}}"
+            if setup.upstream_tls:
+                of_upstream += f", tls: {{serverName: up.test, caFile: {pem('ca.crt')}}}"
+            spoken = "HTTPS" if setup.tls else "HTTP"
+            listeners.append(f"  - {{name: {name}, address: 127.0.0.1, port: {port}, protocol: {spoken}{of_listener}}}")
             routes.append(f"  - {{parentRefs: [{{name: {name}}}], rules: [{{backendRefs: [{{name: {name}}}]{of_rule}}}]}}")
             upstreams.append(f"  - {{name: {name}, protocol: {protocol}, endpoints: [{{host: 127.0.0.1, port: {to}}}]{of_upstream}}}")
         path = self.write("\n".join(
@@ -136,10 +148,19 @@ class Nginx(Proxy):
         if setup.limited:
             more = "".join(f"{name}_timeout 1s; " for name in (
                 "client_header", "client_body", "keepalive", "send", "proxy_connect", "proxy_read", "proxy_send"))
+        if setup.upstream_tls:
+            more += (f"proxy_ssl_verify on; proxy_ssl_trusted_certificate {pem('ca.crt')}; proxy_ssl_name up.test; proxy_ssl_server_name on; ")
+        named = [""]
+        if setup.tls:
+            listen += " ssl http2"
+            asks = f"ssl_verify_client on; ssl_client_certificate {pem('ca.crt')}; " if setup.asks else ""
+            named = [f"server_name {name}; ssl_certificate {pem(name + '.crt')}; ssl_certificate_key {pem('key.pem')}; {asks}"
+                     for name in ("a.test", "b.test")]
         connection = "$connection_upgrade; proxy_set_header Upgrade $http_upgrade" if setup.upgrades else '""'
+        scheme = "https" if setup.upstream_tls else "http"
         return (f"upstream u{port} {{ server 127.0.0.1:{to}; keepalive 1; {'keepalive_timeout 1s; ' if setup.limited else ''}}}"
-                f" server {{ listen {listen}; {more}location / {{ proxy_pass http://u{port}; proxy_http_version 1.1;"
-                f" proxy_set_header Host $http_host; proxy_set_header Connection {connection}; }} }}")
+                + "".join(f" server {{ listen {listen}; {name}{more}location / {{ proxy_pass {scheme}://u{port}; proxy_http_version 1.1;"
+                          f" proxy_set_header Host $http_host; proxy_set_header Connection {connection}; }} }}" for name in named))
 
 
 class Haproxy(Proxy):
@@ -155,11 +176,16 @@ class Haproxy(Proxy):
     @staticmethod
     def lane(port, setup, to):
         front, back = [f"bind 127.0.0.1:{port}", f"default_backend b{port}"], []
+        if setup.tls:
+            front[0] += f" ssl crt {pem('a.test.pem')} crt {pem('b.test.pem')} alpn h2,http/1.1"
+            front[0] += f" ca-file {pem('ca.crt')} verify required" if setup.asks else ""
         if setup.limited:
             front += ["timeout client 1s", "timeout http-request 1s", "timeout http-keep-alive 1s"]
             back += ["timeout connect 1s", "timeout server 1s", "timeout tunnel 1s"]
         back.append(f"server s 127.0.0.1:{to}{' proto h2' if setup.upstream == 'http2' else ''}"
                     f"{' pool-purge-delay 1s' if setup.limited else ''}")
+        if setup.upstream_tls:
+            back[-1] += f" ssl verify required ca-file {pem('ca.crt')} verifyhost up.test sni str(up.test)"
         return "\n  ".join([f"frontend f{port}", *front]) + "\n" + "\n  ".join([f"backend b{port}", *back])
 
 
@@ -188,9 +214,22 @@ class Envoy(Proxy):
             more += ("          request_headers_timeout: 1s\n          stream_idle_timeout: 1s\n"
                      "          common_http_protocol_options: {idle_timeout: 1s}\n")
             of_route = ", timeout: 0s"
+        socket = ""
+        if setup.tls:
+            shown = ", ".join(f"{{certificate_chain: {{filename: {pem(name + '.crt')}}}, private_key: {{filename: {pem('key.pem')}}}}}"
+                              for name in ("a.test", "b.test"))
+            trusted = f", validation_context: {{trusted_ca: {{filename: {pem('ca.crt')}}}}}" if setup.asks else ""
+            socket = f"""      transport_socket:
+        name: tls
+        typed_config:
+          "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext
+          require_client_certificate: {"true" if setup.asks else "false"}
+          common_tls_context: {{alpn_protocols: [h2, http/1.1], tls_certificates: [{shown}]{trusted}}}
+"""
         return f"""  - address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}
     filter_chains:
-    - filters:
+    -
+{socket}      filters:
       - name: http
         typed_config:
           "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
@@ -210,6 +249,17 @@ class Envoy(Proxy):
 """
         if setup.limited:
             more += "        common_http_protocol_options: {idle_timeout: 1s}\n    connect_timeout: 1s\n"
+        if setup.upstream_tls:
+            more += f"""    transport_socket:
+      name: tls
+      typed_config:
+        "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext
+        sni: up.test
+        common_tls_context:
+          validation_context:
+            trusted_ca: {{filename: {pem("ca.crt")}}}
+            match_typed_subject_alt_names: [{{san_type: DNS, matcher: {{exact: up.test}}}}]
+"""
         return f"""  - name: c{port}
 {more}    load_assignment: {{cluster_name: c{port}, endpoints: [{{lb_endpoints: [{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {to}}}}}}}}}]}}]}}
 """

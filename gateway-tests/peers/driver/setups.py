@@ -9,6 +9,9 @@ class Setup:
     upstream: str = "http1"
     upgrades: bool = False  # to WebSocket
     limited: bool = False  # each limit of time is a second
+    tls: bool = False  # of clients, with certificates for a.test and b.test
+    asks: bool = False  # for a certificate of clients
+    upstream_tls: bool = False  # with verification of up.test
 
 
 PLAIN = Setup()
@@ -16,4 +19,7 @@ HTTP2_CLIENTS = Setup(downstream="http2")
 HTTP2_UPSTREAMS = Setup(upstream="http2")
 UPGRADES = Setup(upgrades=True)
 LIMITED = Setup(upgrades=True, limited=True)
+TLS = Setup(tls=True)
+TLS_OF_CLIENTS = Setup(tls=True, asks=True)
+UPSTREAM_TLS = Setup(upstream_tls=True)
 LIMITED_HTTP2 = Setup(downstream="http2", limited=True)
