@@ -213,7 +213,9 @@ class Upstream(ends.Upstream):
                 connection.sendall(answer(stream))
                 return
             for step in self.case.upstream[0](stream):
-                if step == ends.CLOSE:
+                if step == ends.RESET:
+                    ends.reset(connection)
+                if step in (ends.CLOSE, ends.RESET):
                     raise ends.Ended
                 connection.sendall(step)
 

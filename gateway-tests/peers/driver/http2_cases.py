@@ -338,6 +338,15 @@ def responses():
     case("end of the connection instead of a response", play(ends.CLOSE))
     case("end of the connection in the middle of a body", play(head(*OK, ("content-length", "5")), content(end=False), ends.CLOSE))
     case("end of the connection amid a body without a length", play(head(*OK), content(end=False), ends.CLOSE))
+    case("RST_STREAM behind the head", play(head(*OK, ("content-length", "5")), framed(RST_STREAM, 0, word(2))))
+    case("RST_STREAM behind a 103", play(head((":status", "103"), ("link", "x")), framed(RST_STREAM, 0, word(2))))
+    case("RST_STREAM instead of trailers", play(head(*OK), content(end=False), framed(RST_STREAM, 0, word(2))))
+    case("GOAWAY in the middle of a body", play(head(*OK, ("content-length", "4")), content(end=False),
+                                                frame(GOAWAY, 0, 0, word(0x7fffffff) + word(0)), content()))
+    case("GOAWAY that leaves a response out that has begun", play(head(*OK, ("content-length", "4")), content(end=False),
+                                                                  frame(GOAWAY, 0, 0, word(0) + word(0)), ends.CLOSE))
+    case("end of the connection behind a 103", play(head((":status", "103"), ("link", "x")), ends.CLOSE))
+    case("reset of the connection instead of a response", play(ends.RESET))
     case("PUSH_PROMISE", play(framed(PUSH_PROMISE, END_HEADERS, word(2) + block(*GET)), head(*OK), content()))
     case("HEADERS of a stream that nobody opened", play(headers(2, *OK), head(*OK), content()))
     case("CONTINUATION", play(framed(HEADERS, 0, block(*OK)), framed(CONTINUATION, END_HEADERS, block(("x-a", "b"))), content()))

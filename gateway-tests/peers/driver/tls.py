@@ -220,8 +220,11 @@ def play_client(case, port, upstream):
                 told.append(client.response(case.method)[0])
             elif step == ends.END:
                 told.append("then " + client.ending())
+            elif step == ends.HEAD:
+                client.await_head()
             elif step == NOTIFY:
                 notify(client.connection)
+                upstream.told.set()
             elif step == ends.FIN:
                 client.connection.shutdown(socket.SHUT_WR)
             else:

@@ -5,7 +5,7 @@ import ssl
 from . import http2, tls
 from .connection_cases import CHUNKED, GET, answer, request
 from .corpus import Case
-from .ends import CLOSE, END, FIN, READ, RESET
+from .ends import CLOSE, END, FIN, HEAD, READ, RESET, TOLD
 from .http2 import PREFACE, headers
 from .http2_cases import replaced
 from .setups import TLS, TLS_OF_CLIENTS, UPSTREAM_TLS
@@ -127,6 +127,7 @@ def clients():
     case("end of the upstream in a length", GET, READ, END, upstream=(answer("Content-Length: 5", length=False), CLOSE))
     case("end after a request that is refused", b"GET / HTTP/1.1\r\nHost: a.test\r\nHost: b.test\r\n\r\n", READ, END)
     case("close_notify of the client behind a response", GET, READ, NOTIFY, END, maximum=v12)
+    case("close_notify of the client in a response", GET, HEAD, NOTIFY, READ, upstream=(answer("Content-Length: 5", length=False), TOLD, b"abc"))
     case("FIN of the client without close_notify behind a response", GET, READ, FIN, END)
     case("another handshake on the connection", renegotiates=True)
     # ---- certificates of clients
