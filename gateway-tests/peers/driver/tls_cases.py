@@ -126,7 +126,6 @@ def clients():
          upstream=((CHUNKED + "5\r\nok").encode(), CLOSE))
     case("end of the upstream in a length", GET, READ, END, upstream=(answer("Content-Length: 5", length=False), CLOSE))
     case("end after a request that is refused", b"GET / HTTP/1.1\r\nHost: a.test\r\nHost: b.test\r\n\r\n", READ, END)
-    case("close_notify of the client behind a response", GET, READ, NOTIFY, END, maximum=v12)
     case("close_notify of the client in a response", GET, HEAD, NOTIFY, READ, upstream=(answer("Content-Length: 5", length=False), TOLD, b"abc"))
     case("FIN of the client without close_notify behind a response", GET, READ, FIN, END)
     case("another handshake on the connection", renegotiates=True)
