@@ -177,9 +177,10 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         return (inspector != null || taken) && !owner.isContinueDue();
     }
 
-    /** Whether nothing can come of the request before the client sends more of it. In a gRPC call the upstream may speak first. */
+    /** Whether the client must send more first. In tunnels and gRPC calls the upstream may speak before. */
     boolean isAwaited() {
-        return !complete && !exchange.state.isResponded() && isClientsTurn() && !GrpcStatus.isCall(exchange.head);
+        boolean body = exchange.record.kind == Kind.HTTP && !GrpcStatus.isCall(exchange.head);
+        return body && !complete && !exchange.state.isResponded() && isClientsTurn();
     }
 
     /** Whether any part of it has arrived. */

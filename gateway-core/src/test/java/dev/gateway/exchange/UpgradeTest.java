@@ -72,6 +72,15 @@ class UpgradeTest extends ExchangeRig {
     }
 
     @Test
+    void anUpgradeThatTheUpstreamDoesNotAnswerIsTheUpstreamsFault() {
+        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
+        upgrade(upgrade("websocket"));
+        opener.last().succeed();
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
     void anUpgradeThatTheRouteDoesNotListIsNotOffered() {
         upgrade(upgrade("connect-udp"));
         assertAnswered(501, Cause.NO_ROUTE);
