@@ -25,6 +25,7 @@ final class UnreadInput implements Cumulator {
                 return unread.writeBytes(in);
             }
             ByteBuf joined = allocator.buffer(unread.readableBytes() + in.readableBytes());
+            joined.capacity(joined.maxFastWritableBytes()); // all that was allocated, so that it is charged
             joined.writeBytes(unread).writeBytes(in);
             unread.release();
             return joined;

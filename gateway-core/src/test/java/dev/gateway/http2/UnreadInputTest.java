@@ -55,6 +55,18 @@ class UnreadInputTest {
         assertThat(joined.release()).isTrue();
     }
 
+    /** Who keeps a part of it is charged by its capacity. */
+    @Test
+    void theCapacityIsTheMemoryThatWasAllocated() {
+        PooledByteBufAllocator allocator = new PooledByteBufAllocator(true);
+        ByteBuf unread = allocator.directBuffer(9_000, 9_000).writeZero(9_000);
+        ByteBuf in = allocator.directBuffer(512 << 10, 512 << 10).writeZero(512 << 10);
+        ByteBuf joined = UnreadInput.CUMULATOR.cumulate(allocator, unread, in);
+        assertThat(joined.readableBytes()).isEqualTo(9_000 + (512 << 10));
+        assertThat(joined.capacity()).isEqualTo(allocator.pinnedDirectMemory());
+        assertThat(joined.release()).isTrue();
+    }
+
     @Test
     void bytesThatComeOneByOneAreJoined() {
         ByteBuf unread = Unpooled.EMPTY_BUFFER;
