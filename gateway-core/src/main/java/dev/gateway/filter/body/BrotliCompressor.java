@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 
 /** Compressor to Brotli (RFC 7932) by brotli4j. Its encoder cannot be used again. */
 final class BrotliCompressor implements Compressor {
-    private static final int BYTES = 1792 * 1024;
-    private static final int BYTES_OF_HIGHEST = 2560 * 1024;
+    private static final int FASTEST = 1;
+    private static final int FAST = 3;
     private static final int HIGHEST = 9;
 
     /** 64 KiB. With a larger one, the hash tables of the higher levels take up to 32 MiB. */
@@ -33,9 +33,20 @@ final class BrotliCompressor implements Compressor {
         }
     }
 
-    /** Returns the native memory of an encoder: window, hash tables and what it gathers before it writes a block. */
+    /**
+     * Returns the native memory of an encoder: window, hash tables and what it gathers before it writes a block. Measured after
+     * 256 KiB of input, as the library allocates more and more until then.
+     */
     static int bytes(int quality) {
-        return quality < HIGHEST ? BYTES : BYTES_OF_HIGHEST;
+        int kib;
+        if (quality <= FASTEST) {
+            kib = 128;
+        } else if (quality <= FAST) {
+            kib = 896;
+        } else {
+            kib = quality < HIGHEST ? 1792 : 2560;
+        }
+        return kib * 1024;
     }
 
     @Override

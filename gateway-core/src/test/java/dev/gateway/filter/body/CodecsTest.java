@@ -31,11 +31,13 @@ class CodecsTest {
             assertThat(Codecs.compressorBytes(ContentCoding.GZIP, level)).isEqualTo(272 * KIB);
             assertThat(Codecs.compressorBytes(ContentCoding.DEFLATE, level)).isEqualTo(272 * KIB);
             assertThat(Codecs.compressorBytes(ContentCoding.ZSTD, level)).isEqualTo(1152 * KIB);
-            assertThat(Codecs.compressorBytes(ContentCoding.BR, level)).isEqualTo(level < 9 ? 1792 * KIB : 2560 * KIB);
+            int kib = level == 1 ? 128 : level <= 3 ? 896 : level <= 8 ? 1792 : 2560;
+            assertThat(Codecs.compressorBytes(ContentCoding.BR, level)).isEqualTo(kib * 1024L);
         }
         assertThat(documentation())
                 .contains("272 KiB with `gzip` and `deflate`, and 1,152 KiB with `zstd`")
-                .contains("With `br` it takes 1.75 MiB, and 2.5 MiB at level 9");
+                .contains(
+                        "With `br` it takes 128 KiB at level 1, 896 KiB up to level 3, 1.75 MiB up to level 8, and 2.5 MiB at level 9");
     }
 
     @Test
