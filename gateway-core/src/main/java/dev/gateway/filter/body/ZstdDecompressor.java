@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ZstdDecompressor implements Decompressor {
     /** Native memory of a context without its window and blocks. */
-    static final int BYTES = 192 * 1024;
+    static final int BYTES = 112 * 1024;
 
     private static final int BLOCK = 128 * 1024;
     private static final int BLOCKS = 3; // one of input, and two that follow the window

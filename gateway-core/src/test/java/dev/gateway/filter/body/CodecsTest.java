@@ -44,9 +44,9 @@ class CodecsTest {
     void theDocumentationSaysWhatDecompressorsTake() throws IOException {
         assertThat(Codecs.decompressorBytes(ContentCoding.GZIP)).isEqualTo(44 * KIB);
         assertThat(Codecs.decompressorBytes(ContentCoding.DEFLATE)).isEqualTo(44 * KIB);
-        assertThat(Codecs.decompressorBytes(ContentCoding.ZSTD)).isEqualTo(192 * KIB);
+        assertThat(Codecs.decompressorBytes(ContentCoding.ZSTD)).isEqualTo(112 * KIB);
         assertThat(Codecs.decompressorBytes(ContentCoding.BR)).isEqualTo(2688 * KIB);
         assertThat(documentation())
-                .contains("44 KiB with `gzip` and `deflate`, 192 KiB with `zstd`, and 2,688 KiB with `br`");
+                .contains("44 KiB with `gzip` and `deflate`, 112 KiB with `zstd`, and 2,688 KiB with `br`");
     }
 }
