@@ -64,7 +64,7 @@ final class SentBody {
     }
 
     private boolean add(ByteBuf data, int more) {
-        int capacity = capacity(data);
+        int capacity = BufferCost.whole(data);
         if (more >= capacity / PART) {
             copies = null;
             int shared = more > COPIED_BY_STREAMS ? BufferCost.kept(data) : 0;
@@ -99,11 +99,6 @@ final class SentBody {
             pieces = all;
         }
         return all;
-    }
-
-    /** Returns the size of the whole buffer that a piece keeps from being freed. */
-    private static int capacity(ByteBuf data) {
-        return BufferCost.base(data).capacity();
     }
 
     /** Whether it has everything that was sent, so that another attempt can send it. */

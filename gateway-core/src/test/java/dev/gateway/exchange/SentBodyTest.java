@@ -6,6 +6,7 @@ import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -86,6 +87,16 @@ class SentBodyTest {
         assertThat(kept()).isEqualTo(data.toString(0, 48 * 1024, StandardCharsets.US_ASCII));
         sent.forget();
         data.release();
+    }
+
+    /** As while a body waits for a filter, when its pieces are joined. */
+    @Test
+    void ofPiecesThatWereJoinedTheirWholeBuffersAreCharged() {
+        ByteBuf joined = Unpooled.wrappedBuffer(buffer(16_000, 10_000), buffer(8_000, 5_000));
+        sent.keep(joined);
+        joined.release();
+        assertThat(kept()).hasSize(15_000);
+        assertThat(account.held()).isEqualTo(24_000);
     }
 
     @Test
