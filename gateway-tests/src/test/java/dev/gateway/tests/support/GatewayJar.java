@@ -33,6 +33,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GatewayJar implements AutoCloseable {
     private static final Path BUILT = Path.of("../gateway-core/target/gateway.jar");
+
+    /** The option of a JVM that tells how much native memory it has for itself. */
+    public static final String TRACKS_ITS_MEMORY = "-XX:NativeMemoryTracking=summary";
+
     private static final Pattern ANNOUNCEMENT = Pattern.compile("(?:Listener (\\S+)|(Admin)) at \\w+://[^ ]*:(\\d+)/");
 
     private final Process process;
@@ -210,14 +214,29 @@ public final class GatewayJar implements AutoCloseable {
         return jcmd("GC.class_histogram");
     }
 
-    /** Returns how many bytes the C library has given out, to native code and to Netty. */
+    /**
+     * Returns how many bytes the C library has given out, to native libraries and to Netty. What the JVM has, such as its
+     * compiler, comes and goes, and does not count. The JVM needs the option {@link #TRACKS_ITS_MEMORY}.
+     */
     public long nativeHeap() throws IOException, InterruptedException {
-        String info = jcmd("System.native_heap_info");
+        String info = jcmd("System.native_heap_info\nVM.native_memory summary scale=b");
         String totals = info.substring(info.lastIndexOf("</heap>"));
         return size(totals, "system type=\"current\"")
                 + size(totals, "total type=\"mmap\"")
                 - size(totals, "total type=\"fast\"")
-                - size(totals, "total type=\"rest\"");
+                - size(totals, "total type=\"rest\"")
+                - ofJvm(totals);
+    }
+
+    /** Returns how many bytes the C library has given out to the JVM itself, without the buffers of Java code. */
+    private static long ofJvm(String tracked) throws IOException {
+        Matcher all = Pattern.compile("malloc: (\\d+)").matcher(tracked);
+        Matcher buffers =
+                Pattern.compile("Other \\([^)]*\\)\\s+\\(malloc=(\\d+)").matcher(tracked);
+        if (!all.find()) {
+            throw new IOException(tracked);
+        }
+        return Long.parseLong(all.group(1)) - (buffers.find() ? Long.parseLong(buffers.group(1)) : 0);
     }
 
     private static long size(String totals, String of) {
