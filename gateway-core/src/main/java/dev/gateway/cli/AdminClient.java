@@ -11,12 +11,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a gateway's admin listener for pages, one after the other. Speaks HTTP by itself: the JDK's clients take longer to
- * load than a question takes, and so do regular expressions and strings put together by {@code +}, which are therefore
- * kept out of {@link #get}.
+ * Asks a gateway's admin listener for pages and actions, one after the other. Speaks HTTP by itself: the JDK's clients take
+ * longer to load than a question takes, and so do regular expressions and strings put together by {@code +}, which are
+ * therefore kept out of {@link #get}.
  */
 final class AdminClient {
     private static final int TIMEOUT_MILLIS = 5_000;
+    private static final int ACTION_TIMEOUT_MILLIS = 60_000; // a reload waits for the first answers of DNS
     private static final int MAX_ANSWER = 64 << 20;
     private static final String EXPECTED = "expected an address such as 127.0.0.1:9901, not ";
 
@@ -80,21 +81,38 @@ final class AdminClient {
      * @param path and query
      */
     Answer get(String path) throws IOException {
+        return ask("GET", path, "", timeoutMillis);
+    }
+
+    /**
+     * Has something done, and returns what came of it.
+     *
+     * @param path and query
+     * @param asker who wants it, for the gateway's log; what a header field cannot have is replaced
+     */
+    Answer post(String path, String asker) throws IOException {
+        String fields = "Content-Length: 0\r\nX-Requested-By: " + asker.replaceAll("[^ -~]", "?") + "\r\n";
+        return ask("POST", path, fields, ACTION_TIMEOUT_MILLIS);
+    }
+
+    private Answer ask(String method, String path, String fields, int answerMillis) throws IOException {
         int port = address.getPort() < 0 ? 80 : address.getPort();
         String authority = String.join(":", address.getHost(), Integer.toString(port));
         String request = String.join(
                 "",
-                "GET ",
+                method,
+                " ",
                 path,
                 " HTTP/1.1\r\nHost: ",
                 authority,
                 "\r\nConnection: close\r\n",
+                fields,
                 authorization(),
                 "\r\n");
         byte[] bytes = request.getBytes(StandardCharsets.US_ASCII);
         if (socketFile != null) {
             try {
-                return answer(UnixExchange.ask(socketFile, bytes, MAX_ANSWER, timeoutMillis));
+                return answer(UnixExchange.ask(socketFile, bytes, MAX_ANSWER, answerMillis));
             } catch (IOException e) {
                 throw new IOException(String.join(": ", socketFile.toString(), e.getMessage()), e);
             }
@@ -104,7 +122,7 @@ final class AdminClient {
             socket.connect(
                     new InetSocketAddress(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, port),
                     timeoutMillis);
-            socket.setSoTimeout(timeoutMillis);
+            socket.setSoTimeout(answerMillis);
             socket.getOutputStream().write(bytes);
             return answer(socket.getInputStream().readNBytes(MAX_ANSWER));
         } catch (ConnectException e) {

@@ -88,16 +88,32 @@ final class AdminOptions {
 
     /** Prints a page of the admin listener, or why it is unavailable; returns the exit code. */
     int print(String page, PrintWriter out, PrintWriter err) {
-        return use(err, client -> {
-            AdminClient.Answer answer = client.get(page);
-            boolean good = answer.status() == 200;
-            (good ? out : err).print(answer.body());
-            (good ? out : err).flush();
-            if (answer.status() == 401) {
-                err.println("Name the file that has it by --token-file FILE, or the configuration by --config FILE.");
-            }
-            return good ? CommandSupport.OK : CommandSupport.UNAVAILABLE;
-        });
+        return use(err, client -> print(client.get(page), out, err));
+    }
+
+    /**
+     * Has the gateway do something, and prints what came of it; returns the exit code.
+     *
+     * @param command that wants it, for the gateway's log
+     */
+    int act(String action, String command, PrintWriter out, PrintWriter err) {
+        return use(err, client -> print(client.post(action, asker(command)), out, err));
+    }
+
+    /** Returns who asks, for the gateway's log. */
+    static String asker(String command) {
+        return System.getProperty("user.name") + " by gateway " + command;
+    }
+
+    /** Prints an answer where it belongs; returns the exit code. */
+    static int print(AdminClient.Answer answer, PrintWriter out, PrintWriter err) {
+        boolean good = answer.status() == 200;
+        (good ? out : err).print(answer.body());
+        (good ? out : err).flush();
+        if (answer.status() == 401) {
+            err.println("Name the file that has it by --token-file FILE, or the configuration by --config FILE.");
+        }
+        return good ? CommandSupport.OK : CommandSupport.UNAVAILABLE;
     }
 
     private static String address(BindConfig bind) {

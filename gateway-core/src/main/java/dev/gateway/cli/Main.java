@@ -28,7 +28,8 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done, or stopped by a signal or POST /quit after draining",
-            "1:the configuration is invalid, and nothing was started; or the gateway is not healthy, or not there",
+            "1:the configuration is invalid, and nothing was started or changed; or the gateway is not healthy,"
+                    + " is not there, or refuses",
             "2:the command line is wrong",
             "3:the gateway could not start, such as when a port is taken",
             "4:of validate, print-config and explain: filters of plugins were not checked, name their directory by --plugins",
@@ -41,6 +42,9 @@ import picocli.CommandLine.Spec;
             StatsCommand.class,
             TopCommand.class,
             ExplainCommand.class,
+            ReloadCommand.class,
+            DrainCommand.class,
+            UndrainCommand.class,
             PrepareCommand.class,
             ValidateCommand.class,
             PrintConfigCommand.class,

@@ -54,6 +54,17 @@ class AdminClientTest {
     }
 
     @Test
+    void whoWantsSomethingDoneIsNamed() throws Exception {
+        try (FakeAdmin admin = FakeAdmin.answering(FakeAdmin.http(202, "begun\n"))) {
+            AdminClient client = new AdminClient(admin.address(), null);
+            assertThat(client.post("/quit", "J\u00f6rg\r\nX: y")).isEqualTo(new AdminClient.Answer(202, "begun\n"));
+            assertThat(admin.requests())
+                    .containsExactly("POST /quit HTTP/1.1\r\nHost: " + admin.address()
+                            + "\r\nConnection: close\r\nContent-Length: 0\r\nX-Requested-By: J?rg??X: y\r\n\r\n");
+        }
+    }
+
+    @Test
     void aTokenIsReadAnewForEachQuestion() throws Exception {
         Path token = Files.writeString(directory.resolve("token"), "one\n");
         try (FakeAdmin admin = FakeAdmin.answering(FakeAdmin.http(401, "no\n"))) {

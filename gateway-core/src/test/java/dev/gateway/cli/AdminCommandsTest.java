@@ -82,6 +82,9 @@ class AdminCommandsTest {
             {"stats", "--admin", address},
             {"top", "--once", "--admin", address},
             {"explain", "--admin", address, "--host", "a.test"},
+            {"reload", "--admin", address},
+            {"drain", "--admin", address, "app", "127.0.0.1:9", "--wait"},
+            {"undrain", "--admin", address, "app", "127.0.0.1:9"},
             {"healthcheck", "--url", "http://" + address + "/ready"}
         }) {
             assertThat(gateway(command)).as(command[0]).isNotZero();
@@ -133,6 +136,44 @@ class AdminCommandsTest {
             assertThat(gateway("stats", "--json", "--admin", address)).isZero();
             assertThat(out.toString()).contains("\"requestsTotal\":0");
         }
+    }
+
+    /** Requests name the endpoint as the gateway shows it, also if its name has a slash or a colon. */
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1:9", "[::1]:9", "unix:/run/app.sock"})
+    void anEndpointIsDrainedAndPutBack(String endpoint) throws Exception {
+        GatewayConfig config = ((LoadResult.Valid) ConfigLoader.parse(YAML.replace(
+                        "endpoints: [{host: 127.0.0.1, port: 9}]",
+                        "endpoints: [{host: 127.0.0.1, port: 9}, {host: '::1', port: 9}, {unix: /run/app.sock}]")))
+                .config();
+        try (Gateway gateway = Gateway.start(config)) {
+            String address = "127.0.0.1:" + gateway.port("admin");
+            assertThat(gateway("drain", "--admin", address, "app", endpoint, "--wait"))
+                    .as(err.toString())
+                    .isZero();
+            assertThat(out.toString().lines())
+                    .containsExactly(
+                            "endpoint " + endpoint + " of upstream app gets no new requests",
+                            "nothing runs at " + endpoint + " any more");
+            assertThat(gateway("undrain", "--admin", address, "app", endpoint)).isZero();
+            assertThat(out.toString()).endsWith("endpoint " + endpoint + " of upstream app gets requests again\n");
+        }
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void anEndpointThatThereIsNotIsSaidWithThoseThatThereAre() throws Exception {
+        try (Gateway gateway = Gateway.start(config())) {
+            String address = "127.0.0.1:" + gateway.port("admin");
+            assertThat(gateway("drain", "--admin", address, "app", "127.0.0.1:10", "--wait"))
+                    .isEqualTo(1);
+            assertThat(gateway("undrain", "--admin", address, "ap", "127.0.0.1:9"))
+                    .isEqualTo(1);
+        }
+        assertThat(out.toString()).isEmpty();
+        assertThat(err.toString().lines())
+                .containsExactly(
+                        "upstream app has no endpoint 127.0.0.1:10: expected one of 127.0.0.1:9", "no upstream ap");
     }
 
     @Test

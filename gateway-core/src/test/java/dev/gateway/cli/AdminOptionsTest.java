@@ -12,8 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * {@link AdminOptions}, as {@link StatsCommand}, {@link ExplainCommand} and {@link TopCommand} have them: which gateway is
- * asked for what, and what is printed of its answer.
+ * {@link AdminOptions}, as {@link StatsCommand}, {@link ExplainCommand}, {@link TopCommand} and {@link ReloadCommand} have
+ * them: which gateway is asked for what, and what is printed of its answer.
  */
 @Timeout(60)
 @SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
@@ -53,6 +53,17 @@ class AdminOptionsTest {
             assertThat(run.err()).isEmpty();
             assertThat(page(admin)).isEqualTo("GET /stats?" + query);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"200, 0, generation 2 is active, ''", "422, 1, '', gateway.yaml:1:1: unknown key 'x'"})
+    void whatCameOfAReloadIsPrinted(int status, int code, String out, String err) throws Exception {
+        try (FakeAdmin admin = FakeAdmin.answering(FakeAdmin.http(status, out + err))) {
+            assertThat(run.gateway("reload", "--admin", admin.address())).isEqualTo(code);
+            assertThat(page(admin)).isEqualTo("POST /reload");
+        }
+        assertThat(run.out()).isEqualTo(out);
+        assertThat(run.err()).isEqualTo(err);
     }
 
     @Test

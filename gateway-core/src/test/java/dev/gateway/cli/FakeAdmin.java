@@ -15,29 +15,36 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Answers each request with the same bytes and closes the connection, as an admin listener does for a command. */
+/**
+ * Answers requests with the given bytes in turn, the last for all that follow, and closes the connection each time, as an
+ * admin listener does for a command.
+ */
 final class FakeAdmin implements AutoCloseable {
     private final ServerSocketChannel server;
-    private final String answer;
+    private final List<String> answers;
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Void> ended;
 
-    private FakeAdmin(ServerSocketChannel server, SocketAddress address, String answer) throws IOException {
+    private FakeAdmin(ServerSocketChannel server, SocketAddress address, List<String> answers) throws IOException {
         this.server = server.bind(address);
-        this.answer = answer;
+        this.answers = answers;
         ended = CompletableFuture.runAsync(this::serve, task -> new Thread(task, "fake admin listener").start());
     }
 
     /** Listens at a free port of loopback. */
-    static FakeAdmin answering(String answer) throws IOException {
+    static FakeAdmin answering(String... answers) throws IOException {
         return new FakeAdmin(
-                ServerSocketChannel.open(), new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), answer);
+                ServerSocketChannel.open(),
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                List.of(answers));
     }
 
     /** Listens at a socket file. */
     static FakeAdmin answering(Path file, String answer) throws IOException {
         return new FakeAdmin(
-                ServerSocketChannel.open(StandardProtocolFamily.UNIX), UnixDomainSocketAddress.of(file), answer);
+                ServerSocketChannel.open(StandardProtocolFamily.UNIX),
+                UnixDomainSocketAddress.of(file),
+                List.of(answer));
     }
 
     /** Returns a whole answer. */
@@ -64,6 +71,7 @@ final class FakeAdmin implements AutoCloseable {
                     while (!head.endsWith("\r\n\r\n") && client.read(bytes) >= 0) {
                         head = new String(bytes.array(), 0, bytes.position(), StandardCharsets.US_ASCII);
                     }
+                    String answer = answers.get(Math.min(requests.size(), answers.size() - 1));
                     requests.add(head);
                     client.write(ByteBuffer.wrap(answer.getBytes(StandardCharsets.UTF_8)));
                 }

@@ -294,7 +294,10 @@ class MainTest {
                 "version",
                 "stats",
                 "top",
-                "explain"
+                "explain",
+                "reload",
+                "drain",
+                "undrain"
             })
     void everyCommandExplainsItselfWithAnExample(String command) {
         assertThat(gateway(command, "--help")).isZero();
