@@ -33,6 +33,7 @@ public final class UpstreamWatch {
     private final Supplier<@Nullable ActiveConfig> activeConfig;
     private CompletableFuture<?> asked = CompletableFuture.completedFuture(null);
     private volatile Map<Host, PoolCounts> counts = Map.of();
+    private volatile @Nullable UpstreamFeatures features; // of the generation that was active last
 
     /** Makes it for the upstreams of the active configuration. */
     public UpstreamWatch(Pools pools, EndpointFeeds feeds, Supplier<@Nullable ActiveConfig> activeConfig) {
@@ -71,12 +72,26 @@ public final class UpstreamWatch {
     /** Returns the upstreams of the active generation. */
     public List<UpstreamState> states() {
         ActiveConfig current = activeConfig.get();
-        return current == null
-                ? List.of()
-                : current.snapshot.upstreams().stream().map(this::state).toList();
+        if (current == null) {
+            return List.of();
+        }
+        UpstreamFeatures features = features(current);
+        return current.snapshot.upstreams().stream()
+                .map(upstream -> state(upstream, features))
+                .toList();
     }
 
-    private UpstreamState state(Upstream upstream) {
+    /** Looks at all rules once for each generation. */
+    private UpstreamFeatures features(ActiveConfig current) {
+        UpstreamFeatures known = features;
+        if (known == null || known.config() != current.config) {
+            known = UpstreamFeatures.of(current.config);
+            features = known;
+        }
+        return known;
+    }
+
+    private UpstreamState state(Upstream upstream, UpstreamFeatures features) {
         List<EndpointState> endpoints = new ArrayList<>();
         for (Host host : upstream.hosts()) {
             Endpoint endpoint = host.endpoint();
@@ -102,7 +117,8 @@ public final class UpstreamWatch {
                         .toList(),
                 upstream.health().isPanic(),
                 upstream.health().localShare(),
-                upstream.balancer() instanceof NamedByRequest);
+                upstream.balancer() instanceof NamedByRequest,
+                features.of(upstream));
     }
 
     private static UpstreamState.Source source(SourceState source) {

@@ -1,6 +1,8 @@
 package dev.gateway.observe.metrics;
 
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param panic whether so few endpoints are in service that all get requests
  * @param localShare share of requests that stay in the zone of the gateway, from 0 to 1; null if zones make no difference
  * @param namedByRequests whether requests name its endpoints
+ * @param features what the configuration has turned on for it
  */
 public record UpstreamState(
         String name,
@@ -20,10 +23,36 @@ public record UpstreamState(
         List<Source> sources,
         boolean panic,
         @Nullable Double localShare,
-        boolean namedByRequests) {
-    /** Makes the state of an upstream without sources that is not in panic mode. */
+        boolean namedByRequests,
+        Set<Feature> features) {
+    /** Makes the state of an upstream without sources that is not in panic mode, and has all features. */
     public UpstreamState(String name, String protocol, List<EndpointState> endpoints) {
-        this(name, protocol, endpoints, List.of(), false, null, endpoints.isEmpty());
+        this(name, protocol, endpoints, List.of(), false, null, endpoints.isEmpty(), EnumSet.allOf(Feature.class));
+    }
+
+    public UpstreamState {
+        features = Set.copyOf(features);
+    }
+
+    /** What has counters of its own, and may be off: its counters have no series then, unless they have counted. */
+    public enum Feature {
+        /** Connections by HTTP/1. */
+        HTTP1,
+        /** Connections by HTTP/2. */
+        HTTP2,
+        /** Connections that carry a tunnel from their beginning. */
+        TUNNELS,
+        TLS,
+        /** Connections that end by their age. */
+        MAX_LIFETIME,
+        HEALTH_CHECKS,
+        SESSIONS,
+        /** Further attempts after one that has failed. */
+        RETRIES,
+        /** Requests that wait until a connection can be made. */
+        CONNECT_WAITS,
+        /** Attempts beside one that takes long. */
+        HEDGES
     }
 
     /**

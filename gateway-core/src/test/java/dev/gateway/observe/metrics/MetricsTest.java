@@ -23,6 +23,7 @@ import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -154,6 +155,7 @@ class MetricsTest {
             first.onCompleted(record);
         }
         first.onHedgeOverBudget(Records.record("/", 200, null));
+        metrics.watchUpstreams(() -> List.of(new UpstreamState("app", "auto", List.of())));
         Map<String, Double> samples = scrape();
         for (String result : new String[] {"won", "lost", "failed", "over_budget"}) {
             assertThat(samples)
@@ -496,7 +498,8 @@ class MetricsTest {
                         new UpstreamState.Source("file:/b.yaml", "file", "stale", "there is no file /b.yaml")),
                 false,
                 0.84,
-                false)));
+                false,
+                Set.of())));
         assertThat(scrape())
                 .containsEntry("gateway_upstream_local_zone_share{upstream=\"app\"}", 0.84)
                 .containsEntry("gateway_upstream_endpoints{state=\"healthy\",upstream=\"app\"}", 0.0)
@@ -517,6 +520,7 @@ class MetricsTest {
         app.onIdle(HttpVersion.HTTP_2);
         second.upstream("app").onIdle(HttpVersion.HTTP_2);
         app.onIdleEnded(HttpVersion.HTTP_2);
+        metrics.watchUpstreams(() -> List.of(new UpstreamState("app", "auto", List.of())));
         assertThat(scrape())
                 .containsEntry("gateway_upstream_connections_idle{protocol=\"h2\",upstream=\"app\"}", 1.0)
                 .containsEntry("gateway_upstream_connections_idle{protocol=\"http1\",upstream=\"app\"}", 0.0);

@@ -10,6 +10,7 @@ import dev.gateway.overload.Pressure;
 import dev.gateway.overload.Resource;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -261,7 +262,7 @@ class ProcessMetersTest {
     @Test
     void anUpstreamInPanicIsShown() {
         metrics.watchUpstreams(
-                () -> List.of(new UpstreamState("app", "auto", List.of(), List.of(), true, null, false)));
+                () -> List.of(new UpstreamState("app", "auto", List.of(), List.of(), true, null, false, Set.of())));
         assertThat(scrape())
                 .containsEntry("gateway_upstream_panic{upstream=\"app\"}", 1.0)
                 .containsEntry("gateway_upstream_ejections_total{upstream=\"app\"}", 0.0)

@@ -20,6 +20,7 @@ import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -151,7 +152,8 @@ class StatisticsDocumentTest {
                         List.of(new UpstreamState.Source("dns:a.test", "dns", "stale", "no answer")),
                         true,
                         null,
-                        false)));
+                        false,
+                        Set.of())));
         UpstreamObserver app = first.upstream("app");
         app.onOpened(HttpVersion.HTTP_2, true);
         app.onOpened(HttpVersion.HTTP_1_1, false);

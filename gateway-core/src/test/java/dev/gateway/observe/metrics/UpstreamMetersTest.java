@@ -76,6 +76,46 @@ class UpstreamMetersTest {
         assertThat(scrape()).isEmpty();
     }
 
+    private Map<String, Double> scrapePlain() {
+        UpstreamState plain = new UpstreamState(
+                "app", "http1", List.of(), List.of(), false, null, false, Set.of(UpstreamState.Feature.HTTP1));
+        return Samples.of(new UpstreamSource(List.of(loop), () -> List.of(plain)));
+    }
+
+    private static List<String> matching(Map<String, Double> samples, String pattern) {
+        return samples.keySet().stream()
+                .filter(each -> each.matches(pattern))
+                .sorted()
+                .toList();
+    }
+
+    @Test
+    void whatIsOffHasNoSeriesUnlessItHasCounted() {
+        String off = "gateway_upstream_(hedges|sessions|health_checks|retries|connect_waits|tls_duration).*"
+                + "|.*attempt=\"(hedge|retry)\".*|.*protocol=\"(h2|tcp)\".*|.*cause=\"(health_check|max_lifetime)\".*";
+        assertThat(matching(scrape("app"), off)).hasSizeGreaterThan(40);
+        assertThat(matching(scrapePlain(), off)).isEmpty();
+        assertThat(scrapePlain())
+                .containsEntry("gateway_upstream_connections_total{protocol=\"http1\",upstream=\"app\"}", 0.0)
+                .containsEntry("gateway_upstream_connection_closed_total{cause=\"drain\",upstream=\"app\"}", 0.0)
+                .containsEntry(
+                        "gateway_upstream_requests_total{attempt=\"first\",code_class=\"5xx\",upstream=\"app\"}", 0.0);
+        loop.upstream("app").onChecked(true);
+        loop.upstream("app").onClosed(HttpVersion.HTTP_1_1, false, CloseCause.MAX_LIFETIME);
+        loop.upstream("app").onOpened(HttpVersion.HTTP_2, false);
+        loop.upstream("app").onClosed(HttpVersion.HTTP_2, false, CloseCause.DRAIN);
+        attempt(AttemptKind.HEDGE, 200, null, false, null);
+        assertThat(matching(scrapePlain(), off).stream().filter(each -> !each.contains("_seconds")))
+                .containsExactly(
+                        "gateway_upstream_connection_closed_total{cause=\"max_lifetime\",upstream=\"app\"}",
+                        "gateway_upstream_connections_active{protocol=\"h2\",upstream=\"app\"}",
+                        "gateway_upstream_connections_idle{protocol=\"h2\",upstream=\"app\"}",
+                        "gateway_upstream_connections_total{protocol=\"h2\",upstream=\"app\"}",
+                        "gateway_upstream_health_checks_total{result=\"failure\",upstream=\"app\"}",
+                        "gateway_upstream_health_checks_total{result=\"success\",upstream=\"app\"}",
+                        "gateway_upstream_requests_total{attempt=\"hedge\",code_class=\"2xx\",upstream=\"app\"}");
+    }
+
     private static Set<String> causes(Map<String, Double> samples, String metric) {
         Set<String> causes = new TreeSet<>();
         samples.forEach((name, value) -> {

@@ -73,6 +73,13 @@ class MetricsIT {
             "gateway_websockets_active",
             "gateway_websockets_total");
 
+    /** What has a series for each upstream that uses the feature. */
+    private static final Set<String> OF_FEATURES = Set.of(
+            "gateway_upstream_health_checks_total",
+            "gateway_upstream_hedges_total",
+            "gateway_upstream_sessions_total",
+            "gateway_upstream_tls_duration_seconds");
+
     /** The public key of RFC 8037, appendix A.2. */
     private static final String KEYS =
             """
@@ -93,6 +100,7 @@ class MetricsIT {
                 .on("/keys", Behaviors.text(KEYS))
                 .otherwise(Behaviors.text("hello"));
         CertificateAuthority.Issued shown = new CertificateAuthority("ca", directory).issue("gateway.test");
+        Path key = Files.writeString(directory.resolve("key"), "0123456789abcdef0123456789abcdef");
         int closed = ClosedPort.number();
         broken = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
         Thread nonsense = new Thread(MetricsIT::answerNonsense, "broken upstream");
@@ -117,6 +125,7 @@ class MetricsIT {
                           - {type: RequestMirror, requestMirror: {backendRef: {name: dead}}}
                         backendRefs: [{name: app}]
                       - {matches: [{path: {type: Exact, value: /echo}}], backendRefs: [{name: app}]}
+                      - {matches: [{path: {type: Exact, value: /zoned}}], backendRefs: [{name: zoned}], hedge: {after: 1s}}
                       - matches: [{path: {type: Exact, value: /asked}}]
                         filters:
                           - {type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /echo}}
@@ -129,6 +138,8 @@ class MetricsIT {
                   - {name: proven, endpoints: [{host: 127.0.0.1, port: %2$d}], tls: {certFile: "%3$s", keyFile: "%4$s"}}
                   - name: zoned
                     endpoints: [{host: 127.0.0.1, port: %2$d, zone: here}, {host: 127.0.0.2, port: %2$d, zone: there}]
+                    healthChecks: {active: {type: TCP, interval: 1h}}
+                    sessionPersistence: {keyFile: "%6$s"}
                 localZone: here
                 stores: [{name: gone, redis: "redis://127.0.0.1:%2$d"}]
                 connect:
@@ -140,7 +151,8 @@ class MetricsIT {
                 metrics: {filters: true}
                 accessLog: {format: json, path: access.log}
                 """
-                        .formatted(origin.port(), closed, shown.certFile(), shown.keyFile(), broken.getLocalPort()));
+                        .formatted(
+                                origin.port(), closed, shown.certFile(), shown.keyFile(), broken.getLocalPort(), key));
         rig.awaitMetric(1, "gateway_jwks_fetches_total", "result=\"success\"");
         try (Http1Peer client = Http1Peer.connect(rig.port("web"))) {
             assertThat(get(client, "/random")).isEqualTo(200);
@@ -272,7 +284,8 @@ class MetricsIT {
             missing.removeAll(exposed.labels().keySet());
             missing.remove("gateway_upstream_local_zone_share"); // a gauge, and only with zones
             missing.remove("gateway_jwks_age_seconds"); // a gauge, and only with keys
-            assertThat(missing).isEqualTo(MADE_BY_TRAFFIC);
+            missing.removeAll(MADE_BY_TRAFFIC);
+            assertThat(missing).isEqualTo(OF_FEATURES);
             assertThat(exposed.series())
                     .containsEntry(
                             "gateway_upstream_requests_total{attempt=\"first\",code_class=\"5xx\",upstream=\"app\"}",
