@@ -5,6 +5,7 @@ import dev.gateway.explain.Explanation.OnListener;
 import dev.gateway.explain.Explanation.Reason;
 import dev.gateway.explain.Explanation.Taken;
 import dev.gateway.explain.Explanation.Target;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
@@ -39,9 +40,7 @@ public final class ExplanationText {
                 taken.targets().forEach(this::write);
             }
             line(1, "timeouts: " + pairs(taken.timeouts()));
-            if (!taken.more().isEmpty()) {
-                line(1, pairs(taken.more()));
-            }
+            taken.more().forEach(this::write);
         }
         if (!on.nearMisses().isEmpty()) {
             line(1, "near misses");
@@ -70,6 +69,29 @@ public final class ExplanationText {
         line(2, miss.name() + "  (" + miss.at() + ")");
         miss.fits().forEach(reason -> line(3, "yes  " + placed(reason)));
         miss.misses().forEach(reason -> line(3, "no   " + placed(reason)));
+    }
+
+    /** Writes a setting, each of its parts on a line of its own. */
+    private void write(String name, Object value) {
+        if (value instanceof Number) {
+            return; // programs get it; people read it in the text of the next setting
+        }
+        if (value instanceof Collection<?> all) {
+            line(
+                    1,
+                    name + ": "
+                            + (all.isEmpty()
+                                    ? "none"
+                                    : String.join(
+                                            ", ",
+                                            all.stream().map(String::valueOf).toList())));
+            return;
+        }
+        String[] parts = String.valueOf(value).split("; ");
+        line(1, name + ": " + parts[0]);
+        for (int i = 1; i < parts.length; i++) {
+            line(2, parts[i]);
+        }
     }
 
     private static String placed(Reason reason) {

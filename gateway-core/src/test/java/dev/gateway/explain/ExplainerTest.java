@@ -204,6 +204,23 @@ class ExplainerTest {
     }
 
     @Test
+    void eachSettingHasALineOfItsOwn() {
+        Explanation explanation =
+                explain(new ExplainRequest("web", null, "GET", "staff.test", "/", List.of(), null, Set.of()));
+        assertThat(ExplanationText.of(explanation).lines().toList())
+                .containsSubsequence(
+                        "    waits up to 3s if no endpoint can be reached",
+                        "    budget 20 % of requests, at least 10/s",
+                        "  hedge: at another endpoint after p99.9 of the rule's answers, at least 10ms, for GET/HEAD/OPTIONS"
+                                + " without a body",
+                        "    budget 7 % of requests",
+                        "  preserveHost: true",
+                        "  upgrades: websocket")
+                .anyMatch(line -> line.startsWith("  retry: up to 1 for GET/HEAD/OPTIONS after "))
+                .noneMatch(line -> line.contains("retries"));
+    }
+
+    @Test
     void theCookieOfSessionsIsNamed() {
         Explanation explanation = explain(new ExplainRequest(
                 "web", null, "GET", "shop.example.com", "/api?v=1", List.of("X-Tier: gold"), null, Set.of()));
