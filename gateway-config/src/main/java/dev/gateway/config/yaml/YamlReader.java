@@ -4,6 +4,7 @@ import dev.gateway.config.Position;
 import dev.gateway.config.yaml.type.Node;
 import dev.gateway.config.yaml.type.Problems;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,10 +15,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.common.Anchor;
 import org.snakeyaml.engine.v2.events.AliasEvent;
 import org.snakeyaml.engine.v2.events.CollectionStartEvent;
 import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.events.MappingStartEvent;
+import org.snakeyaml.engine.v2.events.NodeEvent;
 import org.snakeyaml.engine.v2.events.ScalarEvent;
 import org.snakeyaml.engine.v2.events.SequenceStartEvent;
 import org.snakeyaml.engine.v2.exceptions.Mark;
@@ -26,11 +29,17 @@ import org.snakeyaml.engine.v2.exceptions.ReaderException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
- * Turns one YAML document into nodes. It reads events rather than composed nodes, so that depth and aliases are
- * refused before anything is built from them, and ends at the first thing that is not YAML as we accept it.
+ * Turns one YAML document into nodes. It reads events rather than composed nodes, so that depth is refused before anything
+ * is built, and ends at the first thing that is not YAML as we accept it. An alias is an error, too. What it stands for is
+ * read in its place, so that the check finds all other mistakes as well.
  */
 final class YamlReader {
     private static final int MAX_DEPTH = 32;
+
+    /** How many nodes aliases may stand for: enough to check a file that somebody wrote. */
+    private static final int MAX_ALIASED = 10_000;
+
+    private static final String MERGE = "<<";
 
     /** A key and its value without a space between them; not a URL. */
     private static final Pattern JOINED = Pattern.compile("^[\\s-]*([A-Za-z][A-Za-z0-9_]*):(?![\\s/])");
@@ -40,6 +49,16 @@ final class YamlReader {
     private final String whenEmpty;
     private final Problems problems;
     private final Iterator<Event> events;
+    private final Map<Anchor, Anchored> anchors = new HashMap<>();
+    private int nodes; // so far, each alias counted as what it stands for
+    private int aliased; // of these, those that aliases stand for
+
+    /**
+     * What has an anchor.
+     *
+     * @param size how many nodes it has, itself included
+     */
+    private record Anchored(Node node, int size) {}
 
     private YamlReader(String file, String text, String whenEmpty, Problems problems) {
         this.file = file;
@@ -99,6 +118,36 @@ final class YamlReader {
     }
 
     private Node node(Event event, int depth) throws Stop {
+        if (event instanceof AliasEvent alias) {
+            return aliased(alias);
+        }
+        int before = nodes++;
+        Node node = written(event, depth);
+        if (event instanceof NodeEvent named && named.getAnchor().isPresent()) {
+            anchors.put(named.getAnchor().get(), new Anchored(node, nodes - before));
+        }
+        return node;
+    }
+
+    /** Reports an alias, and returns what it stands for; if it is none, such as {@code *.example.com}, what it looks like. */
+    private Node aliased(AliasEvent alias) throws Stop {
+        Position position = position(alias);
+        String message = "aliases (*...) are not supported: write the value out here, or put it in quotes";
+        Anchored anchored = anchors.get(alias.getAlias());
+        if (anchored == null) {
+            problems.unreadable(position, message);
+            return new Node.Scalar(position, "*" + alias.getAlias(), false);
+        }
+        nodes += anchored.size;
+        aliased += anchored.size;
+        if (aliased > MAX_ALIASED) {
+            throw new Stop(position, message);
+        }
+        problems.error(position, message);
+        return anchored.node;
+    }
+
+    private Node written(Event event, int depth) throws Stop {
         Position position = position(event);
         if (depth > MAX_DEPTH) {
             throw new Stop(position, "nested more than " + MAX_DEPTH + " levels deep");
@@ -107,16 +156,17 @@ final class YamlReader {
             refuseTag(position, scalar.getTag());
             return new Node.Scalar(position, scalar.getValue(), scalar.isPlain());
         }
-        if (event instanceof AliasEvent) {
-            throw new Stop(position, "aliases (*...) are not supported: write the value out here, or put it in quotes");
-        }
         if (event instanceof CollectionStartEvent start) {
             refuseTag(position, start.getTag());
         }
         if (event instanceof SequenceStartEvent) {
             List<Node> items = new ArrayList<>();
             for (Event next = next(); next.getEventId() != Event.ID.SequenceEnd; next = next()) {
-                items.add(node(next, depth + 1));
+                Node item = node(next, depth + 1);
+                // An item that stands there again would only be told to be a duplicate.
+                if (!(next instanceof AliasEvent) || items.stream().noneMatch(each -> each == item)) {
+                    items.add(item);
+                }
             }
             return new Node.Sequence(position, items);
         }
@@ -128,11 +178,19 @@ final class YamlReader {
 
     private Node mapping(Position position, int depth) throws Stop {
         Map<String, Node.Entry> entries = new LinkedHashMap<>();
+        Map<String, Node.Entry> inherited = new LinkedHashMap<>();
         for (Event next = next(); next.getEventId() != Event.ID.MappingEnd; next = next()) {
             if (!(node(next, depth + 1) instanceof Node.Scalar key)) {
                 throw new Stop(position(next), "a key must be a plain word");
             }
-            Node value = node(next(), depth + 1);
+            Event begin = next();
+            Node value = node(begin, depth + 1);
+            if (key.text().equals(MERGE) && begin instanceof AliasEvent) {
+                if (value instanceof Node.Mapping merged) {
+                    inherited.putAll(merged.entries());
+                }
+                continue; // the alias is an error, so the key need not be another one
+            }
             Node.Entry first = entries.putIfAbsent(key.text(), new Node.Entry(key.position(), value));
             if (first != null) {
                 problems.error(
@@ -141,6 +199,7 @@ final class YamlReader {
                                 + first.keyPosition().line());
             }
         }
+        inherited.forEach(entries::putIfAbsent);
         return new Node.Mapping(position, entries);
     }
 

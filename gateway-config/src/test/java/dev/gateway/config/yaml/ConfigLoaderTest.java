@@ -203,6 +203,46 @@ class ConfigLoaderTest {
         assertThat(texts(result(text, Map.of()))).hasSize(201).last().asString().contains("and 803 more problems");
     }
 
+    @Test
+    void allAliasesAreReportedWithAllOtherMistakes() {
+        String text =
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes:
+                  - hostnames: [*shop]
+                    rules:
+                      - matches: [{path: {value: /a}}]
+                        retry: &again {attempts: 2, bakoff: 1s}
+                        backendRefs: &app [{name: app}]
+                      - matches: [{path: {value: /b}}]
+                        retry: {<<: *again, attempts: 99}
+                        backendRefs: *app
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, prt: 80}]}]
+                """;
+        assertThat(texts(result(text, Map.of())))
+                .map(each -> each.replaceAll("(write the value out here).*", "$1"))
+                .containsExactly(
+                        "test.yaml:3:17: aliases (*...) are not supported: write the value out here",
+                        "test.yaml:6:37: unknown key 'bakoff' in a retry section: did you mean 'backoff'?",
+                        "test.yaml:9:21: aliases (*...) are not supported: write the value out here",
+                        "test.yaml:9:39: attempts: expected a whole number from 0 to 10, not '99'",
+                        "test.yaml:10:22: aliases (*...) are not supported: write the value out here",
+                        "test.yaml:11:55: unknown key 'prt' in an endpoint: did you mean 'port'?");
+    }
+
+    /** Each level stands for ten of the one before: a thousand million in all. */
+    @Test
+    void aliasesOfAliasesEndSomewhere() {
+        StringBuilder text = new StringBuilder("a0: &a0 x\n");
+        for (int i = 1; i < 10; i++) {
+            text.append("a").append(i).append(": &a").append(i).append(" [");
+            text.append(("*a" + (i - 1) + ",").repeat(10)).append("]\n");
+        }
+        assertThat(texts(result(text.toString(), Map.of())))
+                .hasSizeLessThan(60)
+                .allMatch(each -> each.contains("aliases"));
+    }
+
     private static String many() {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < 1000; i++) {

@@ -25,7 +25,7 @@ public final class Problems {
      * Adds that a value could not be read. Another one stands in for it, so nothing else is said of this place from now on:
      * nobody wrote the other value.
      */
-    void unreadable(Position position, String message) {
+    public void unreadable(Position position, String message) {
         error(position, message);
         unreadable.add(position);
     }
