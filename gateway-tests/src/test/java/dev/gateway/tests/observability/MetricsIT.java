@@ -135,11 +135,13 @@ class MetricsIT {
                   - {name: app, endpoints: [{host: 127.0.0.1, port: %1$d}]}
                   - {name: dead, endpoints: [{host: localhost, port: %2$d}]}
                   - {name: broken, endpoints: [{host: 127.0.0.1, port: %5$d}]}
-                  - {name: proven, endpoints: [{host: 127.0.0.1, port: %2$d}], tls: {certFile: "%3$s", keyFile: "%4$s"}}
-                  - name: zoned
-                    endpoints: [{host: 127.0.0.1, port: %2$d, zone: here}, {host: 127.0.0.2, port: %2$d, zone: there}]
+                  - name: proven
+                    endpoints: [{host: 127.0.0.1, port: %2$d}]
+                    tls: {certFile: "%3$s", keyFile: "%4$s"}
                     healthChecks: {active: {type: TCP, interval: 1h}}
                     sessionPersistence: {keyFile: "%6$s"}
+                  - name: zoned
+                    endpoints: [{host: 127.0.0.1, port: %2$d, zone: here}, {host: 127.0.0.2, port: %2$d, zone: there}]
                 localZone: here
                 stores: [{name: gone, redis: "redis://127.0.0.1:%2$d"}]
                 connect:
