@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ConfigLoaderTest {
@@ -241,6 +242,72 @@ class ConfigLoaderTest {
         assertThat(texts(result(text.toString(), Map.of())))
                 .hasSizeLessThan(60)
                 .allMatch(each -> each.contains("aliases"));
+    }
+
+    private static String shares(String threshold, String factor, String sample, String heap) {
+        return LISTENER
+                + """
+                routes: [{rules: [{backendRefs: [{name: app}], accessLog: {sample: %3$s}}]}]
+                upstreams:
+                  - name: app
+                    endpoints: [{host: 127.0.0.1, port: 80}, {host: 127.0.0.2, port: 80}]
+                    panicThreshold: %1$s
+                    loadBalancer: {policy: Hash, hash: [{path: true}], hashBalanceFactor: %2$s}
+                overload: {heap: %4$s}
+                """
+                        .formatted(threshold, factor, sample, heap);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"50%, 150%, 12.5%, 85%", "50, 150, 0.125, 0.85"})
+    void aShareHasAPercentSignAndItsFormerFormIsWarnedOf(String threshold, String factor, String sample, String heap) {
+        LoadResult result = result(shares(threshold, factor, sample, heap), Map.of());
+        GatewayConfig config = ((Valid) result).config();
+        assertThat(config.upstreams().get(0).panicThreshold()).isEqualTo(50);
+        assertThat(config.upstreams().get(0).loadBalancer().hashBalanceFactor()).isEqualTo(150);
+        assertThat(config.overload().heap()).isEqualTo(0.85);
+        assertThat(Objects.requireNonNull(config.routes().get(0).rules().get(0).accessLog())
+                        .sample())
+                .isEqualTo(0.125);
+        String printed = ConfigPrinter.yaml(config);
+        assertThat(printed)
+                .contains(
+                        "panicThreshold: \"50%\"", "hashBalanceFactor: \"150%\"", "sample: \"12.5%\"", "heap: \"85%\"");
+        assertThat(texts(result).stream().map(each -> each.replaceAll("test.yaml:[0-9:]* ", "")))
+                .containsExactlyElementsOf(
+                        threshold.endsWith("%")
+                                ? List.of()
+                                : List.of(
+                                        "warning: sample: a share has a percent sign: write 12.5%",
+                                        "warning: panicThreshold: a share has a percent sign: write 50%",
+                                        "warning: hashBalanceFactor: a share has a percent sign: write 150%",
+                                        "warning: heap: a share has a percent sign: write 85%"));
+    }
+
+    /** Nothing is nothing in every form. */
+    @Test
+    void aShareOfNothingNeedsNoSign() {
+        assertThat(texts(result(shares("0", "0", "0", "0"), Map.of()))).isEmpty();
+        assertThat(texts(result(shares("0%", "0%", "0%", "0%"), Map.of()))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "0.5|150%|10%|85%|panicThreshold: expected a percentage from 0% to 100%, not '0.5': write 50%",
+                "half|150%|10%|85%|panicThreshold: expected a percentage from 0% to 100%, not 'half'",
+                "50%|1.5|10%|85%|hashBalanceFactor: expected a percentage from 0% to 10000%, not '1.5': write 150%",
+                "50%|150%|10|85%|sample: expected a share from 0% to 100% such as 5%, not '10': write 10%",
+                "50%|150%|110%|85%|sample: expected a share from 0% to 100% such as 5%, not '110%'",
+                "50%|150%|10%|8.5|heap: expected a share from 0% to 100% such as 5%, not '8.5': write 8.5%"
+            })
+    void aShareInAForeignFormIsShownInTheRightOne(
+            String threshold, String factor, String sample, String heap, String message) {
+        assertThat(texts(result(shares(threshold, factor, sample, heap), Map.of())))
+                .singleElement()
+                .asString()
+                .endsWith(message);
     }
 
     private static String many() {

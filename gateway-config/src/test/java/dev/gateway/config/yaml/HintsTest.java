@@ -120,7 +120,7 @@ class HintsTest {
                     protocol: grpc                        => write h2 with tls, or h2c for cleartext
                     protocol: http/1.1                    => did you mean 'http1'?
                     protocol: HTTPS                       => write tls: {} into the upstream, and no protocol
-                    panicThreshold: 50%                   => write 50
+                    panicThreshold: 0.5                   => write 50%
                     """)
     void valuesOfOthersInAnUpstreamGetAHint(String written, String hint) {
         assertThat(ofUpstream(written)).singleElement().asString().endsWith(": " + hint);
@@ -249,7 +249,7 @@ class HintsTest {
         assertThat(problems("", APP, "overload: {heap: 85}"))
                 .singleElement()
                 .asString()
-                .endsWith("heap: expected a share from 0 to 1 such as 0.05, not '85': write 0.85");
+                .endsWith("heap: expected a share from 0% to 100% such as 5%, not '85': write 85%");
     }
 
     private static final String APP = "{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}";

@@ -159,7 +159,7 @@ final class AccessLogSchema {
             "Which exchanges of a rule the log has. Keys that it does not have come from the " + "accessLog section.",
             o -> {
                 var exchanges = o.optional("exchanges", EXCHANGES, Choice::exchanges, "Which exchanges the log has.");
-                var sample = o.optional("sample", Types.FRACTION, Choice::sample, SAMPLE);
+                var sample = o.optional("sample", Types.SHARE, Choice::sample, SAMPLE);
                 o.single(text -> isOff(text) ? "{exchanges: none}" : null);
                 return v -> new Choice(v.find(exchanges), v.find(sample));
             });
@@ -206,7 +206,7 @@ final class AccessLogSchema {
                         log -> log.choice().exchanges(),
                         "Which exchanges the log has. Rules may override it.");
                 var sample = o.defaulted(
-                        "sample", Types.FRACTION, 1.0, log -> log.choice().sample(), SAMPLE);
+                        "sample", Types.SHARE, 1.0, log -> log.choice().sample(), SAMPLE);
                 var requestHeaders = o.defaulted(
                         "requestHeaders",
                         new ListType<>(Types.HEADER_NAME, 0),

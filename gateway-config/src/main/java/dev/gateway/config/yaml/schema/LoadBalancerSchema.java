@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /** How an endpoint is chosen, key by key. */
 final class LoadBalancerSchema {
+    private static final ScalarType<Integer> FACTOR = Types.percentage(0, 10_000)
+            .named("balance factor", "A whole number from 0 to 10000 with a percent sign, such as 150%.");
+
     private static final List<String> SOURCES = List.of("header", "cookie", "queryParameter", "path", "client");
 
     private static final int BALANCE_FACTOR = 150;
@@ -101,11 +104,11 @@ final class LoadBalancerSchema {
                                 + "it.");
                 var factor = o.defaulted(
                         "hashBalanceFactor",
-                        Types.integer(0, 10_000),
+                        FACTOR,
                         BALANCE_FACTOR,
                         LoadBalancerConfig::hashBalanceFactor,
-                        "With Hash, the most requests in flight of an endpoint, in percent of its share. Beyond it, the "
-                                + "gateway takes other endpoints. Below 16 requests it always takes the same. 0 means no "
+                        "With Hash, the most requests in flight of an endpoint, compared with its share. Beyond it, the "
+                                + "gateway takes other endpoints. Below 16 requests it always takes the same. 0% means no "
                                 + "limit.");
                 o.constraint(
                         LoadBalancerSchema::hashProblem,
@@ -122,7 +125,7 @@ final class LoadBalancerSchema {
                     if (v.get(factor) > 0 && v.get(factor) < 100) {
                         v.error(
                                 v.at("hashBalanceFactor"),
-                                "hashBalanceFactor: expected 0, or 100 percent or more: endpoints cannot all have less "
+                                "hashBalanceFactor: expected 0%, or 100% or more: endpoints cannot all have less "
                                         + "than their share");
                     }
                     return new LoadBalancerConfig(v.get(policy), keys == null ? List.of() : keys, v.get(factor));

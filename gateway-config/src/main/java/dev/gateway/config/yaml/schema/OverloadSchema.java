@@ -16,29 +16,29 @@ final class OverloadSchema {
 
     static final ObjectType<OverloadConfig> OVERLOAD = ObjectType.of(
             "overload section",
-            "When the gateway refuses new work because the process runs short; 0 means never.",
+            "When the gateway refuses new work because the process runs short; 0% means never.",
             o -> {
                 var heap = o.defaulted(
                         "heap",
-                        Types.FRACTION,
+                        Types.SHARE,
                         DEFAULT,
                         OverloadConfig::heap,
                         "Part of the heap in use, after garbage collection, above which the gateway refuses new "
-                                + "connections. It ends keep-alive 0.05 below, and refuses requests 0.07 above. From 0.5 to "
-                                + "0.9, or 0.");
+                                + "connections. It ends keep-alive 5 percentage points below, and refuses requests 7 above. From 50% to "
+                                + "90%, or 0%.");
                 var directMemory = o.defaulted(
                         "directMemory",
-                        Types.FRACTION,
+                        Types.SHARE,
                         DEFAULT,
                         OverloadConfig::directMemory,
                         "The same for direct memory.");
                 var openFiles = o.defaulted(
                         "openFiles",
-                        Types.FRACTION,
+                        Types.SHARE,
                         DEFAULT,
                         OverloadConfig::openFiles,
-                        "Part of the open files for clients in use near which the gateway ends keep-alive, 0.05 below "
-                                + "this value. From 0.5 to 0.9, or 0.");
+                        "Part of the open files for clients in use near which the gateway ends keep-alive, 5 percentage "
+                                + "points below. From 50% to 90%, or 0%.");
                 var lag = o.defaulted(
                         "lag",
                         Types.DURATION,
@@ -71,12 +71,12 @@ final class OverloadSchema {
     private OverloadSchema() {}
 
     private static void check(Values v, Key<OverloadConfig, Double> key) {
-        if (!v.isReadable(key.name(), Types.FRACTION)) {
+        if (!v.isReadable(key.name(), Types.SHARE)) {
             return;
         }
         double part = v.get(key);
         if (part != 0 && (part < LEAST || part > MOST)) {
-            v.error(v.at(key.name()), key.name() + ": expected from 0.5 to 0.9, or 0 for no limit");
+            v.error(v.at(key.name()), key.name() + ": expected from 50% to 90%, or 0% for no limit");
         }
     }
 }

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What an upstream is, key by key. */
 final class UpstreamSchema {
+    private static final ScalarType<Integer> THRESHOLD = Types.percentage(0, 100)
+            .named("whole percentage", "A whole number from 0 to 100 with a percent sign, such as 50%.");
+
     private static final ScalarType<Integer> POSITIVE = Types.integer(1, 100_000_000);
 
     private static final String HTTP2 = "write h2 with tls, or h2c for cleartext";
@@ -192,11 +195,11 @@ final class UpstreamSchema {
                         "How the gateway detects endpoints that fail.");
                 var panicThreshold = o.defaulted(
                         "panicThreshold",
-                        Types.integer(0, 100),
+                        THRESHOLD,
                         0,
                         UpstreamConfig::panicThreshold,
-                        "Percentage of endpoints. If fewer are in service, the gateway uses all that do not drain, "
-                                + "so that the rest is not overloaded. 0 means never.");
+                        "Share of endpoints. If fewer are in service, the gateway uses all that do not drain, "
+                                + "so that the rest is not overloaded. 0% means never.");
                 var slowStart = o.defaulted(
                         "slowStart",
                         Types.DURATION,

@@ -64,7 +64,20 @@ public final class Types {
                     "size",
                     "A number of bytes, or a number with B, KiB, MiB, GiB or TiB, such as 64KiB. 1KiB is 1024 bytes.");
 
-    /** A share of the whole. */
+    /** A share of the whole, from 0 to 1. */
+    public static final ScalarType<Double> SHARE = new ScalarType<>(
+                    ScalarType.Form.TEXT,
+                    Map.of(
+                            "anyOf",
+                            List.of(
+                                    strings(Shares.SHARE_PATTERN),
+                                    Map.of("type", "number", "minimum", 0, "maximum", 1))),
+                    1.0,
+                    Shares::share,
+                    Shares::print)
+            .named("share", "A percentage from 0% to 100% with up to four decimals, such as 5%.");
+
+    /** A ratio that its owner, such as OpenTelemetry, writes as a number. */
     public static final ScalarType<Double> FRACTION = new ScalarType<>(
                     ScalarType.Form.BARE,
                     Map.of("type", "number", "minimum", 0, "maximum", 1),
@@ -77,7 +90,7 @@ public final class Types {
                                 + MessageText.quote(text) + ScalarParsers.ofHundred(text));
                     },
                     value -> new BigDecimal(Double.toString(value)).stripTrailingZeros())
-            .named("share", "A number from 0 to 1 with up to six decimals, such as 0.05.");
+            .named("ratio", "A number from 0 to 1 with up to six decimals, such as 0.05.");
 
     public static final ScalarType<String> NAME = word(
                     "[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",
@@ -247,6 +260,20 @@ public final class Types {
                             + (percent ? ": write " + text.substring(0, text.length() - 1) : ""));
                 },
                 value -> value);
+    }
+
+    /** A whole percentage. */
+    public static ScalarType<Integer> percentage(int minimum, int maximum) {
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                Map.of(
+                        "anyOf",
+                        List.of(
+                                strings(Shares.pattern(maximum)),
+                                Map.of("type", "integer", "minimum", minimum, "maximum", maximum))),
+                minimum,
+                (text, site) -> Shares.percentage(text, minimum, maximum, site),
+                value -> value + "%");
     }
 
     /** A text that matches as a whole, of which a secret may be a part. */

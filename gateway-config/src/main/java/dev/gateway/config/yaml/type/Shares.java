@@ -1,0 +1,67 @@
+package dev.gateway.config.yaml.type;
+
+import java.math.BigDecimal;
+
+/**
+ * How a configuration writes shares: a number with a percent sign. The former forms, a number from 0 to 1 and a percentage
+ * without its sign, still work with a warning.
+ */
+final class Shares {
+    static final String SHARE_PATTERN = "(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)%";
+
+    private static final String PERCENTAGE = "[0-9]{1,5}%";
+    private static final String FORMER_SHARE = "0(\\.[0-9]{1,6})?|1(\\.0{1,6})?";
+    private static final String NUMBER = "[0-9]{1,5}(\\.[0-9]{1,6})?";
+
+    private Shares() {}
+
+    static double share(String text, ScalarType.Site site) throws InvalidException {
+        if (text.matches(SHARE_PATTERN)) {
+            return new BigDecimal(text.substring(0, text.length() - 1))
+                    .movePointLeft(2)
+                    .doubleValue();
+        }
+        if (text.matches(FORMER_SHARE)) {
+            double share = Double.parseDouble(text);
+            warn(share != 0, print(share), site);
+            return share;
+        }
+        throw new InvalidException("expected a share from 0% to 100% such as 5%, not " + MessageText.quote(text)
+                + (text.matches("[1-9][0-9]?(\\.[0-9]{1,4})?|100") ? ": write " + text + "%" : ""));
+    }
+
+    static int percentage(String text, int minimum, int maximum, ScalarType.Site site) throws InvalidException {
+        boolean signed = text.matches(PERCENTAGE);
+        if (signed || text.matches("[0-9]{1,5}")) {
+            int value = Integer.parseInt(signed ? text.substring(0, text.length() - 1) : text);
+            if (value >= minimum && value <= maximum) {
+                warn(!signed && value != 0, value + "%", site);
+                return value;
+            }
+        }
+        throw new InvalidException("expected a percentage from " + minimum + "% to " + maximum + "%, not "
+                + MessageText.quote(text)
+                + (text.contains(".") && text.matches(NUMBER) ? ": write " + print(Double.parseDouble(text)) : ""));
+    }
+
+    /** Returns what a percentage looks like. */
+    static String pattern(int maximum) {
+        return maximum == 100 ? "(100|[0-9]{1,2})%" : PERCENTAGE;
+    }
+
+    private static void warn(boolean former, String right, ScalarType.Site site) {
+        if (former) {
+            site.scope()
+                    .problems
+                    .warning(site.position(), site.label() + ": a share has a percent sign: write " + right);
+        }
+    }
+
+    static String print(double share) {
+        return new BigDecimal(Double.toString(share))
+                        .movePointRight(2)
+                        .stripTrailingZeros()
+                        .toPlainString()
+                + "%";
+    }
+}
