@@ -87,7 +87,7 @@ public final class ExplanationText {
                                             all.stream().map(String::valueOf).toList())));
             return;
         }
-        String[] parts = String.valueOf(value).split("; ");
+        String[] parts = String.valueOf(value).split("; ", -1);
         line(1, name + ": " + parts[0]);
         for (int i = 1; i < parts.length; i++) {
             line(2, parts[i]);

@@ -1,5 +1,6 @@
 package dev.gateway.runtime;
 
+import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.RouteConfig;
@@ -23,15 +24,16 @@ final class UpstreamFeatures {
     private static final Set<Feature> OF_OTHERS =
             EnumSet.of(Feature.HTTP1, Feature.HTTP2, Feature.TUNNELS, Feature.RETRIES, Feature.CONNECT_WAITS);
 
-    private final GatewayConfig config;
+    private final ActiveConfig active;
     private final Map<String, EnumSet<Feature>> byName = new HashMap<>();
 
-    private UpstreamFeatures(GatewayConfig config) {
-        this.config = config;
+    private UpstreamFeatures(ActiveConfig active) {
+        this.active = active;
     }
 
-    static UpstreamFeatures of(GatewayConfig config) {
-        UpstreamFeatures features = new UpstreamFeatures(config);
+    static UpstreamFeatures of(ActiveConfig active) {
+        GatewayConfig config = active.config;
+        UpstreamFeatures features = new UpstreamFeatures(active);
         config.upstreams().forEach(features::add);
         for (RouteConfig route : config.routes()) {
             route.rules().forEach(features::add);
@@ -39,8 +41,8 @@ final class UpstreamFeatures {
         return features;
     }
 
-    GatewayConfig config() {
-        return config;
+    ActiveConfig active() {
+        return active;
     }
 
     private void add(UpstreamConfig upstream) {

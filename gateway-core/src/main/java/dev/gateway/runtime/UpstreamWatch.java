@@ -84,8 +84,8 @@ public final class UpstreamWatch {
     /** Looks at all rules once for each generation. */
     private UpstreamFeatures features(ActiveConfig current) {
         UpstreamFeatures known = features;
-        if (known == null || known.config() != current.config) {
-            known = UpstreamFeatures.of(current.config);
+        if (known == null || known.active() != current) {
+            known = UpstreamFeatures.of(current);
             features = known;
         }
         return known;
