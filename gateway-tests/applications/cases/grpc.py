@@ -20,22 +20,24 @@ class Grpc(Application):
     upstream = "protocol: h2c"
 
     def version(self):
-        return install.go_version("google.golang.org/grpc")
+        return install.go_version("grpc", "google.golang.org/grpc")
 
     def install(self):
-        install.go()
+        install.go("grpc", {
+            "interop-server": ".", "interop-client": "google.golang.org/grpc/interop/client",
+            "grpcurl": "github.com/fullstorydev/grpcurl/cmd/grpcurl"})
 
     def command(self, stage):
-        return [os.path.join(stage.cache, "go", "interop-server"), "-address", f"127.0.0.1:{stage.application_port}"]
+        return [os.path.join(stage.cache, "grpc", "interop-server"), "-address", f"127.0.0.1:{stage.application_port}"]
 
     def grpcurl(self, via, *arguments):
-        return [os.path.join(via.stage.cache, "go", "grpcurl"), "-cacert", via.stage.ca, *arguments]
+        return [os.path.join(via.stage.cache, "grpc", "grpcurl"), "-cacert", via.stage.ca, *arguments]
 
     @action("14 interop tests", needs=NEEDS, note="with defaults, the gateway answers `upstream_protocol_error`")
     def interop(self, via):
         for case in CASES:
             via.stage.run(
-                os.path.join(via.stage.cache, "go", "interop-client"), "-use_tls", "-use_test_ca", "-ca_file", via.stage.ca, "-server_host", "localhost", "-server_port", str(via.secure_port), "-test_case", case, timeout=30)
+                os.path.join(via.stage.cache, "grpc", "interop-client"), "-use_tls", "-use_test_ca", "-ca_file", via.stage.ca, "-server_host", "localhost", "-server_port", str(via.secure_port), "-test_case", case, timeout=30)
 
     @action("reflection, as grpcurl uses it", needs=NEEDS)
     def reflection(self, via):

@@ -1,6 +1,6 @@
 """Puts pinned versions of applications and their clients into the cache.
 
-The pins are requirements.txt, package-lock.json, grpc/go.mod, and a pom.xml for each application of Maven Central. What Debian
+The pins are requirements.txt, package-lock.json, a go.mod for each of Go's, and a pom.xml for each application of Maven Central. What Debian
 packages is unpacked, not installed: no service starts, and the rest of the system stays as it is.
 """
 
@@ -70,17 +70,20 @@ def python_version(package):
     return found(rf"(?m)^{re.escape(package)}==([\d.]+)", read("requirements.txt"))
 
 
-def go():
+def go(name, programs):
+    """Returns the directory with programs that are built of packages, by what a go.mod names."""
+    home = os.path.join(HERE, name)
+    sources = sorted(glob.glob("**/*.go", root_dir=home, recursive=True))
+
     def fill(directory):
-        for name, package in (("interop-server", "."), ("interop-client", "google.golang.org/grpc/interop/client"),
-                              ("grpcurl", "github.com/fullstorydev/grpcurl/cmd/grpcurl")):
-            run("go", "build", "-o", os.path.join(directory, name), package, cwd=os.path.join(HERE, "grpc"))
+        for program, package in programs.items():
+            run("go", "build", "-o", os.path.join(directory, program), package, cwd=home)
 
-    return place("go", read("grpc", "go.sum"), fill)
+    return place(name, "".join(read(name, each) for each in ("go.sum", *sources)), fill)
 
 
-def go_version(module):
-    return found(rf"(?m)^\s*(?:require )?{re.escape(module)} v([\d.]+)", read("grpc", "go.mod"))
+def go_version(name, module):
+    return found(rf"(?m)^\s*(?:require )?{re.escape(module)} v([\d.]+)", read(name, "go.mod"))
 
 
 def maven(name):

@@ -123,5 +123,6 @@ KEYS = """\
 
 These keys make work what does not with defaults. [Paths that are signed](routing.md#paths-that-are-signed) explains those for S3,
 [HTTP/2 in cleartext](upstreams.md#protocols) that for gRPC and etcd, and
-[other upgrades](tunnels.md#websockets-and-other-upgrades) those for Docker. A client that reaches Docker's API is root. So use these keys on loopback only, or with `clientAuth`.
+[other upgrades](tunnels.md#websockets-and-other-upgrades) those for Docker and Kubernetes.
+A client that reaches Docker's API is root. So use these keys on loopback only, or with `clientAuth`.
 """.splitlines()

@@ -394,7 +394,7 @@ def wait(condition, seconds, what):
 
 
 def until(process, text, seconds=60):
-    """Reads what a client prints until it contains the text, of which a later call sees nothing."""
+    """Reads what a client prints until it contains the text, and returns it. A later call sees nothing of it."""
     deadline = time.monotonic() + seconds
     read = ""
     while text not in read:
@@ -405,6 +405,7 @@ def until(process, text, seconds=60):
         if not piece:
             raise Wrong(f"no '{text}', but the end, in {read[-1500:]}")
         read += piece.decode("utf-8", "replace")
+    return read
 
 
 def until_newer(process, text, seconds=60):
