@@ -2,6 +2,7 @@ package dev.gateway.http2;
 
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
@@ -24,8 +25,8 @@ final class ClientStreams implements Http2ClientStream.Owner {
     interface Owner {
         boolean isOpen();
 
-        /** It takes no new streams any more. */
-        void onExhausted();
+        /** It takes no new streams any more, and why. */
+        void onExhausted(CloseCause cause);
 
         /** There may be room for more streams than before, or none is left that is open. */
         void onCapacityChanged();
@@ -34,6 +35,12 @@ final class ClientStreams implements Http2ClientStream.Owner {
         @Nullable
         String offence();
     }
+
+    /**
+     * So many requests are given up on one connection. Servers end one with too many resets, and the requests of others with
+     * it: Netty's do so from 200 in 30 seconds. Those that are still open here may be given up as well.
+     */
+    static final int MAX_GIVEN_UP = 100;
 
     private final Owner owner;
     private final Http2ClientSettings settings;
@@ -46,6 +53,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
     private int covered; // so many streams have twice their windows in the connection's
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
+    private int givenUp; // streams that we have reset
     private boolean wasIdle; // a stream began when none was open, on a connection that had served some
     private int batchesWhenIdle; // how often the connection had been read then
     private boolean extendedConnect;
@@ -128,6 +136,14 @@ final class ClientStreams implements Http2ClientStream.Owner {
     }
 
     @Override
+    public void onGivenUp(int batchesWhenSent) {
+        probe.onGivenUp(batchesWhenSent);
+        if (++givenUp == MAX_GIVEN_UP) {
+            owner.onExhausted(CloseCause.REQUEST);
+        }
+    }
+
+    @Override
     public void onGivenUpUnsent() {
         reserved--;
         capacityChanged();
@@ -157,7 +173,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
         } catch (Http2Exception e) {
             // Out of numbers, or the upstream went away or takes fewer streams since the stream was opened.
             if (id < 0 || connection.goAwayReceived()) {
-                owner.onExhausted();
+                owner.onExhausted(CloseCause.ENDPOINT);
             }
             return false;
         }

@@ -5,6 +5,7 @@ import dev.gateway.net.PeerAcks;
 import dev.gateway.net.PendingWrites;
 import dev.gateway.overload.Account;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -61,8 +62,12 @@ public final class Http2ClientConnection extends MultiplexedConnection
          */
         default void onSilent(String why, int seconds) {}
 
-        /** The connection takes no new streams any more; those it has may finish. Called once at most. */
-        void onGoingAway();
+        /**
+         * The connection takes no new streams any more; those it has may finish. Called once at most.
+         *
+         * @param cause {@link CloseCause#REQUEST} if too many requests were given up, else {@link CloseCause#ENDPOINT}
+         */
+        void onGoingAway(CloseCause cause);
 
         /** The channel has closed; called once, after all its streams have failed, also if it was never ready. */
         void onClosed();
@@ -125,7 +130,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
 
     /** Takes no new streams, and closes when those it has are done. */
     public void drain() {
-        goAwayOnce();
+        goAwayOnce(CloseCause.ENDPOINT);
         closeIfDone();
     }
 
@@ -145,10 +150,10 @@ public final class Http2ClientConnection extends MultiplexedConnection
         context().close();
     }
 
-    private void goAwayOnce() {
+    private void goAwayOnce(CloseCause cause) {
         if (!goingAway) {
             goingAway = true;
-            listener.onGoingAway();
+            listener.onGoingAway(cause);
         }
     }
 
@@ -163,8 +168,8 @@ public final class Http2ClientConnection extends MultiplexedConnection
     // What its streams tell.
 
     @Override
-    public void onExhausted() {
-        goAwayOnce();
+    public void onExhausted(CloseCause cause) {
+        goAwayOnce(cause);
     }
 
     @Override
@@ -191,7 +196,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
         if (first) {
             listener.onSilent(SilenceProbe.FINDING, SilenceProbe.SILENT_SECONDS);
         }
-        goAwayOnce();
+        goAwayOnce(CloseCause.ENDPOINT);
         requests.tellUnresponsive(SilenceProbe.FINDING);
         if (activeStreams() == 0) {
             context().close();
@@ -244,7 +249,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     @Override
     public void onGoAway(long errorCode) {
         checkHttp1Required(errorCode, true);
-        goAwayOnce();
+        goAwayOnce(CloseCause.ENDPOINT);
     }
 
     private void checkHttp1Required(long errorCode, boolean ofAll) {
@@ -252,7 +257,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
             boolean other = listener.onHttp1Required();
             requests.onHttp1Required(other, ofAll);
             if (other) {
-                goAwayOnce();
+                goAwayOnce(CloseCause.ENDPOINT);
             }
         }
     }
@@ -292,7 +297,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     @Override
     void onSocketFailed(ChannelHandlerContext ctx, Throwable cause) {
         if (HalfClose.isOutputEnd(ctx.channel(), cause) && activeStreams() > 0) {
-            goAwayOnce();
+            goAwayOnce(CloseCause.ENDPOINT);
         } else {
             ctx.close();
         }
@@ -305,7 +310,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     void onInactive() {
         probe.cancel();
         requests.cancel();
-        goAwayOnce();
+        goAwayOnce(CloseCause.ENDPOINT);
         listener.onClosed();
     }
 }

@@ -25,6 +25,13 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         /** Gives the stream its number and sends its head; returns false if the connection takes no stream any more. */
         boolean send(Http2ClientStream stream, RequestHead head, boolean last);
 
+        /**
+         * It is given up, and is about to be reset.
+         *
+         * @param batchesWhenSent how often the connection had been read when the head was sent
+         */
+        void onGivenUp(int batchesWhenSent);
+
         /** It has ended before it was sent, so that it does not count any more. */
         void onGivenUpUnsent();
 
@@ -115,7 +122,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     @Override
     void onGivenUp() {
         if (phase != Phase.OPENED) {
-            client.probe().onGivenUp(batchesBefore);
+            client.onGivenUp(batchesBefore);
         }
     }
 

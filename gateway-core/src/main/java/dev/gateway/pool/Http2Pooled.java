@@ -121,8 +121,8 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     @Override
-    public void onGoingAway() {
-        owner.onGoingAway(this);
+    public void onGoingAway(CloseCause cause) {
+        owner.onGoingAway(this, cause);
     }
 
     @Override

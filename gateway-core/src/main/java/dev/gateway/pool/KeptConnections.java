@@ -176,8 +176,8 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     }
 
     @Override
-    public void onGoingAway(PooledConnection connection) {
-        retire(connection, CloseCause.ENDPOINT);
+    public void onGoingAway(PooledConnection connection, CloseCause cause) {
+        retire(connection, cause);
         owner.onRoomLost();
     }
 

@@ -59,8 +59,8 @@ abstract class PooledConnection {
         /** The connection has room for a stream, maybe because one ended. */
         void onRoom(PooledConnection connection);
 
-        /** The peer accepts no new streams on the connection (GOAWAY). */
-        void onGoingAway(PooledConnection connection);
+        /** The connection takes no new streams, as the peer has said (GOAWAY), or because of its requests. */
+        void onGoingAway(PooledConnection connection, CloseCause cause);
 
         /** A client logs in on the connection: from now on, no other client gets a stream on it. It is idle. */
         void onPinned(PooledConnection connection);

@@ -14,7 +14,10 @@ public enum CloseCause {
     MAX_REQUESTS,
     /** The endpoint closed it, announced that it would, or broke the protocol while no request was under way. */
     ENDPOINT,
-    /** Its request ended early: the client left, a limit of time ran out, or the response was not valid. */
+    /**
+     * Its request ended early: the client left, a limit of time ran out, or the response was not valid. Of HTTP/2, many of its
+     * requests have.
+     */
     REQUEST,
     /** It carried a tunnel or an upgraded protocol, which has ended. */
     TUNNEL,

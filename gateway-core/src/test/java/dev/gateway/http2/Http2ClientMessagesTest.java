@@ -16,6 +16,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.testing.Buffers;
@@ -73,8 +74,8 @@ class Http2ClientMessagesTest {
                 }
 
                 @Override
-                public void onGoingAway() {
-                    life.add("going away");
+                public void onGoingAway(CloseCause cause) {
+                    life.add(cause == CloseCause.REQUEST ? "worn" : "going away");
                 }
 
                 @Override
@@ -183,9 +184,12 @@ class Http2ClientMessagesTest {
     void whatComesLateForManyRequestsThatWereGivenUpIsNoOffence() {
         say(2048);
         int requests = 400;
+        List<Pair.Exchange> given = new ArrayList<>();
         for (int i = 0; i < requests; i++) {
-            request(Method.GET, true).client().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response in time"));
+            given.add(request(Method.GET, true));
         }
+        Pair.Exchange next = request(Method.GET, true);
+        given.forEach(each -> each.client().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response in time")));
         collect();
         for (int i = 0; i < requests; i++) {
             int stream = 3 + 2 * i;
@@ -197,9 +201,40 @@ class Http2ClientMessagesTest {
         }
         assertEquals(List.of(), counts.violations);
         assertEquals(List.of(), sent(Frames.GOAWAY, 0));
-        Pair.Exchange next = request(Method.GET, true);
         send(frame(Frames.HEADERS, END, 3 + 2 * requests, block(":status", "204")));
         assertTrue(next.ended);
+    }
+
+    /** The upstream would end a connection with many resets, and the requests of other clients with it. */
+    @Test
+    void aConnectionOnWhichManyRequestsWereGivenUpTakesNoMoreAndFinishesOthers() {
+        Pair.Exchange other = request(Method.POST, true);
+        for (int i = 1; i < ClientStreams.MAX_GIVEN_UP; i++) {
+            request(Method.GET, true).client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
+            collect();
+        }
+        assertEquals(2, client.availableStreams());
+        assertFalse(life.contains("worn"));
+        request(Method.GET, true).client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
+        assertTrue(life.contains("worn"));
+        assertEquals(0, client.availableStreams());
+        send(frame(Frames.HEADERS, END, 3, block(":status", "200")));
+        assertTrue(other.ended);
+        assertEquals(1, sent(Frames.GOAWAY, 0).size());
+        assertFalse(channel.isOpen());
+    }
+
+    /** What has ended by itself, or was never sent, is no reset. */
+    @Test
+    void onlyRequestsThatAreResetAreCounted() {
+        for (int i = 0; i < 2 * ClientStreams.MAX_GIVEN_UP; i++) {
+            client.open(new Pair.Exchange()).reset(Failure.of(Cause.CLIENT_CLOSED, ""));
+            Pair.Exchange answered = request(Method.GET, true);
+            send(frame(Frames.HEADERS, END, 3 + 2 * i, block(":status", "200")));
+            answered.client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
+        }
+        assertEquals(3, client.availableStreams());
+        assertTrue(channel.isOpen());
     }
 
     private void say(int streams) {
@@ -750,7 +785,8 @@ class Http2ClientMessagesTest {
     void bytesOfAResetStreamGoBackToTheConnection() {
         int window = 65_535 + returned();
         int sent = 0;
-        for (int stream = 3; sent <= 2 * window; stream += 2) {
+        request(Method.GET, true); // keeps the connection open, on which many are given up
+        for (int stream = 5; sent <= 2 * window; stream += 2) {
             Pair.Exchange exchange = request(Method.GET, true);
             exchange.keepCredit = true;
             send(frame(Frames.HEADERS, Frames.END_HEADERS, stream, block(":status", "200")));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.gateway.http2.Frames.Frame;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ClientStreamContract;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
@@ -57,7 +58,7 @@ class Http2ClientStreamContractTest extends ClientStreamContract {
             public void onCapacityChanged() {}
 
             @Override
-            public void onGoingAway() {}
+            public void onGoingAway(CloseCause cause) {}
 
             @Override
             public void onClosed() {

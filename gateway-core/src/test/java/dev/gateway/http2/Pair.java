@@ -4,6 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
@@ -69,7 +70,7 @@ final class Pair implements AutoCloseable {
             public void onCapacityChanged() {}
 
             @Override
-            public void onGoingAway() {
+            public void onGoingAway(CloseCause cause) {
                 life.add("going away");
             }
 

@@ -85,6 +85,24 @@ class CloseCausesTest extends PoolFixture {
     }
 
     @Test
+    void manyOfItsRequestsWereGivenUpAndOthersFinished() throws Exception {
+        settings.protocol = Protocol.H2C;
+        FakeUpstream origin = http2(100);
+        to(origin);
+        Reply other = get("/hold");
+        Runnable answer = heldBy(origin);
+        for (int i = 0; i < 100; i++) {
+            Reply given = get("/hold");
+            heldBy(origin);
+            given.cancel();
+        }
+        assertThat(get("/").connection()).isEqualTo(2);
+        answer.run();
+        assertThat(other.connection()).isEqualTo(1);
+        assertThat(cause()).isEqualTo(CloseCause.REQUEST);
+    }
+
+    @Test
     void anotherEventLoopNeededItsPlace() throws Exception {
         settings.maxConnections = 1;
         origin(Protocol.HTTP1);

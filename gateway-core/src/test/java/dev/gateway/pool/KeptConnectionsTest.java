@@ -84,7 +84,7 @@ class KeptConnectionsTest extends PartsFixture implements KeptConnections.Owner 
         FakeConnection connection = connect();
         use(connection);
         told();
-        kept.onGoingAway(connection);
+        kept.onGoingAway(connection, CloseCause.ENDPOINT);
         assertThat(told()).containsExactly("room lost");
         assertThat(connection.state()).isEqualTo(State.RETIRING);
         assertThat(kept.serving()).isZero();
