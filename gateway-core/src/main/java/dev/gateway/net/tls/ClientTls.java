@@ -2,9 +2,11 @@ package dev.gateway.net.tls;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.ssl.IdentityCipherSuiteFilter;
+import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -86,6 +88,11 @@ public final class ClientTls implements AutoCloseable {
         PrivateKey key = Pem.privateKey(keyFile);
         Pem.requirePair(chain[0], key, keyFile);
         builder.keyManager(key, chain).keyStoreType(TlsProvider.KEY_STORE);
+        if (TlsProvider.CURRENT != SslProvider.JDK) {
+            // A task would run on this thread as well. But Netty does not go on with a later handshake of TLS 1.2 after
+            // one.
+            builder.option(OpenSslContextOption.USE_TASKS, false);
+        }
         return chain[0];
     }
 
