@@ -89,8 +89,7 @@ public final class ClientTls implements AutoCloseable {
         Pem.requirePair(chain[0], key, keyFile);
         builder.keyManager(key, chain).keyStoreType(TlsProvider.KEY_STORE);
         if (TlsProvider.CURRENT != SslProvider.JDK) {
-            // A task would run on this thread as well. But Netty does not go on with a later handshake of TLS 1.2 after
-            // one.
+            // A task would run on this thread, too, and Netty does not continue a later handshake of TLS 1.2 after one.
             builder.option(OpenSslContextOption.USE_TASKS, false);
         }
         return chain[0];
