@@ -68,7 +68,8 @@ class ClientTlsTest {
     private static void exchange(EmbeddedChannel one, EmbeddedChannel other) {
         boolean more = true;
         while (more) {
-            more = hand(one, other) | hand(other, one);
+            boolean there = hand(one, other);
+            more = hand(other, one) || there;
         }
     }
 
