@@ -3,39 +3,49 @@ package dev.gateway.filter.auth;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.format.HashNotations;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class ArgonMemoryTest {
     @Test
-    void checksThatDoNotFitTogetherRunOneAfterTheOther() throws InterruptedException {
+    void aCheckThatDoesNotFitWaitsForOthersToEnd() throws InterruptedException {
         ArgonMemory memory = new ArgonMemory(100);
-        AtomicInteger running = new AtomicInteger();
-        AtomicInteger most = new AtomicInteger();
-        CountDownLatch begun = new CountDownLatch(4);
-        Runnable check = () -> most.accumulateAndGet(running.incrementAndGet(), Math::max);
-        Thread[] threads = new Thread[4];
-        for (int i = 0; i < threads.length; i++) {
-            threads[i] = new Thread(() -> {
-                begun.countDown();
-                memory.run(60, () -> {
-                    check.run();
-                    for (int turn = 0; turn < 1_000; turn++) {
-                        Thread.yield(); // so that others would come in
-                    }
-                    running.decrementAndGet();
-                });
-            });
-            threads[i].start();
-        }
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        Queue<String> ended = new ConcurrentLinkedQueue<>();
+        Thread first = start(memory, () -> {
+            begun.countDown();
+            awaitUninterruptibly(mayEnd);
+            ended.add("first");
+        });
         begun.await();
-        for (Thread thread : threads) {
-            thread.join();
+        Thread second = start(memory, () -> ended.add("second"));
+        while (second.getState() != Thread.State.WAITING) {
+            LockSupport.parkNanos(1_000_000);
         }
-        assertThat(most).hasValue(1);
+        mayEnd.countDown();
+        first.join();
+        second.join();
+        assertThat(ended).containsExactly("first", "second");
+    }
+
+    private static Thread start(ArgonMemory memory, Runnable check) {
+        Thread thread = new Thread(() -> memory.run(60, check));
+        thread.start();
+        return thread;
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
