@@ -292,6 +292,11 @@ final class FloodGuard {
         return blockOpen;
     }
 
+    /** Returns the compressed size of the header block that began last, as far as its frames have announced it. */
+    long headerBlock() {
+        return headerBlock;
+    }
+
     /** Reports a violation and returns the error that ends the connection. */
     Http2Exception violation(Violation violation) {
         observer.onViolation(violation.kind());

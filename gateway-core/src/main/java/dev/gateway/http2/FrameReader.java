@@ -22,7 +22,10 @@ final class FrameReader implements Http2FrameReader {
     private final LateFrames lateFrames;
     private int ahead; // how far beyond the unread input the frames already counted reach
     private int lastType; // of those frames
+    private int lastLength; // of the payload of the last one
     private boolean partial; // not all of the last one has come
+    private boolean unfinished; // that one, or a header block
+    private boolean completed; // a frame, since this was asked last
 
     FrameReader(HeadersDecoder headersDecoder, FloodGuard guard, ConnectionObserver observer, LateFrames lateFrames) {
         this.delegate = new DefaultHttp2FrameReader(headersDecoder, Integer.MAX_VALUE);
@@ -35,10 +38,14 @@ final class FrameReader implements Http2FrameReader {
     public void readFrame(ChannelHandlerContext ctx, ByteBuf input, Http2FrameListener listener) throws Http2Exception {
         int end = input.writerIndex();
         int next = input.readerIndex() + ahead;
+        boolean before = partial;
+        int frames = 0;
         while (end - next >= HEADER) {
             int length = input.getUnsignedMedium(next);
             int type = input.getUnsignedByte(next + 3);
             lastType = type;
+            lastLength = length;
+            frames++;
             observer.onFrameReceived(type, length);
             guard.onFrame(type, input.getUnsignedByte(next + 4), length, input.getInt(next + 5) & Integer.MAX_VALUE);
             next += HEADER + length;
@@ -47,7 +54,9 @@ final class FrameReader implements Http2FrameReader {
             delegate.readFrame(ctx, input, lateFrames.before(listener));
         } finally {
             ahead = next - input.readerIndex();
-            partial = next > input.writerIndex();
+            partial = next > end;
+            unfinished = next != end || guard.isBlockOpen();
+            completed |= frames + (before ? 1 : 0) > (partial ? 1 : 0);
         }
     }
 
@@ -55,6 +64,28 @@ final class FrameReader implements Http2FrameReader {
     boolean isWithinHeaders() {
         return guard.isBlockOpen()
                 || (partial && (lastType == Http2FrameTypes.HEADERS || lastType == Http2FrameTypes.CONTINUATION));
+    }
+
+    /** Whether the rest of a frame or of a header block is still to come. */
+    boolean isUnfinished() {
+        return unfinished;
+    }
+
+    /** Returns how many bytes were copied of a header block that has not ended. */
+    long blockBytes() {
+        if (!isWithinHeaders()) {
+            return 0;
+        }
+        boolean lastIsUnread =
+                partial && (lastType == Http2FrameTypes.HEADERS || lastType == Http2FrameTypes.CONTINUATION);
+        return guard.headerBlock() - (lastIsUnread ? lastLength : 0);
+    }
+
+    /** Whether a frame has ended since this was asked last, and not within a header block that is still open. */
+    boolean takeCompleted() {
+        boolean taken = completed && !guard.isBlockOpen();
+        completed = false;
+        return taken;
     }
 
     @Override

@@ -2,12 +2,15 @@ package dev.gateway.http2;
 
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.Drainable;
+import dev.gateway.overload.BufferCost;
+import dev.gateway.overload.UnfinishedInput;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Error;
@@ -28,6 +31,8 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final Timer headersTimer = new HeadersTimer();
     private final GoingAway goingAway = new GoingAway(this, timers);
     private final ServerStreams requests;
+    private final UnfinishedInput unfinished;
+    private boolean holding; // something unfinished
     private long idleSince;
     private boolean prefaceSeen;
 
@@ -41,6 +46,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
                 info.culprit(),
                 settings.timeouts().responseWriteIdleMillis());
         this.settings = settings;
+        this.unfinished = new UnfinishedInput(info.account(), info.culprit(), this::endUnfinished);
         this.requests = new ServerStreams(info, handler, settings, codec, streams(), shared(), goingAway);
     }
 
@@ -113,13 +119,39 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     void afterRead() {
-        if (codec.reader().isWithinHeaders()) {
+        boolean waits = codec.reader().isUnfinished();
+        if (waits && codec.reader().isWithinHeaders()) {
             if (!headersTimer.isArmed() && settings.timeouts().requestHeadersMillis() > 0) {
                 timers.arm(headersTimer, settings.timeouts().requestHeadersMillis());
             }
         } else if (prefaceSeen) {
             headersTimer.cancel();
         }
+        if (waits || holding || !prefaceSeen) {
+            holdUnfinished();
+        }
+    }
+
+    /** Charges the client for what waits for the rest of a frame, a header block or the preface. */
+    private void holdUnfinished() {
+        ByteBuf unread = internalBuffer();
+        long waits = unread.isReadable() ? BufferCost.direct(unread) : 0;
+        if (codec.reader().takeCompleted()) {
+            unfinished.resume(); // what waits now has not waited before
+        }
+        long bytes = waits + codec.reader().blockBytes();
+        holding = bytes > 0;
+        if (!unfinished.hold(bytes)) {
+            endUnfinished();
+        }
+    }
+
+    /** There is no memory for what waits. It is freed when the channel closes, so that is at once. */
+    private void endUnfinished() {
+        if (isOpen()) {
+            onFlood(context(), codec.guard().violation(Violation.UNFINISHED_INPUT));
+        }
+        context().close();
     }
 
     @Override
@@ -155,6 +187,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         ageTimer.cancel();
         headersTimer.cancel();
         goingAway.cancel();
+        unfinished.release();
     }
 
     @Override

@@ -21,6 +21,7 @@ enum Violation {
     HEADER_BOMB("h2_header_bomb"),
     UNREAD_REPLIES("h2_unread_replies"),
     SLOW_HEADERS("h2_slow_headers"),
+    UNFINISHED_INPUT("h2_unfinished_input"),
     STALLED_READER("h2_stalled_reader");
 
     private final String kind;
