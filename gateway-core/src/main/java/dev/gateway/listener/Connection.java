@@ -228,6 +228,11 @@ final class Connection
     }
 
     @Override
+    public Account account() {
+        return account;
+    }
+
+    @Override
     public void onSecured(Channel channel, @Nullable String alpn, TlsInfo info) {
         tls = info;
         if ("h2".equals(alpn)) {

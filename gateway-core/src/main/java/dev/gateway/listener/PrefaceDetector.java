@@ -78,11 +78,8 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         ByteBuf data = (ByteBuf) message;
-        if (!held.isReadable()) {
-            held = data;
-        } else {
-            held = Unpooled.wrappedBuffer(held, data);
-        }
+        boolean first = !held.isReadable();
+        held = first ? data : Unpooled.wrappedBuffer(held, data);
         int length = Math.min(held.readableBytes(), PREFACE.length);
         int i = 0;
         while (i < length && held.getByte(held.readerIndex() + i) == PREFACE[i]) {
@@ -94,8 +91,11 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
         } else if (i < length) {
             owner.speakHttp1();
             detected(context);
-        } else if (data.readableBytes() == held.readableBytes()) { // the first bytes, and too few
-            waitFor(settings.protocols().http1().timeouts().requestHeadersMillis());
+        } else { // too few
+            slimHeld();
+            if (first) {
+                waitFor(settings.protocols().http1().timeouts().requestHeadersMillis());
+            }
         }
     }
 

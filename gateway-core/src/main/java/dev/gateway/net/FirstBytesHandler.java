@@ -1,5 +1,8 @@
 package dev.gateway.net;
 
+import dev.gateway.overload.BufferCost;
+import dev.gateway.overload.UnfinishedInput;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -7,6 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Protocol detection: waits for the first bytes of a client's connection, which tell what it is or where it is to go.
@@ -21,6 +25,7 @@ public abstract class FirstBytesHandler extends ChannelInboundHandlerAdapter {
     protected ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
 
     private final TimerWheel timers;
+    private @Nullable UnfinishedInput unfinished; // made if the bytes do not come at once
 
     private final Timer timer = new Timer() {
         @Override
@@ -48,10 +53,39 @@ public abstract class FirstBytesHandler extends ChannelInboundHandlerAdapter {
         timer.cancel();
     }
 
+    /**
+     * Keeps what has come, since there is more to come, and charges the client for it.
+     *
+     * @param client whose connection it is
+     * @return whether there is room for it; if not, the caller refuses the client
+     */
+    protected final boolean keepHeld(ConnectionInfo client) {
+        slimHeld();
+        UnfinishedInput waiting = unfinished;
+        if (waiting == null) {
+            waiting = new UnfinishedInput(client.account(), client.culprit(), this::onCut);
+            unfinished = waiting;
+        }
+        return waiting.hold(BufferCost.direct(held));
+    }
+
+    /** Copies what has come if it keeps a much larger buffer. */
+    protected final void slimHeld() {
+        held = BufferCost.slim(held);
+    }
+
+    /** Memory ran low, and the rest of the bytes has not come: to refuse the client at once. */
+    protected void onCut() {
+        ctx.close();
+    }
+
     /** Returns what has come, owned by the caller from here on. */
     protected final ByteBuf takeHeld() {
         ByteBuf taken = held;
         held = Unpooled.EMPTY_BUFFER;
+        if (unfinished != null) {
+            unfinished.release();
+        }
         return taken;
     }
 

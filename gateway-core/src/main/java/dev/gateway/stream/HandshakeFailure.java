@@ -13,6 +13,7 @@ public enum HandshakeFailure {
     SERVER_NAME("the client asks for a name that no certificate of this listener has"),
     CERTIFICATE_REFUSED("the client does not accept the certificate of this listener"),
     CLIENT_CERTIFICATE("the client's certificate is missing or not accepted"),
+    OVERLOAD("no memory was left for the client's hello"),
     OTHER("the handshake could not be completed");
 
     private final String label = name().toLowerCase(Locale.ROOT);

@@ -95,7 +95,15 @@ public final class TcpServerConnection extends FirstBytesHandler implements Drai
             String name = hello.serverName();
             InetSocketAddress local = info.local();
             begin(name == null ? localAddress() : local == null ? name : name + ":" + local.getPort());
+        } else if (!keepHeld(info)) {
+            onCut();
         }
+    }
+
+    @Override
+    protected void onCut() {
+        takeHeld().release();
+        handler.onRefused(tunnel(), null, Failure.of(Cause.OVERLOAD, "no memory is left for the hello of a client"));
     }
 
     private String localAddress() {

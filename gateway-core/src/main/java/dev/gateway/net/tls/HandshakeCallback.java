@@ -1,11 +1,17 @@
 package dev.gateway.net.tls;
 
+import dev.gateway.overload.Account;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /** TLS handshake callback: told how a handshake with a client ended, once, on the connection's event loop. */
 public interface HandshakeCallback {
+    /** Returns the account of the connection, which is charged for what the client has sent of its hello. */
+    default Account account() {
+        return Account.UNLIMITED;
+    }
+
     /**
      * The connection is secured; no data has been read yet. The callback adds the handlers of the protocol.
      *

@@ -1,6 +1,9 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.net.tls.ClientHello.Hello;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.BufferCost;
+import dev.gateway.overload.UnfinishedInput;
 import dev.gateway.stream.HandshakeFailure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -25,7 +28,11 @@ import org.jspecify.annotations.Nullable;
  * clients: BoringSSL as Netty has it knows no such setting. Gives way to the TLS handler.
  */
 final class HelloHandler extends AbstractSniHandler<SslContext> {
-    private static final int MAX_CLIENT_HELLO = 32 << 10;
+    // RFC 8446, section 4, and RFC 5246, section 7.4: a handshake message's length is behind its type, in the first
+    // record.
+    private static final int RECORD_HEADER = 5;
+    private static final int MESSAGE_LENGTH = RECORD_HEADER + 1;
+    private static final int MESSAGE_HEADER = 4;
 
     // RFC 8446, section 6
     private static final int ALERT_RECORD = 21;
@@ -39,9 +46,11 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
     private static final String HTTP_1_0 = "http/1.0";
 
     private final Server server;
+    private final Account account;
     private final long handshakeMillis;
     private @Nullable Future<?> timeout;
     private @Nullable String serverName;
+    private @Nullable UnfinishedInput unfinished; // made if the hello does not come at once
     private int alert; // that ends the handshake, 0 for none
 
     /** A client was refused for its hello. Says nothing that the client has sent, for logs have it. */
@@ -79,9 +88,16 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
         SslHandler handler(SslContext context, ChannelHandlerContext ctx);
     }
 
-    HelloHandler(Server server, long handshakeMillis) {
-        super(MAX_CLIENT_HELLO, 0);
+    /**
+     * Makes it.
+     *
+     * @param account charged for what has come of a hello
+     * @param handshakeMillis how long the handshake may take, 0 for no limit
+     */
+    HelloHandler(Server server, Account account, long handshakeMillis) {
+        super(ClientHello.MAX_BYTES, 0); // BoringSSL takes no longer one
         this.server = server;
+        this.account = account;
         this.handshakeMillis = handshakeMillis;
     }
 
@@ -105,6 +121,48 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
             timeout.cancel(false);
         }
         super.handlerRemoved0(ctx);
+        if (unfinished != null) {
+            unfinished.release(); // the TLS handler has it
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
+        super.channelRead(ctx, message);
+        if (!ctx.isRemoved()) {
+            holdUnfinished(ctx);
+        }
+    }
+
+    /** Charges the client for what has come of its hello. */
+    private void holdUnfinished(ChannelHandlerContext ctx) {
+        ByteBuf unread = internalBuffer();
+        UnfinishedInput waiting = unfinished;
+        if (waiting == null) {
+            waiting = new UnfinishedInput(account, ctx.channel(), () -> endUnfinished(ctx));
+            unfinished = waiting;
+        }
+        if (!waiting.hold(unread.isReadable() ? BufferCost.direct(unread) + joined(unread) : 0)) {
+            endUnfinished(ctx);
+        }
+    }
+
+    /** Returns the size of the buffer in which the parent joins a hello of several records, 0 if there is none yet. */
+    private static long joined(ByteBuf unread) {
+        int at = unread.readerIndex();
+        int readable = unread.readableBytes();
+        if (readable < RECORD_HEADER + MESSAGE_HEADER) {
+            return 0;
+        }
+        int record = unread.getUnsignedShort(at + 3);
+        int message = unread.getUnsignedMedium(at + MESSAGE_LENGTH);
+        boolean begun = readable >= RECORD_HEADER + record && record < MESSAGE_HEADER + message;
+        return begun ? Math.min(message, ClientHello.MAX_BYTES) : 0;
+    }
+
+    private static void endUnfinished(ChannelHandlerContext ctx) {
+        ctx.fireExceptionCaught(new RefusedException(HandshakeFailure.OVERLOAD));
+        ctx.close();
     }
 
     /** Returns the name that the client asks for, without a dot at its end; null if it asks for none. */

@@ -213,7 +213,7 @@ public final class ServerTls implements AutoCloseable {
     public void secure(ChannelPipeline pipeline, HandshakeCallback callback) {
         renewTicketKeys();
         SmallReadCopier.copy(pipeline);
-        HelloHandler hello = new HelloHandler(hellos, handshakeMillis);
+        HelloHandler hello = new HelloHandler(hellos, callback.account(), handshakeMillis);
         pipeline.addLast(hello, new HandshakeHandler(callback, hello, clients));
     }
 

@@ -2,6 +2,7 @@ package dev.gateway.net.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.overload.Account;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -42,7 +43,7 @@ class HelloHandlerTest {
 
     private final List<Object> events = new ArrayList<>();
     private final EmbeddedChannel channel =
-            new EmbeddedChannel(new HelloHandler(NONE, 1000), new ChannelInboundHandlerAdapter() {
+            new EmbeddedChannel(new HelloHandler(NONE, Account.UNLIMITED, 1000), new ChannelInboundHandlerAdapter() {
                 @Override
                 public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
                     events.add(event);

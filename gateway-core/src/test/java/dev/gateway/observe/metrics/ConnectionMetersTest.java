@@ -102,6 +102,7 @@ class ConnectionMetersTest {
                         "client_certificate",
                         "closed",
                         "other",
+                        "overload",
                         "protocol_version",
                         "server_name",
                         "timeout");
