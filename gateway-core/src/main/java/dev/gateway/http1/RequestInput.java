@@ -5,6 +5,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Holding;
+import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -24,6 +25,9 @@ final class RequestInput {
     /** What is read and dropped of a request body that nobody wants, so that the connection can persist. */
     private static final int MAX_DISCARDED = 64 * 1024;
 
+    /** Nobody is refused for less than this of a head: it would free too little. */
+    private static final int SLIGHT = 1024;
+
     private final Owner owner;
     private final TimerWheel timers;
     private final ClientTimeouts timeouts;
@@ -32,6 +36,8 @@ final class RequestInput {
     private final Unread unread = new Unread();
     private final Holding collected; // of a head, or of trailers, of which more is to come
     private final Account waitingBodies;
+    private final Object culprit;
+    private @Nullable Unfinished unfinished; // made if a head or trailers do not come at once
     private State state = State.HEAD;
     private boolean first = true; // no request has come yet
     private boolean reading; // between channelRead and channelReadComplete
@@ -63,6 +69,7 @@ final class RequestInput {
         this.body = new BodyReader(limits, true);
         this.collected = new Holding(connection.account());
         this.waitingBodies = connection.account().waitingBodies();
+        this.culprit = connection.culprit();
     }
 
     /** Who is told what has come, in this order for each request. */
@@ -202,7 +209,61 @@ final class RequestInput {
     private void forget() {
         parser.forget();
         body.forget();
-        collected.release();
+        releaseCollected();
+    }
+
+    private void releaseCollected() {
+        if (collected.bytes() != 0) {
+            collected.release();
+            if (unfinished != null) {
+                unfinished.resume();
+            }
+        }
+    }
+
+    /** Charges the client for what has come of a head or of trailers; returns false if there is no room for it. */
+    private boolean collect(long bytes) {
+        if (!collected.tryGrowTo(bytes)) {
+            return false;
+        }
+        if (bytes > SLIGHT) {
+            if (unfinished == null) {
+                unfinished = new Unfinished();
+            }
+            unfinished.stall();
+        } else if (unfinished != null) {
+            unfinished.resume();
+        }
+        return true;
+    }
+
+    /** A head or trailers of which more is to come: if memory runs out, they are refused. */
+    private final class Unfinished extends StalledPeers.Holder {
+        @Override
+        protected long held() {
+            return 0;
+        }
+
+        @Override
+        protected long heldHeap() {
+            return collected.bytes();
+        }
+
+        @Override
+        protected Object culprit() {
+            return culprit;
+        }
+
+        @Override
+        protected void cut() {
+            timeouts.cancel();
+            if (state == State.HEAD) {
+                owner.onNoRoomForHead();
+            } else {
+                owner.onNoRoomForTrailers();
+            }
+            releaseCollected();
+        }
     }
 
     /** Has no use for what was read. */
@@ -293,13 +354,13 @@ final class RequestInput {
                 headNanos = timers.nanoTime();
                 timeouts.waitForHead();
             }
-            if (!collected.tryGrowTo(parser.heldBytes())) {
+            if (!collect(parser.heldBytes())) {
                 timeouts.cancel();
                 owner.onNoRoomForHead();
             }
             return;
         }
-        collected.release();
+        releaseCollected();
         RequestHead head = parser.head();
         timeouts.cancel();
         if (progress == Progress.REFUSED || head == null) {
@@ -354,7 +415,7 @@ final class RequestInput {
         }
         switch (body.progress()) {
             case MORE -> {
-                if (!collected.tryGrowTo(body.heldBytes())) {
+                if (!collect(body.heldBytes())) {
                     owner.onNoRoomForTrailers();
                 }
             }
@@ -362,7 +423,7 @@ final class RequestInput {
             case COMPLETE -> {
                 Fields trailers = body.trailers();
                 body.forget();
-                collected.release();
+                releaseCollected();
                 endBody(trailers);
             }
         }

@@ -15,6 +15,7 @@ import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
+import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Blockade;
@@ -244,6 +245,48 @@ class Http1ServerMemoryTest {
         assertFalse(client.channel.isOpen());
         assertEquals("[]", client.violations.toString());
         assertEquals(0, client.idleCloses);
+    }
+
+    private static void cut() {
+        StalledPeers.ofThisLoop().cut(StalledPeers.Memory.HEAP, 1_000, Long.MAX_VALUE, 0, () -> {});
+    }
+
+    @Test
+    void aHeadThatDoesNotEndIsRefusedWhenTheHeapIsShort() {
+        client.answerRefused = request -> {};
+        client.send("GET / HTTP/1.1\r\nHost: a.test\r\nx: " + "y".repeat(3_000));
+        assertCharged(3_000);
+        cut();
+        assertEquals(
+                Cause.OVERLOAD, Objects.requireNonNull(client.last().refused).cause());
+        assertEquals(0, account.held());
+    }
+
+    @Test
+    void aHeadThatHasEndedIsNotCut() {
+        client.answer = request -> {};
+        client.send("GET / HTTP/1.1\r\nHost: a.test\r\nx: " + "y".repeat(3_000));
+        client.send("\r\n\r\n");
+        cut();
+        assertNull(client.last().refused);
+        assertNull(client.last().reset);
+        assertTrue(client.channel.isOpen());
+    }
+
+    @Test
+    void aHeadWhoseClientHasGoneIsNotCut() {
+        client.send("GET / HTTP/1.1\r\nHost: a.test\r\nx: " + "y".repeat(3_000));
+        client.channel.close();
+        cut();
+        assertEquals(0, client.requests.size());
+    }
+
+    @Test
+    void trailersThatDoNotEndFailTheirRequestWhenTheHeapIsShort() {
+        client.send(CHUNKED + "1\r\nx\r\n0\r\nX-Sum: " + "1".repeat(3_000));
+        cut();
+        assertEquals(Cause.OVERLOAD, Objects.requireNonNull(client.last().reset).cause());
+        assertEquals(0, account.held());
     }
 
     @Test
