@@ -247,7 +247,11 @@ def play_renegotiation(port):
         asking.wait(ends.LONG)
     except subprocess.TimeoutExpired:
         pass  # it has another handshake, or waits for one
-    text, _ = asking.communicate(b"Q\n") if asking.poll() is None else (asking.stdout.read(), None)
+    try:
+        text, _ = asking.communicate(b"Q\n", ends.LONG) if asking.poll() is None else (asking.stdout.read(), None)
+    except subprocess.TimeoutExpired:
+        asking.kill()
+        text, _ = asking.communicate()
     behind = text.split(b"RENEGOTIATING")[-1]
     if b"no renegotiation" in behind:
         return "alert no_renegotiation"
