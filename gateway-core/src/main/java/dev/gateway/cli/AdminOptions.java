@@ -82,7 +82,7 @@ final class AdminOptions {
             return CommandSupport.USAGE;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return CommandSupport.OK;
+            return CommandSupport.UNAVAILABLE; // so that nothing follows as if it were done
         }
     }
 
