@@ -141,7 +141,10 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         }
         long bytes = waits + codec.reader().blockBytes();
         holding = bytes > 0;
-        if (!unfinished.hold(bytes)) {
+        boolean room = unfinished.hold(bytes);
+        if (!room
+                && codec.reader()
+                        .isWithinHeaders()) { // uploads end when memory runs low, not when a frame is cut in two
             endUnfinished();
         }
     }
