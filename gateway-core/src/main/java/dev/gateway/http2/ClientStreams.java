@@ -2,7 +2,6 @@ package dev.gateway.http2;
 
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
-import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
@@ -13,6 +12,7 @@ import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +25,11 @@ final class ClientStreams implements Http2ClientStream.Owner {
     interface Owner {
         boolean isOpen();
 
-        /** It takes no new streams any more, and why. */
-        void onExhausted(CloseCause cause);
+        /** It takes no new streams any more. */
+        void onExhausted();
+
+        /** So many streams were reset that the peer may end the connection soon. */
+        void onWorn();
 
         /** There may be room for more streams than before, or none is left that is open. */
         void onCapacityChanged();
@@ -37,10 +40,12 @@ final class ClientStreams implements Http2ClientStream.Owner {
     }
 
     /**
-     * So many requests are given up on one connection. Servers end one with too many resets, and the requests of others with
-     * it: Netty's do so from 200 in 30 seconds. Those that are still open here may be given up as well.
+     * So many requests are given up on one connection in {@link #WORN_NANOS}. Servers end one with too many resets, and the
+     * requests of others with it: Netty's do so from 200 in 30 seconds. Those that are still open may be given up as well.
      */
     static final int MAX_GIVEN_UP = 100;
+
+    static final long WORN_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Owner owner;
     private final Http2ClientSettings settings;
@@ -53,7 +58,8 @@ final class ClientStreams implements Http2ClientStream.Owner {
     private int covered; // so many streams have twice their windows in the connection's
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
-    private int givenUp; // streams that we have reset
+    private int givenUp; // streams that were reset since then
+    private long givenUpSinceNanos;
     private boolean wasIdle; // a stream began when none was open, on a connection that had served some
     private int batchesWhenIdle; // how often the connection had been read then
     private boolean extendedConnect;
@@ -138,8 +144,13 @@ final class ClientStreams implements Http2ClientStream.Owner {
     @Override
     public void onGivenUp(int batchesWhenSent) {
         probe.onGivenUp(batchesWhenSent);
-        if (++givenUp == MAX_GIVEN_UP) {
-            owner.onExhausted(CloseCause.REQUEST);
+        if (++givenUp == 1) {
+            givenUpSinceNanos = codec.timers().nanoTime();
+        } else if (givenUp == MAX_GIVEN_UP) {
+            givenUp = 0;
+            if (codec.timers().nanoTime() - givenUpSinceNanos <= WORN_NANOS) {
+                owner.onWorn();
+            }
         }
     }
 
@@ -173,7 +184,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
         } catch (Http2Exception e) {
             // Out of numbers, or the upstream went away or takes fewer streams since the stream was opened.
             if (id < 0 || connection.goAwayReceived()) {
-                owner.onExhausted(CloseCause.ENDPOINT);
+                owner.onExhausted();
             }
             return false;
         }

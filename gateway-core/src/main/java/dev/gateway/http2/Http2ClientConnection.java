@@ -62,6 +62,11 @@ public final class Http2ClientConnection extends MultiplexedConnection
          */
         default void onSilent(String why, int seconds) {}
 
+        /** Whether another connection may be made for new streams, while this one keeps those that it has. */
+        default boolean isReplaceable() {
+            return true;
+        }
+
         /**
          * The connection takes no new streams any more; those it has may finish. Called once at most.
          *
@@ -168,8 +173,15 @@ public final class Http2ClientConnection extends MultiplexedConnection
     // What its streams tell.
 
     @Override
-    public void onExhausted(CloseCause cause) {
-        goAwayOnce(cause);
+    public void onExhausted() {
+        goAwayOnce(CloseCause.ENDPOINT);
+    }
+
+    @Override
+    public void onWorn() {
+        if (!goingAway && listener.isReplaceable()) {
+            goAwayOnce(CloseCause.REQUEST);
+        }
     }
 
     @Override

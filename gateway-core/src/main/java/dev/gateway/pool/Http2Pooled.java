@@ -121,6 +121,11 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     @Override
+    public boolean isReplaceable() {
+        return owner.isReplaceable();
+    }
+
+    @Override
     public void onGoingAway(CloseCause cause) {
         owner.onGoingAway(this, cause);
     }

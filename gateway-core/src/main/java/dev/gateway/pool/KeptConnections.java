@@ -175,6 +175,12 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         }
     }
 
+    /** Each that is left stays until its last stream has ended, and counts beyond the limit. So there is one at a time. */
+    @Override
+    public boolean isReplaceable() {
+        return connections.allServe();
+    }
+
     @Override
     public void onGoingAway(PooledConnection connection, CloseCause cause) {
         retire(connection, cause);

@@ -59,6 +59,9 @@ abstract class PooledConnection {
         /** The connection has room for a stream, maybe because one ended. */
         void onRoom(PooledConnection connection);
 
+        /** Whether another connection may take the place of one that serves well. */
+        boolean isReplaceable();
+
         /** The connection takes no new streams, as the peer has said (GOAWAY), or because of its requests. */
         void onGoingAway(PooledConnection connection, CloseCause cause);
 

@@ -51,6 +51,11 @@ final class PooledConnections {
         return count;
     }
 
+    /** Whether none is left that only finishes what it has. */
+    boolean allServe() {
+        return serving() == allCount;
+    }
+
     /** Whether a connection takes requests, now or as soon as it is free, and meets a condition. */
     boolean hasServing(Predicate<PooledConnection> condition) {
         for (int i = 0; i < allCount; i++) {

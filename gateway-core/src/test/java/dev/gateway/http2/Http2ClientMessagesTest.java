@@ -224,6 +224,19 @@ class Http2ClientMessagesTest {
         assertFalse(channel.isOpen());
     }
 
+    @Test
+    void requestsThatWereGivenUpLongAgoDoNotCount() {
+        channel.freezeTime();
+        for (int i = 0; i < ClientStreams.MAX_GIVEN_UP; i++) {
+            request(Method.GET, true).client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
+            collect();
+            channel.advanceTimeBy(ClientStreams.WORN_NANOS / ClientStreams.MAX_GIVEN_UP * 2, TimeUnit.NANOSECONDS);
+            say(3); // it is not silent
+        }
+        assertFalse(life.contains("worn"));
+        assertTrue(channel.isOpen());
+    }
+
     /** What has ended by itself, or was never sent, is no reset. */
     @Test
     void onlyRequestsThatAreResetAreCounted() {

@@ -91,15 +91,21 @@ class CloseCausesTest extends PoolFixture {
         to(origin);
         Reply other = get("/hold");
         Runnable answer = heldBy(origin);
+        giveUp100(origin);
+        assertThat(get("/").connection()).isEqualTo(2);
+        giveUp100(origin);
+        assertThat(get("/").connection()).as("as the first one is still there").isEqualTo(2);
+        answer.run();
+        assertThat(other.connection()).isEqualTo(1);
+        assertThat(cause()).isEqualTo(CloseCause.REQUEST);
+    }
+
+    private void giveUp100(FakeUpstream origin) throws Exception {
         for (int i = 0; i < 100; i++) {
             Reply given = get("/hold");
             heldBy(origin);
             given.cancel();
         }
-        assertThat(get("/").connection()).isEqualTo(2);
-        answer.run();
-        assertThat(other.connection()).isEqualTo(1);
-        assertThat(cause()).isEqualTo(CloseCause.REQUEST);
     }
 
     @Test
