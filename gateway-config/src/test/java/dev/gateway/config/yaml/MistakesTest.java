@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What somebody writes who comes from nginx, HAProxy, Traefik, Envoy or the Gateway API, or guesses: {@code mistakes.txt} has it
@@ -98,6 +99,24 @@ class MistakesTest {
                 .map(message -> message.replace(RESOURCES.toString(), "{directory}"))
                 .toList();
         assertThat(said).containsExactlyElementsOf(mistake.messages()).isNotEmpty();
+    }
+
+    /** Patterns that hints are made by would take too many frames of the stack. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "listener|trustedProxies: [LONG]",
+                "route|hostnames: ['https://LONG:80']",
+                "rule|retry: {methods: ['LONG']}",
+                "rule|retry: {methods: ['A|LONG']}",
+                "connect|parents: ['http://LONG']"
+            })
+    void noHintIsMadeOfAVeryLongValue(String mistake) {
+        String[] parts = mistake.split("\\|", 2);
+        for (String piece : List.of("a.", "A|", "a")) {
+            String written = parts[1].replace("LONG", piece.repeat(20_000 / piece.length()) + "a");
+            assertThat(new Mistake(parts[0], written, List.of()).problems()).isNotEmpty();
+        }
     }
 
     @Test

@@ -99,6 +99,7 @@ final class ActiveCheckSchema {
                                 + "first check is enough.");
                 o.constraint(ActiveCheckSchema::misplaced, misplacedSchema());
                 o.single("path");
+                o.single(text -> text.equals("true") ? "{path: …}" : null);
                 o.foreign("rise", "healthyThreshold"); // HAProxy
                 o.foreign("fall", "unhealthyThreshold"); // HAProxy
                 o.foreign("port", "checks go to the port of the endpoint: remove it");

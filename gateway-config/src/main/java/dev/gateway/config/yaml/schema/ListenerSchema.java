@@ -75,7 +75,7 @@ final class ListenerSchema {
                         ProxyProtocol::trustedCidrs,
                         "Peers that must send the PROXY protocol. Other peers are served without it; the "
                                 + "gateway closes the connection of one that sends it.");
-                o.single(text -> "{trustedCidrs: […]} with the addresses that send it");
+                o.single(text -> text.equals("false") ? null : "{trustedCidrs: […]} with the addresses that send it");
                 return v -> new ProxyProtocol(v.position(), v.get(cidrs));
             });
 
@@ -171,7 +171,7 @@ final class ListenerSchema {
                                         + " clients need twice as many open files, but a process may" + " have " + files
                                         + " here (ulimit -n): clients beyond half of these wait");
                     }
-                    if (written != null && v.get(perClient) > written) {
+                    if (written != null && written > 0 && v.get(perClient) > written) {
                         v.warning(
                                 v.atKey(perClient.name()),
                                 "maxConnectionsPerClient has no effect: maxConnections is " + written
@@ -371,12 +371,14 @@ final class ListenerSchema {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");
                     }
                     if (v.get(protocol) == Protocol.HTTP
+                            && v.isReadable("protocol", PROTOCOL)
                             && !v.get(timeouts).tlsHandshake().equals(HANDSHAKE)) {
                         v.warning(
                                 v.at(v.get(timeouts), "tlsHandshake"),
                                 "tlsHandshake has no effect on protocol HTTP: remove it");
                     }
-                    if (v.written("address").matches("(eth|en[ops]|wlan|docker|br-)[0-9a-z]*|lo")) {
+                    if (v.written("address")
+                            .matches("(eth|wlan|docker)[0-9]+|en[ops][0-9][0-9a-z]*|br-[0-9a-f]{12}|lo")) {
                         v.warning(
                                 v.at("address"),
                                 "address: '" + v.written("address")

@@ -13,6 +13,7 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Secrets;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.config.yaml.type.Values;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -59,11 +60,11 @@ final class MatchSchema {
                     String problem = v.has("value") ? pathProblem(v.get(type), text, secret) : null;
                     if (problem != null) {
                         v.error(v.at("value"), "value: " + problem);
-                    } else if (v.get(type) != PathType.REGULAR_EXPRESSION && text.indexOf('*') >= 0) {
+                    } else if (v.get(type) != PathType.REGULAR_EXPRESSION && isWritten(v) && text.indexOf('*') >= 0) {
                         v.warning(
                                 v.at("value"),
                                 "value: '*' stands for itself: "
-                                        + (text.endsWith("/*")
+                                        + (text.endsWith("/*") && v.get(type) == PathType.PATH_PREFIX
                                                 ? "a PathPrefix without it matches all paths below"
                                                 : "write type: RegularExpression for a pattern"));
                     }
@@ -134,6 +135,11 @@ final class MatchSchema {
                 return new ValueMatch(v.position(), v.get(type), v.get(key), v.get(value), secret);
             };
         });
+    }
+
+    /** Whether the type is as it was written, or meant by writing none. */
+    private static boolean isWritten(Values v) {
+        return !v.has("type") || v.isReadable("type", PATH_TYPE);
     }
 
     private static @Nullable String pathProblem(PathType type, String value, boolean secret) {

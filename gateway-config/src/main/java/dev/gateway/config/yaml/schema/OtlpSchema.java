@@ -54,8 +54,10 @@ final class OtlpSchema {
                 o.foreign("protocol", "the gateway sends OTLP over HTTP: remove it");
                 o.foreign("url", "endpoint");
                 return v -> {
-                    if (v.get(endpoint).matches(".*/v1/[a-z]+")) {
-                        v.error(v.at("endpoint"), "endpoint: remove /v1 and what follows: the gateway adds it");
+                    if (v.get(endpoint).matches(".*/v1/(traces|metrics|logs)")) {
+                        v.error(
+                                v.at("endpoint"),
+                                "endpoint: remove /v1/traces, /v1/metrics or /v1/logs: the gateway adds them");
                     }
                     if (v.has("caFile") && !v.get(endpoint).startsWith("https:")) {
                         v.warning(v.atKey("caFile"), "caFile has no effect on an endpoint without https");

@@ -59,8 +59,9 @@ final class ParentSchema {
                         UpstreamTlsSchema.TLS,
                         parent -> parent.proxy() == null ? null : parent.proxy().tls(),
                         "How the gateway verifies an https:// proxy.");
-                o.single(text ->
-                        text.matches("[a-z0-9]+://[^@\\s]+") ? "{hosts: [\"*\"], proxy: \"" + text + "\"}" : null);
+                o.single(text -> text.matches("(https?|socks5)://[^@\\s]+")
+                        ? "{hosts: [\"*\"], proxy: \"" + text + "\"}"
+                        : null);
                 return v -> {
                     Path file = v.find(credentials);
                     if (file != null && v.resolved("proxy").equals(DIRECT)) {

@@ -38,7 +38,8 @@ final class RouteSchema {
                     "route host name",
                     "A host name, or '*.' and a domain for all names below it, whatever their number of labels.");
 
-    private static final ScalarType<Integer> WEIGHT = Types.integer(0, 1_000_000);
+    private static final ScalarType<Integer> WEIGHT = Types.integer(0, 1_000_000)
+            .explained(text -> text.matches("[0-9]{1,3}%") ? ": write " + text.replace("%", "") : "");
 
     private static final ObjectType<BackendRef> BACKEND_REF =
             ObjectType.of("backend reference", "An upstream with its share of requests.", o -> {
@@ -216,7 +217,7 @@ final class RouteSchema {
             o.foreign("rewriteTarget rewrite", "write filters: [{type: URLRewrite, urlRewrite: …}]");
             o.foreign("redirect return", "write filters: [{type: RequestRedirect, requestRedirect: …}]");
             o.foreign("host", "write filters: [{type: URLRewrite, urlRewrite: {hostname: …}}]");
-            o.foreign("gzip compress", "write filters: [{type: Compression}]"); // nginx
+            o.foreign("gzip compress", "write filters: [{type: Compression, compression: {}}]"); // nginx
             o.foreign(
                     "auth authentication", "write a filter: BasicAuth, APIKey, JWT, ClientCertificate or ExternalAuth");
             o.foreign("cache proxyCache", "the gateway has no cache: remove it"); // nginx

@@ -70,7 +70,7 @@ final class UpstreamTlsSchema {
                         tls -> tls.offer().ciphers(),
                         "Cipher suites by their OpenSSL or JDK names. An empty list means a safe selection.");
                 o.together("certFile", "keyFile");
-                o.foreign("insecure skipVerify", "verify");
+                o.foreign("insecure skipVerify insecureSkipVerify", "write verify: false, for any certificate");
                 return v -> {
                     if (!v.get(verify)) {
                         v.warning(

@@ -3,6 +3,7 @@ package dev.gateway.config.yaml.type;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,10 @@ import org.jspecify.annotations.Nullable;
 final class Hints {
     /** How many mappings may be between an object and the one that has a key which was written in it. */
     private static final int DEPTH = 2;
+
+    /** What others call a part of a pair, so that it is not a name of the user's. */
+    private static final Set<String> PART_NAMES =
+            Set.of("key", "header", "field", "headerName", "claim", "value", "type");
 
     /** Stands for what belongs there. */
     private static final String VALUE = "…";
@@ -169,6 +174,7 @@ final class Hints {
     /** Whether a mapping is a name with a value, in place of an object that has a key for each. */
     boolean isPair(Node.Mapping mapping, Map<String, ? extends Key<?, ?>> keys) {
         return mapping.entries().size() == 1
+                && !PART_NAMES.contains(mapping.entries().keySet().iterator().next())
                 && mapping.entries().values().iterator().next().value() instanceof Node.Scalar
                 && mapping.entries().keySet().stream()
                         .noneMatch(key -> keys.containsKey(key) || Suggestions.nearest(key, keys.keySet()) != null)
@@ -192,8 +198,12 @@ final class Hints {
         if (second == null || (value == null && second.presence() == Key.Presence.DEFAULTED)) {
             return start + "}";
         }
-        String shown =
-                value == null || value.isEmpty() || Secrets.isSecret(name, value) ? VALUE : MessageText.scalar(value);
+        String shown = value == null
+                        || value.isEmpty()
+                        || Secrets.isSecret(name, value)
+                        || value.matches("(?is)(bearer|basic) .*")
+                ? VALUE
+                : MessageText.scalar(value);
         return start + ", " + second.name() + ": " + (second.type() instanceof ListType<?> ? "[" + shown + "]" : shown)
                 + "}";
     }

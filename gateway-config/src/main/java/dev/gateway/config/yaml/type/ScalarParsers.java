@@ -13,6 +13,9 @@ import java.util.regex.Pattern;
 final class ScalarParsers {
     static final int DNS_PORT = 53;
 
+    /** No hint is made of a longer text: nobody has written it by hand, and patterns take long and deep to match it. */
+    private static final int MAX_HINTED = 300;
+
     private ScalarParsers() {}
 
     static String headerValue(String text) throws InvalidException {
@@ -63,6 +66,9 @@ final class ScalarParsers {
 
     /** Returns a hint for what others write in place of a block, empty if it is none of that. */
     static String blockHint(String text) {
+        if (text.length() > MAX_HINTED) {
+            return "";
+        }
         return switch (text.toLowerCase(Locale.ROOT)) {
             case "all", "any", "*", "0/0" -> ": write 0.0.0.0/0 and ::/0";
             case "private", "private_ranges" -> ": write 10.0.0.0/8, 172.16.0.0/12 and 192.168.0.0/16";
@@ -80,6 +86,9 @@ final class ScalarParsers {
      * @param wildcard whether the name may begin with one
      */
     static String hostHint(String text, boolean wildcard) {
+        if (text.length() > MAX_HINTED) {
+            return "";
+        }
         if (wildcard && text.equals("*")) {
             return ": remove it for all hosts";
         } else if (wildcard && text.matches("\\.[A-Za-z0-9.-]+")) {

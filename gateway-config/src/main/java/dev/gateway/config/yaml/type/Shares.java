@@ -41,7 +41,19 @@ final class Shares {
         }
         throw new InvalidException("expected a percentage from " + minimum + "% to " + maximum + "%, not "
                 + MessageText.quote(text)
-                + (text.contains(".") && text.matches(NUMBER) ? ": write " + print(Double.parseDouble(text)) : ""));
+                + hint(text, maximum));
+    }
+
+    /** Returns a hint for a number that is no percentage, empty if it does not stand for one. */
+    private static String hint(String text, int maximum) {
+        if (!text.contains(".") || !text.matches(NUMBER)) {
+            return "";
+        }
+        double number = Double.parseDouble(text);
+        String shown = print(text.matches("[0-9]+\\.0+") ? number / 100 : number);
+        return shown.matches(PERCENTAGE) && Integer.parseInt(shown.replace("%", "")) <= maximum
+                ? ": write " + shown
+                : "";
     }
 
     /** Returns what a percentage looks like. */

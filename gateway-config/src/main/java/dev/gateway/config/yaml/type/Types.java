@@ -106,9 +106,9 @@ public final class Types {
                     texts("[A-Z0-9!#$%&'*+.^_`|~-]+"),
                     "GET",
                     (text, site) -> {
-                        if (text.matches("[A-Z]+(\\|[A-Z]+)+")) {
+                        if (text.length() < 100 && text.matches("[A-Z]+(\\|[A-Z]+)+")) {
                             throw new InvalidException(
-                                    "expected one method, not " + MessageText.quote(text) + ": write a match for each");
+                                    "expected one method, not " + MessageText.quote(text) + ": write each alone");
                         } else if (text.matches("[A-Z0-9!#$%&'*+.^_`|~-]+")) {
                             return text;
                         }
@@ -219,9 +219,9 @@ public final class Types {
                     texts("[\\s\\S]+"),
                     Path.of("/"),
                     (text, site) -> {
-                        if (text.startsWith("unix:") || text.startsWith("file:")) {
+                        if (text.startsWith("unix:/") || text.startsWith("file:/")) {
                             throw new InvalidException("expected a file name, not " + MessageText.quote(text)
-                                    + ": write '" + text.replaceFirst("^[a-z]+:(//)?", "") + "'");
+                                    + ": write " + MessageText.quote(text.replaceFirst("^[a-z]+:(//)?", "")));
                         }
                         try {
                             if (!text.isEmpty()) {
@@ -254,7 +254,7 @@ public final class Types {
                             return (int) value;
                         }
                     }
-                    boolean percent = maximum >= 100 && minimum >= 0 && text.matches("[1-9]?[0-9]%|100%");
+                    boolean percent = maximum == 100 && text.matches("[1-9]?[0-9]%|100%");
                     throw new InvalidException("expected a whole number from " + minimum + " to " + maximum + ", not "
                             + MessageText.quote(text)
                             + (percent ? ": write " + text.substring(0, text.length() - 1) : ""));
