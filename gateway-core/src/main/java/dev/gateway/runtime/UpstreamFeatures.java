@@ -1,6 +1,6 @@
 package dev.gateway.runtime;
 
-import dev.gateway.assembly.ActiveConfig;
+import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.RouteConfig;
@@ -24,16 +24,15 @@ final class UpstreamFeatures {
     private static final Set<Feature> OF_OTHERS =
             EnumSet.of(Feature.HTTP1, Feature.HTTP2, Feature.TUNNELS, Feature.RETRIES, Feature.CONNECT_WAITS);
 
-    private final ActiveConfig active;
+    private final GatewayConfig config;
     private final Map<String, EnumSet<Feature>> byName = new HashMap<>();
 
-    private UpstreamFeatures(ActiveConfig active) {
-        this.active = active;
+    private UpstreamFeatures(GatewayConfig config) {
+        this.config = config;
     }
 
-    static UpstreamFeatures of(ActiveConfig active) {
-        GatewayConfig config = active.config;
-        UpstreamFeatures features = new UpstreamFeatures(active);
+    static UpstreamFeatures of(GatewayConfig config) {
+        UpstreamFeatures features = new UpstreamFeatures(config);
         config.upstreams().forEach(features::add);
         for (RouteConfig route : config.routes()) {
             route.rules().forEach(features::add);
@@ -41,8 +40,8 @@ final class UpstreamFeatures {
         return features;
     }
 
-    ActiveConfig active() {
-        return active;
+    GatewayConfig config() {
+        return config;
     }
 
     private void add(UpstreamConfig upstream) {
@@ -65,12 +64,12 @@ final class UpstreamFeatures {
             }
         }
         for (FilterConfig filter : rule.filters()) {
-            filter.upstreams().forEach(ref -> {
-                EnumSet<Feature> features = byName.get(ref.name());
-                if (features != null) {
-                    features.add(Feature.RETRIES); // auth servers are asked again
-                }
-            });
+            EnumSet<Feature> features = filter instanceof ExternalAuthConfig auth
+                    ? byName.get(auth.backendRef().name())
+                    : null;
+            if (features != null) {
+                features.add(Feature.RETRIES); // it is asked again
+            }
         }
     }
 

@@ -82,10 +82,11 @@ public final class UpstreamWatch {
     }
 
     /** Looks at all rules once for each generation. */
+    @SuppressWarnings("ReferenceEquality") // a reload makes another object, and all of it would take long to compare
     private UpstreamFeatures features(ActiveConfig current) {
         UpstreamFeatures known = features;
-        if (known == null || known.active() != current) {
-            known = UpstreamFeatures.of(current);
+        if (known == null || known.config() != current.config) {
+            known = UpstreamFeatures.of(current.config);
             features = known;
         }
         return known;

@@ -122,7 +122,8 @@ public final class Tools {
     /** Sends a signal to a process, unless it has ended. The shell can; not every system has the program kill. */
     public static void signal(String name, long pid) throws IOException, InterruptedException {
         Result result = run("sh", "-c", "kill -" + name + " " + pid);
-        if (result.exit() != 0 && ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false)) {
+        if (result.exit() != 0
+                && ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false)) {
             fail(result.output());
         }
     }
