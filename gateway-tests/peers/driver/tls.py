@@ -248,7 +248,8 @@ def play_renegotiation(port):
     except subprocess.TimeoutExpired:
         pass  # it has another handshake, or waits for one
     try:
-        text, _ = asking.communicate(b"Q\n", ends.LONG) if asking.poll() is None else (asking.stdout.read(), None)
+        # "Q" ends it, if it has not ended by itself
+        text, _ = asking.communicate(b"Q\n" if asking.poll() is None else None, ends.LONG)
     except subprocess.TimeoutExpired:
         asking.kill()
         text, _ = asking.communicate()

@@ -5,7 +5,7 @@ import ssl
 from . import http2, tls
 from .connection_cases import CHUNKED, GET, answer, request
 from .corpus import Case
-from .ends import CLOSE, END, FIN, HEAD, READ, RESET, TOLD
+from .ends import CLOSE, END, FIN, HEAD, READ, RESET, TOLD, Pause
 from .http2 import PREFACE, headers
 from .http2_cases import replaced
 from .setups import TLS, TLS_OF_CLIENTS, UPSTREAM_TLS
@@ -13,6 +13,8 @@ from .tls import ALERT, BASIC, NOTIFY, extension, hello, hello_message, protocol
 
 A = server_names(b"a.test")
 ALL = "ALL:@SECLEVEL=0"
+
+LATER = Pause(0.3)  # a reset right behind bytes destroys them if it comes before they are read
 
 
 def hellos():
@@ -121,7 +123,8 @@ def clients():
     # ---- ends
     case("end of a response until the end", request("GET /1 HTTP/1.0"), READ, END, upstream=(answer(length=False), CLOSE))
     case("end behind Connection: close", request("GET /1 HTTP/1.1", "Connection: close"), READ, END)
-    case("reset of the upstream in a response until the end", request("GET /1 HTTP/1.0"), READ, END, upstream=(answer(length=False), RESET))
+    case("reset of the upstream in a response until the end", request("GET /1 HTTP/1.0"), READ, END,
+         upstream=(answer(length=False), LATER, RESET))
     case("end of the upstream in chunks, to HTTP/1.0", request("GET /1 HTTP/1.0"), READ, END,
          upstream=((CHUNKED + "5\r\nok").encode(), CLOSE))
     case("end of the upstream in a length", GET, READ, END, upstream=(answer("Content-Length: 5", length=False), CLOSE))
@@ -179,7 +182,7 @@ def upstreams():
     until = answer(length=False)
     case("close_notify behind a body until the end", until, NOTIFY)
     case("no close_notify behind a body until the end", until, CLOSE)
-    case("reset behind a body until the end", until, RESET)
+    case("reset behind a body until the end", until, LATER, RESET)
     case("no close_notify behind a body of a length", answer(), CLOSE)
     case("no close_notify behind chunks", (CHUNKED + "2\r\nok\r\n0\r\n\r\n").encode(), CLOSE)
     case("close_notify in a body of a length", answer("Content-Length: 5", length=False), NOTIFY)

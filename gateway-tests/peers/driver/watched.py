@@ -50,7 +50,8 @@ def http2_client(case, port, upstream):
     client.play(case, upstream)
     upstream.settled()
     upstream.seen.sort()  # requests of streams have no order
-    return told_of(upstream, [client.answers[each] for each in case.streams if each in client.answers], "kept" if client.end is None else client.end)
+    told = [client.answers[each] for each in case.streams if each in client.answers]
+    return told_of(upstream, told, "kept" if client.end is None else client.end)
 
 
 def told_of(upstream, told, end, asked=0):
