@@ -129,7 +129,7 @@ final class YamlReader {
         return node;
     }
 
-    /** Reports an alias, and returns what it stands for; if it is none, such as {@code *.example.com}, what it looks like. */
+    /** Reports an alias. Returns the node of its anchor; without an anchor, as for {@code *example}, the text as a scalar. */
     private Node aliased(AliasEvent alias) throws Stop {
         Position position = position(alias);
         String message = "aliases (*...) are not supported: write the value out here, or put it in quotes";

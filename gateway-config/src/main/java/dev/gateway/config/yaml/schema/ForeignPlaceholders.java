@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -66,7 +67,7 @@ final class ForeignPlaceholders {
     }
 
     private static @Nullable String found(String text, boolean log) {
-        for (Pattern pattern : new Pattern[] {VARIABLE, OPERATOR}) {
+        for (Pattern pattern : List.of(VARIABLE, OPERATOR)) {
             Matcher matcher = pattern.matcher(text);
             while (matcher.find()) {
                 String name = matcher.group(1).toLowerCase(Locale.ROOT);

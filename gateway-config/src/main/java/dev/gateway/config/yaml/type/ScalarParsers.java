@@ -64,7 +64,7 @@ final class ScalarParsers {
         }
     }
 
-    /** Returns a hint for what others write in place of a block, empty if it is none of that. */
+    /** Returns a hint for a word or a range in place of an address block; empty for any other text. */
     static String blockHint(String text) {
         if (text.length() > MAX_HINTED) {
             return "";
@@ -81,7 +81,7 @@ final class ScalarParsers {
     }
 
     /**
-     * Returns a hint for a host name that was written with what does not belong to it, empty if there is none.
+     * Returns a hint for a host name with a scheme, a port or a path; empty for any other text.
      *
      * @param wildcard whether the name may begin with one
      */
