@@ -6,6 +6,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Holding;
 import dev.gateway.overload.StalledPeers;
+import dev.gateway.overload.UnfinishedInput;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -24,9 +25,6 @@ final class RequestInput {
 
     /** What is read and dropped of a request body that nobody wants, so that the connection can persist. */
     private static final int MAX_DISCARDED = 64 * 1024;
-
-    /** Nobody is refused for less than this of a head: it would free too little. */
-    private static final int SLIGHT = 1024;
 
     private final Owner owner;
     private final TimerWheel timers;
@@ -226,7 +224,7 @@ final class RequestInput {
         if (!collected.tryGrowTo(bytes)) {
             return false;
         }
-        if (bytes > SLIGHT) {
+        if (bytes > UnfinishedInput.SLIGHT) {
             if (unfinished == null) {
                 unfinished = new Unfinished();
             }

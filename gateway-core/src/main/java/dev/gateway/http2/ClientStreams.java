@@ -58,8 +58,8 @@ final class ClientStreams implements Http2ClientStream.Owner {
     private int covered; // so many streams have twice their windows in the connection's
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
-    private int givenUp; // streams that were reset since then
-    private long givenUpSinceNanos;
+    private int givenUp; // streams that were reset in the current period
+    private long givenUpSinceNanos; // when that period began
     private boolean wasIdle; // a stream began when none was open, on a connection that had served some
     private int batchesWhenIdle; // how often the connection had been read then
     private boolean extendedConnect;

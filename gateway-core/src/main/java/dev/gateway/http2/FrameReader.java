@@ -62,8 +62,12 @@ final class FrameReader implements Http2FrameReader {
 
     /** Whether a header block has begun, be it one frame or several, that is not yet complete. */
     boolean isWithinHeaders() {
-        return guard.isBlockOpen()
-                || (partial && (lastType == Http2FrameTypes.HEADERS || lastType == Http2FrameTypes.CONTINUATION));
+        return guard.isBlockOpen() || isPartialHeaders();
+    }
+
+    /** Whether the last frame is part of a header block, and not all of it has come. */
+    private boolean isPartialHeaders() {
+        return partial && (lastType == Http2FrameTypes.HEADERS || lastType == Http2FrameTypes.CONTINUATION);
     }
 
     /** Whether the rest of a frame or of a header block is still to come. */
@@ -76,9 +80,7 @@ final class FrameReader implements Http2FrameReader {
         if (!isWithinHeaders()) {
             return 0;
         }
-        boolean lastIsUnread =
-                partial && (lastType == Http2FrameTypes.HEADERS || lastType == Http2FrameTypes.CONTINUATION);
-        return guard.headerBlock() - (lastIsUnread ? lastLength : 0);
+        return guard.headerBlock() - (isPartialHeaders() ? lastLength : 0);
     }
 
     /** Whether a frame has ended since this was asked last, and not within a header block that is still open. */

@@ -135,7 +135,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
 
     /** Takes no new streams, and closes when those it has are done. */
     public void drain() {
-        goAwayOnce(CloseCause.ENDPOINT);
+        goAwayOnce();
         closeIfDone();
     }
 
@@ -153,6 +153,10 @@ public final class Http2ClientConnection extends MultiplexedConnection
     public void end(Failure failure) {
         requests.end(failure);
         context().close();
+    }
+
+    private void goAwayOnce() {
+        goAwayOnce(CloseCause.ENDPOINT);
     }
 
     private void goAwayOnce(CloseCause cause) {
@@ -174,7 +178,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
 
     @Override
     public void onExhausted() {
-        goAwayOnce(CloseCause.ENDPOINT);
+        goAwayOnce();
     }
 
     @Override
@@ -208,7 +212,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
         if (first) {
             listener.onSilent(SilenceProbe.FINDING, SilenceProbe.SILENT_SECONDS);
         }
-        goAwayOnce(CloseCause.ENDPOINT);
+        goAwayOnce();
         requests.tellUnresponsive(SilenceProbe.FINDING);
         if (activeStreams() == 0) {
             context().close();
@@ -261,7 +265,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     @Override
     public void onGoAway(long errorCode) {
         checkHttp1Required(errorCode, true);
-        goAwayOnce(CloseCause.ENDPOINT);
+        goAwayOnce();
     }
 
     private void checkHttp1Required(long errorCode, boolean ofAll) {
@@ -269,7 +273,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
             boolean other = listener.onHttp1Required();
             requests.onHttp1Required(other, ofAll);
             if (other) {
-                goAwayOnce(CloseCause.ENDPOINT);
+                goAwayOnce();
             }
         }
     }
@@ -309,7 +313,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     @Override
     void onSocketFailed(ChannelHandlerContext ctx, Throwable cause) {
         if (HalfClose.isOutputEnd(ctx.channel(), cause) && activeStreams() > 0) {
-            goAwayOnce(CloseCause.ENDPOINT);
+            goAwayOnce();
         } else {
             ctx.close();
         }
@@ -322,7 +326,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     void onInactive() {
         probe.cancel();
         requests.cancel();
-        goAwayOnce(CloseCause.ENDPOINT);
+        goAwayOnce();
         listener.onClosed();
     }
 }

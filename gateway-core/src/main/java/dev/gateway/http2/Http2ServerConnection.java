@@ -142,9 +142,8 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         long bytes = waits + codec.reader().blockBytes();
         holding = bytes > 0;
         boolean room = unfinished.hold(bytes);
-        if (!room
-                && codec.reader()
-                        .isWithinHeaders()) { // uploads end when memory runs low, not when a frame is cut in two
+        // A partial frame of an upload ends no connection: uploads are cut only if memory runs low.
+        if (!room && codec.reader().isWithinHeaders()) {
             endUnfinished();
         }
     }
@@ -271,7 +270,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final class IdleTimer extends Timer {
         @Override
         protected void onExpired() {
-            // a request has begun with its first byte, as in HTTP/1.1, and has a limit of its own
+            // A header block that has begun is a request: requestHeaders limits it, as in HTTP/1.1.
             boolean requested = hasStreams() || (prefaceSeen && headersTimer.isArmed());
             long idle = requested ? 0 : (timers.nanoTime() - idleSince) / 1_000_000;
             if (idle < settings.timeouts().idleMillis()) {

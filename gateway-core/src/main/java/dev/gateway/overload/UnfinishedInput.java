@@ -6,8 +6,8 @@ package dev.gateway.overload;
  * ended. Confined to the connection's event loop.
  */
 public final class UnfinishedInput extends StalledPeers.Holder {
-    /** Nobody is ended for less than this: it would free too little. */
-    private static final long SLIGHT = 1024;
+    /** No client is refused for less than this: it would free too little. */
+    public static final long SLIGHT = 1024;
 
     private final Account account;
     private final Object culprit;
@@ -28,7 +28,7 @@ public final class UnfinishedInput extends StalledPeers.Holder {
     }
 
     /**
-     * Charges what waits now, instead of what was charged before. It is held already, so it is charged in any case.
+     * Sets the charge to what waits now. The bytes are held already, so they are charged even beyond the share.
      *
      * @return whether the client may hold that much; if not, the caller ends the connection
      */

@@ -147,7 +147,7 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
         }
     }
 
-    /** Returns the size of the buffer in which the parent joins a hello of several records, 0 if there is none yet. */
+    /** Returns the capacity of the buffer in which the parent class joins the records of a hello, 0 if it has made none. */
     private static long joined(ByteBuf unread) {
         int at = unread.readerIndex();
         int readable = unread.readableBytes();
