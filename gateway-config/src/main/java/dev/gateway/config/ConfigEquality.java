@@ -1,9 +1,11 @@
 package dev.gateway.config;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +13,16 @@ import org.jspecify.annotations.Nullable;
  * includes positions.
  */
 public final class ConfigEquality {
+    /** Kept for all comparisons: the JDK makes a method handle for each accessor that it hands out anew. */
+    private static final ClassValue<List<Method>> ACCESSORS = new ClassValue<>() {
+        @Override
+        protected List<Method> computeValue(Class<?> type) {
+            return Stream.of(type.getRecordComponents())
+                    .map(RecordComponent::getAccessor)
+                    .toList();
+        }
+    };
+
     private ConfigEquality() {}
 
     /** Whether both say the same. */
@@ -37,11 +49,9 @@ public final class ConfigEquality {
     }
 
     private static boolean allComponents(Record one, Record other) {
-        for (RecordComponent component : one.getClass().getRecordComponents()) {
+        for (Method accessor : ACCESSORS.get(one.getClass())) {
             try {
-                if (!isSame(
-                        component.getAccessor().invoke(one),
-                        component.getAccessor().invoke(other))) {
+                if (!isSame(accessor.invoke(one), accessor.invoke(other))) {
                     return false;
                 }
             } catch (ReflectiveOperationException e) {
