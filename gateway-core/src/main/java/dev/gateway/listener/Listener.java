@@ -146,6 +146,8 @@ public final class Listener {
 
     /**
      * Closes the listening sockets, unless another listener has them. Waits until they are closed. Connections stay open.
+     * The kernel resets clients that are still connecting, so call {@link #giveWay}, {@link #turnAway} and
+     * {@link #acceptRest} before.
      */
     public void stopAccepting() {
         if (!succeeded) {

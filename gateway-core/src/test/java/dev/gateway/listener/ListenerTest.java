@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLSocket;
@@ -268,6 +269,9 @@ class ListenerTest {
                 latter.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) first.address());
                 Listener second = latter.listen();
                 hammer.awaitAnswers(50);
+                assertThat(second.giveWay()).isTrue();
+                second.turnAway();
+                second.acceptRest(TimeUnit.SECONDS.toNanos(10)).join(); // also those whose handshake had begun before
                 second.stopAccepting();
                 hammer.awaitAnswers(50);
                 assertThat(hammer.failures()).isEmpty();
