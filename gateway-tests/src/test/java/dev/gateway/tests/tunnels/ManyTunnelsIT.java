@@ -19,6 +19,9 @@ import org.junit.jupiter.api.Timeout;
 class ManyTunnelsIT {
     private static final int COUNT = "long".equals(System.getProperty("tunnels")) ? 9_500 : 1_000;
 
+    /** Enough that half of the memory for clients, which is what one client may hold, suffices for all of them. */
+    private static final String HEAP = COUNT > 5_000 ? "512m" : "256m";
+
     /** What a tunnel at rest may take. */
     private static final int KIB_PER_TUNNEL = 24;
 
@@ -39,6 +42,7 @@ class ManyTunnelsIT {
                                 accessLog: {format: "off"}
                                 """
                                         .formatted(tunnels.port(), COUNT))
+                        .heap(HEAP)
                         .start()) {
             long memory = gateway.residentKiB();
             int files = gateway.openFiles();
