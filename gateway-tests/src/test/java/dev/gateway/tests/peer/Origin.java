@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,9 @@ public final class Origin implements AutoCloseable {
         void serve(PeerStream stream, Head head) throws Exception;
     }
 
+    /** Number of heads kept for a path: steady load would fill the heap, which it shares with the gateway. */
+    private static final int MOST_KEPT = 10_000;
+
     private final ServerSocket server;
     private final @Nullable X509Bundle certificate;
     private final long[] settings;
@@ -51,7 +55,7 @@ public final class Origin implements AutoCloseable {
         stream.receiveBody();
         stream.send(Head.response(404), true);
     };
-    private final Map<String, List<Head>> requests = new ConcurrentHashMap<>();
+    private final Map<String, List<Head>> requests = new ConcurrentHashMap<>(); // each list is its own lock
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final List<Peer> peers = new CopyOnWriteArrayList<>();
     private final AtomicInteger connections = new AtomicInteger();
@@ -136,9 +140,28 @@ public final class Origin implements AutoCloseable {
         return peers;
     }
 
-    /** Returns the heads received for a path. */
+    /**
+     * Returns the heads received for a path.
+     *
+     * @throws IllegalStateException if there were more than are kept
+     */
     public List<Head> requests(String path) {
-        return requests.getOrDefault(path, List.of());
+        List<Head> received = requests.computeIfAbsent(path, p -> new ArrayList<>());
+        synchronized (received) {
+            if (received.size() == MOST_KEPT) {
+                throw new IllegalStateException("too many requests for " + path + ": count them in its behavior");
+            }
+            return List.copyOf(received);
+        }
+    }
+
+    private void keep(Head head) {
+        List<Head> received = requests.computeIfAbsent(head.path(), p -> new ArrayList<>());
+        synchronized (received) {
+            if (received.size() < MOST_KEPT) {
+                received.add(head);
+            }
+        }
     }
 
     /** Forgets the connections and requests there were until now, for tests that measure memory. */
@@ -238,8 +261,7 @@ public final class Origin implements AutoCloseable {
     private boolean serveStream(PeerStream stream) {
         try {
             Head head = stream.receiveHead();
-            requests.computeIfAbsent(head.path(), p -> new CopyOnWriteArrayList<>())
-                    .add(head);
+            keep(head);
             behaviors.getOrDefault(head.path(), otherwise).serve(stream, head);
             return true;
         } catch (EOFException | SocketException | StreamResetException e) {

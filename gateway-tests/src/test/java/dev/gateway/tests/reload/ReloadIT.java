@@ -111,6 +111,7 @@ class ReloadIT {
     }
 
     @Test
+    @Timeout(600) // the long form
     void manyReloadsUnderLoadCutNothingAndLeaveNothing() throws Exception {
         CountDownLatch goOn = new CountDownLatch(1);
         try (Origin origin = Origin.start().on("/events", events(goOn)).otherwise(Behaviors.text("ok"));

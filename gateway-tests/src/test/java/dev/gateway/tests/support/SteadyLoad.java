@@ -18,8 +18,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Clients that ask and ask: a connection each, in every protocol, made anew only when the gateway says so. */
 public final class SteadyLoad implements AutoCloseable {
-    /** Hundreds of requests a second from each client; as many as it can would take the machine from other tests. */
-    private static final int PACE_NANOS = 1_000_000;
+    /** Up to a hundred requests a second from each client; as many as it can would take the machine from the reloads. */
+    private static final int PACE_NANOS = 10_000_000;
 
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicInteger served = new AtomicInteger();
