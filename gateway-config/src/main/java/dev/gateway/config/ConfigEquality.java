@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * includes positions.
  */
 public final class ConfigEquality {
-    /** Kept for all comparisons: the JDK makes a method handle for each accessor that it hands out anew. */
+    /** Kept for all comparisons: the JDK makes a new method handle for each accessor that it returns. */
     private static final ClassValue<List<Method>> ACCESSORS = new ClassValue<>() {
         @Override
         protected List<Method> computeValue(Class<?> type) {
