@@ -43,7 +43,7 @@ final class Downstream implements RequestHandler {
     final List<String> violations = new ArrayList<>();
     final Http1ServerConnection connection;
     final CountedMemory memory;
-    private final Account account;
+    final Account account;
     int flushes;
     int idleCloses;
     int socketErrors;
@@ -157,6 +157,28 @@ final class Downstream implements RequestHandler {
         channel.runPendingTasks();
     }
 
+    /** Returns what has come of all that was sent, as a text for comparisons. */
+    String outcome() {
+        StringBuilder outcome = new StringBuilder();
+        for (Received request : requests) {
+            if (request.refused != null) {
+                outcome.append("refused ").append(request.refused.status());
+            } else if (request.reset != null) {
+                outcome.append("reset ").append(request.reset.status()).append(request.headText());
+            } else {
+                outcome.append(request.complete ? "complete " : "incomplete ")
+                        .append(request.headText())
+                        .append(request.body)
+                        .append(request.trailers);
+            }
+            outcome.append('\n');
+        }
+        // Of two breaches in a head, the one that is found first is the one that is counted.
+        return outcome.append(violations.isEmpty())
+                .append(channel.isOpen() ? "open" : "closed")
+                .toString();
+    }
+
     Received last() {
         return requests.get(requests.size() - 1);
     }
@@ -214,6 +236,12 @@ final class Downstream implements RequestHandler {
         Received(ServerStream stream, @Nullable RequestHead head) {
             this.stream = stream;
             this.head = head;
+        }
+
+        String headText() {
+            RequestHead known = Objects.requireNonNull(head);
+            String target = known.authority() + " " + known.path() + " " + known.protocol();
+            return known.method() + " " + target + "\n" + known.fields();
         }
 
         @Override
