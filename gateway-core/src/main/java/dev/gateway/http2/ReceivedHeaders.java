@@ -155,6 +155,9 @@ final class ReceivedHeaders extends HeadersAdapter {
     }
 
     private void appendCrumb(AsciiString crumb) {
+        if (crumb.isEmpty()) {
+            return; // behind it or before it would be white space, which a value must not end or begin with
+        }
         int needed = crumbsLength + 2 + crumb.length();
         if (needed > crumbs.length) {
             crumbs = Arrays.copyOf(crumbs, Math.max(needed, 2 * crumbs.length));

@@ -141,6 +141,13 @@ class Http2ServerMessagesTest {
                 client.request(0).request().fields().toString());
     }
 
+    /** A value must not end in white space, as one does that ends in the space between two crumbs. */
+    @Test
+    void emptyCookieCrumbsAddNothing() {
+        request(get("cookie", "", "cookie", "a=b", "cookie", "", "cookie", "c=d", "cookie", ""));
+        assertEquals("cookie: a=b; c=d\n", client.request(0).request().fields().toString());
+    }
+
     @Test
     void manyCookieCrumbsCostNoMoreThanTheirSize() {
         with(100);
