@@ -3,8 +3,6 @@ package dev.gateway.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -31,25 +29,14 @@ class FuzzTargetsTest {
         return CORPORA.resolve(target.replaceAll(".*\\.|Fuzz$", ""));
     }
 
-    private static List<Path> files(Path directory) throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            return files.sorted().toList();
-        }
-    }
-
     @ParameterizedTest
     @MethodSource("targets")
     void aTargetAcceptsItsCorpus(String target) throws Exception {
-        Method method = Class.forName(target).getDeclaredMethod("fuzzerTestOneInput", byte[].class);
-        method.setAccessible(true);
-        List<Path> inputs = files(corpus(target));
+        FuzzTarget found = new FuzzTarget(target);
+        List<Path> inputs = FuzzTarget.inputs(corpus(target));
         assertThat(inputs).isNotEmpty();
         for (Path input : inputs) {
-            try {
-                method.invoke(null, (Object) Files.readAllBytes(input));
-            } catch (InvocationTargetException e) {
-                throw new AssertionError(input + ": " + e.getCause(), e.getCause());
-            }
+            found.run(input);
         }
     }
 
@@ -66,7 +53,7 @@ class FuzzTargetsTest {
 
     @Test
     void eachCorpusHasATarget() throws IOException {
-        assertThat(files(CORPORA))
+        assertThat(FuzzTarget.inputs(CORPORA))
                 .containsExactlyInAnyOrderElementsOf(
                         targets().stream().map(FuzzTargetsTest::corpus).toList());
     }
