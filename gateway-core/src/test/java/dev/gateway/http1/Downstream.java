@@ -17,6 +17,7 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.testing.Buffers;
+import dev.gateway.testing.CountedMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;

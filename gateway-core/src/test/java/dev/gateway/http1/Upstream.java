@@ -9,6 +9,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.testing.CountedMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;

@@ -1,4 +1,4 @@
-package dev.gateway.http1;
+package dev.gateway.testing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -11,25 +11,31 @@ import java.nio.charset.StandardCharsets;
  * The buffers of one channel, counted: what nobody has released by the end of a test fails that test. They are not
  * tracked, which would cost the trace of a stack for each byte that is read.
  */
-final class CountedMemory {
+public final class CountedMemory {
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, true);
 
-    CountedMemory(Channel channel) {
+    /** Has a channel allocate its buffers here. */
+    public CountedMemory(Channel channel) {
         channel.config().setAllocator(allocator);
     }
 
     /** Returns a buffer with a text of Latin-1. */
-    ByteBuf of(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
+    public ByteBuf of(String text) {
+        return of(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    /** Returns a buffer with a copy of these bytes. */
+    public ByteBuf of(byte... bytes) {
         return allocator.directBuffer(bytes.length).writeBytes(bytes);
     }
 
     /** Returns how many bytes nobody has released. */
-    long held() {
+    public long held() {
         return allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory();
     }
 
-    void assertNothingLeft() {
+    /** Asserts that everything was released. */
+    public void assertNothingLeft() {
         assertEquals(0, held(), "bytes not released");
     }
 }
