@@ -182,6 +182,7 @@ final class HeadWriter {
         }
         if (length >= 0
                 && ContentLength.parse(fields.value(at)) == length
+                && fields.value(at).length() == digits(length) // no needless zeros
                 && fields.find(FieldName.CONTENT_LENGTH, at + 1) < 0) {
             return -1; // stays where it stands, so that the lines go out in one copy
         }

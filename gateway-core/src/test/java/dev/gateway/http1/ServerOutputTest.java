@@ -218,6 +218,7 @@ class ServerOutputTest {
                 "0 | 0 | A: b;Content-Length: 0;C: d",
                 "5 | 7 | A: b;C: d;Content-Length: 5",
                 "0 | 7 | A: b;C: d;Content-Length: 0",
+                "5 | 005 | A: b;C: d;Content-Length: 5",
                 "5 | x | A: b;C: d;Content-Length: 5",
                 "-1 | 5 | A: b;C: d;Transfer-Encoding: chunked",
                 "-1 | x | A: b;C: d;Transfer-Encoding: chunked",
