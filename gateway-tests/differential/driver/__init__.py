@@ -1,0 +1,1 @@
+"""What the comparison with servers and clients is made of."""
