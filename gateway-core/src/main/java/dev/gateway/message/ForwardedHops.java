@@ -117,12 +117,16 @@ public final class ForwardedHops {
         return true;
     }
 
-    /** Returns where the element begins that ends here: after a comma that is not in a quoted string. */
+    /**
+     * Returns where the element begins that ends here: after a comma that is not in a quoted string. Only {@code Forwarded}
+     * has such strings.
+     */
     private int beginning(int to) {
+        boolean mayQuote = name.equals(FieldName.FORWARDED);
         boolean quoted = false;
         for (int i = to - 1; i >= start; i--) {
             byte b = bytes[i];
-            if (b == '"' && !(quoted && isEscaped(i))) {
+            if (b == '"' && mayQuote && !(quoted && isEscaped(i))) {
                 quoted = !quoted;
             } else if (b == ',' && !quoted) {
                 return i + 1;

@@ -44,6 +44,12 @@ class ForwardedHopsTest {
         assertThat(listed("X-Forwarded-For: ,a, \t,,b,", "X-Forwarded-For: ,")).containsExactly("b", "a");
     }
 
+    /** X-Forwarded-For has no quoted strings, so a comma separates hops wherever it stands. */
+    @Test
+    void quotesMeanNothingInXForwardedFor() {
+        assertThat(listed("X-Forwarded-For: \"a, b\", c")).containsExactly("c", "b\"", "\"a");
+    }
+
     @Test
     void oneFieldCountsAndTheOtherOnlyWhereThatIsAbsent() {
         String[] both = {"Forwarded: for=192.0.2.1", "X-Forwarded-For: 192.0.2.2"};
