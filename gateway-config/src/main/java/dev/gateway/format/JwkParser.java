@@ -133,18 +133,21 @@ final class JwkParser {
     }
 
     private static Set<String> algorithms(Map<?, ?> jwk) {
-        String kind = jwk.get("kty") + " " + jwk.get("crv");
-        List<String> found =
-                switch (kind) {
-                    case "EC P-256" -> List.of("ES256");
-                    case "EC P-384" -> List.of("ES384");
-                    case "EC P-521" -> List.of("ES512");
-                    case "OKP Ed25519", "OKP Ed448" -> List.of("EdDSA");
-                    default ->
-                        "RSA".equals(jwk.get("kty"))
-                                ? List.of("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
-                                : List.of();
-                };
+        // Only a string becomes text: a value that is nested very deep would take too much stack.
+        String curve = jwk.get("crv") instanceof String name ? name : "";
+        List<String> found = List.of();
+        if ("RSA".equals(jwk.get("kty"))) {
+            found = List.of("RS256", "RS384", "RS512", "PS256", "PS384", "PS512");
+        } else if ("EC".equals(jwk.get("kty"))) {
+            found = switch (curve) {
+                case "P-256" -> List.of("ES256");
+                case "P-384" -> List.of("ES384");
+                case "P-521" -> List.of("ES512");
+                default -> List.of();
+            };
+        } else if ("OKP".equals(jwk.get("kty")) && (curve.equals("Ed25519") || curve.equals("Ed448"))) {
+            found = List.of("EdDSA");
+        }
         return new LinkedHashSet<>(found);
     }
 

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which keys of a set are used, and what is said of one that cannot be. */
 class JwkSetTest {
@@ -174,6 +175,24 @@ class JwkSetTest {
                 .containsExactly("key 1 (weak) has 1024 bits: expected 2048 to 8192", "key 2: its kid is not a string");
         assertThatThrownBy(() -> JwkSet.parse("here", "{\"keys\":[{" + written[0] + "}]}", unusable::add))
                 .hasMessage("here: " + unusable.get(0));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\"kty\":?",
+                "\"kty\":\"EC\",\"crv\":?",
+                "\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":?,\"y\":\"AA\"",
+                "\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":?",
+                "\"kty\":\"RSA\",\"n\":?,\"e\":\"AQAB\"",
+                "\"kty\":\"RSA\",\"alg\":?",
+                "\"kty\":\"RSA\",\"use\":?",
+                "\"kty\":\"RSA\",\"key_ops\":?",
+                "\"kty\":\"RSA\",\"kid\":?"
+            })
+    void aMemberThatIsNestedVeryDeepIsNoKey(String key) {
+        String deep = "[".repeat(100_000) + "]".repeat(100_000);
+        assertThatThrownBy(() -> parse(key.replace("?", deep))).isInstanceOf(IOException.class);
     }
 
     @Test
