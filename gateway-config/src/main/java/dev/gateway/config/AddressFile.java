@@ -60,6 +60,6 @@ public final class AddressFile {
 
     private static String shorten(String text) {
         String shown = text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN - 3) + "...";
-        return shown.replaceAll("\\p{Cntrl}", "?");
+        return shown.replaceAll("\\p{Cc}", "?");
     }
 }

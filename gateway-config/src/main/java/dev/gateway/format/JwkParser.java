@@ -103,7 +103,7 @@ final class JwkParser {
 
     private static String shorten(String text) {
         String shown = text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN - 3) + "...";
-        return shown.replaceAll("\\p{Cntrl}", "?");
+        return shown.replaceAll("\\p{Cc}", "?");
     }
 
     /** Returns a key, null if it is not one for signatures, or of a kind that is not known. */

@@ -41,7 +41,8 @@ class AddressFileTest {
                 "10.0.0.0/8\\n  office.example  # x|2:3|office.example",
                 "10.0.0.0/33|1:1|10.0.0.0/33",
                 "# a\\n\\n010.0.0.1|3:1|010.0.0.1",
-                "10.0.0.1 10.0.0.2|1:1|10.0.0.1 10.0.0.2"
+                "10.0.0.1 10.0.0.2|1:1|10.0.0.1 10.0.0.2",
+                "a\u0007\u009b2J|1:1|a??2J"
             })
     void aLineThatIsNeitherIsToldWithItsPlace(String text, String place, String shown) {
         assertThatThrownBy(() -> AddressFile.parse(FILE, text.replace("\\n", "\n")))

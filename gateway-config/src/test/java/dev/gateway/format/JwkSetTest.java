@@ -143,6 +143,8 @@ class JwkSetTest {
                         + " that kty and crv name",
                 "{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"kid\":\"b\",\"x\":\"AA\",\"d\":\"SECRET\"}]}|key 1"
                         + " (b) is a private key: write public keys only",
+                "{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"a\\u0007\\u009b2J\"}]}|key 1 (a??2J) is damaged, or not of the kind"
+                        + " that kty and crv name",
                 "{\"keys\":[{\"kty\":\"RSA\",\"kid\":1}]}|key 1: its kid is not a string"
             })
     void whatCannotBeUsedIsSaid(@Nullable String text, String problem) {

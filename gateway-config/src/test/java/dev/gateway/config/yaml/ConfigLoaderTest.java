@@ -574,6 +574,15 @@ class ConfigLoaderTest {
         assertThat(texts(result(good, Map.of()))).noneMatch(problem -> problem.contains("expected "));
     }
 
+    /** A terminal takes U+009B for the start of a command, too. */
+    @Test
+    void noMessageHasAControlCharacter() {
+        LoadResult result = result("listeners: [{name: web, port: \"80\\x07\\x9b2J\", protocol: HTTP}]\n", Map.of());
+        assertThat(texts(result))
+                .anyMatch(problem -> problem.contains("80??2J"))
+                .noneMatch(problem -> problem.chars().anyMatch(Character::isISOControl));
+    }
+
     /** A client that leaves a header out takes the other rule. */
     @Test
     void conditionsThatClientsChooseAreNoProtection() {

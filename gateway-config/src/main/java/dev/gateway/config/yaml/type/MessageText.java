@@ -16,7 +16,7 @@ public final class MessageText {
 
     /** Returns a text as messages show it, before anything is cut off. */
     static String line(String text) {
-        return text.replaceAll("\\p{Cntrl}", "?");
+        return text.replaceAll("\\p{Cc}", "?");
     }
 
     /** Returns a text as messages quote it. */
