@@ -40,26 +40,45 @@ public final class Cookies {
         }
     }
 
+    /** Removes the pairs of that name from a line, in one pass: a line of strangers may have thousands of them. */
     private static boolean removeFrom(Fields fields, int i, AsciiString name) {
-        boolean cut = false;
         AsciiString pairs = fields.value(i);
+        int to = 0; // the end of what stays
+        int kept = 0; // the end of the last pair that stays, with its separator
         int at = 0;
         while (at < pairs.length()) {
             int start = start(pairs, at);
-            int end = end(pairs, at);
+            int end = end(pairs, start);
+            boolean last = end == pairs.length();
             if (isNamed(pairs, start, name)) {
                 // With the separator behind it and the spaces after that, or if it is the last one, with those before
                 // it.
-                int from = end < pairs.length() ? start : before(at);
-                fields.cut(i, from, end < pairs.length() ? start(pairs, end + 1) : end);
-                cut = true;
-                pairs = fields.value(i);
-                at = from;
+                to = last ? Math.max(0, kept - 1) : move(pairs, at, start, to);
+                at = last ? end : start(pairs, end + 1);
             } else {
-                at = end + 1;
+                int next = last ? end : end + 1;
+                to = move(pairs, at, next, to);
+                kept = to;
+                at = next;
             }
         }
-        return cut;
+        if (to == pairs.length()) {
+            return false;
+        }
+        while (to > 0 && pairs.byteAt(to - 1) == ' ') {
+            to--; // HTTP/2 has no values that end so (RFC 9113, section 8.2.1)
+        }
+        fields.shorten(i, to);
+        return true;
+    }
+
+    /** Moves bytes of a value towards its start; returns where they end. */
+    private static int move(AsciiString pairs, int from, int end, int to) {
+        if (to < from) {
+            int offset = pairs.arrayOffset();
+            System.arraycopy(pairs.array(), offset + from, pairs.array(), offset + to, end - from);
+        }
+        return to + end - from;
     }
 
     private static boolean isEmpty(AsciiString pairs) {
@@ -69,11 +88,6 @@ public final class Cookies {
             }
         }
         return true;
-    }
-
-    /** Returns where the pair before ends, so that its separator goes, too. */
-    private static int before(int at) {
-        return Math.max(0, at - 1);
     }
 
     private static int start(AsciiString pairs, int from) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * change the index, so an unedited run of lines is forwarded by one copy. Order is kept; names compare without case.
  *
  * <p>Mutable, confined to the event loop of its message, and not reference-counted: the array is garbage-collected.
- * Views it returns stay valid after edits, except views of a value that {@link #cut} shortens.
+ * Views it returns stay valid after edits, except views of a value that {@link #shorten} shortens.
  */
 public final class Fields {
     static final int STRIDE = 4;
@@ -149,20 +149,16 @@ public final class Fields {
     }
 
     /**
-     * Takes bytes out of the value at a position. It stays where it is, so that this takes no memory.
+     * Ends the value at a position earlier. It stays where it is, so that this takes no memory.
      *
-     * @param from where they begin in the value
-     * @param to where they end; at least two bytes after that
+     * @param length of what is left of it; shorter by two bytes at least
      */
-    void cut(int i, int from, int to) {
+    void shorten(int i, int length) {
         int slot = i * STRIDE;
-        int start = index[slot + VALUE_START];
-        int length = index[slot + VALUE_LENGTH];
-        System.arraycopy(bytes, start + to, bytes, start + from, length - to);
-        int left = length - (to - from);
-        bytes[start + left] = '\r'; // what follows the value when the line is copied
-        bytes[start + left + 1] = '\n';
-        index[slot + VALUE_LENGTH] = left;
+        int end = index[slot + VALUE_START] + length;
+        bytes[end] = '\r'; // what follows the value when the line is copied
+        bytes[end + 1] = '\n';
+        index[slot + VALUE_LENGTH] = length;
     }
 
     /** Replaces every field of that name by one, added after all others. */

@@ -47,7 +47,10 @@ class CookiesTest {
                 "SID=1, -, SID=1",
                 "sid, -, sid",
                 "a=b; ; , -, a=b; ; ",
-                "; sid=1; , 1, -"
+                "; sid=1; , 1, -",
+                "a=b; sid=1;, 1, a=b;",
+                "a=b;  sid=1; sid=2, 1, a=b",
+                "sid=1; a=b; sid=2; c=d; sid=3;  sid=4;e, 1, a=b; c=d; e"
             })
     void theFirstOfThatNameCountsAndAllOfThemGo(String line, String value, String left) {
         Fields fields = fields(line);
