@@ -1,0 +1,108 @@
+package dev.gateway.message;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatObject;
+
+import io.netty.util.AsciiString;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Fuzz target: the normal form of a path, its other forms, and its readings. The input is path and query. */
+final class PathFuzz {
+    private static final Pattern ESCAPE = Pattern.compile("%([0-9A-Fa-f]{2})");
+    private static final Pattern WRONG_ESCAPE = Pattern.compile("%(?![0-9A-Fa-f]{2})|%00");
+    private static final Pattern REFUSED = Pattern.compile("[^\\x21-\\x7e]|#");
+    private static final Pattern CLIMBS = Pattern.compile("\\.{1,2}(;.*)?");
+
+    private PathFuzz() {}
+
+    public static void fuzzerTestOneInput(byte[] input) {
+        AsciiString written = new AsciiString(input);
+        AsciiString normal = PathNormalizer.normalize(written);
+        String expected = normalize(written.toString());
+        assertThat(normal == null ? null : normal.toString()).isEqualTo(expected);
+        if (normal == null || normal.isEmpty() || normal.contentEquals("*")) {
+            return;
+        }
+        assertThatObject(PathNormalizer.normalize(normal)).as("normal already").isSameAs(normal);
+        checkForms(written, normal);
+        checkReadings(normal);
+    }
+
+    /** Normalizes by the words of the documentation, on texts. */
+    private static @Nullable String normalize(String written) {
+        if (written.isEmpty() || written.equals("*")) {
+            return written;
+        }
+        int question = written.indexOf('?');
+        String path = question < 0 ? written : written.substring(0, question);
+        if (!path.startsWith("/")
+                || REFUSED.matcher(written).find()
+                || path.indexOf('\\') >= 0
+                || WRONG_ESCAPE.matcher(path).find()) {
+            return null;
+        }
+        String plain = ESCAPE.matcher(path).replaceAll(PathFuzz::unreserved);
+        Deque<String> segments = new ArrayDeque<>();
+        String last = "";
+        for (String segment : plain.substring(1).split("/", -1)) {
+            last = segment;
+            if (segment.equals("..")) {
+                if (segments.pollLast() == null) {
+                    return null;
+                }
+            } else if (!segment.isEmpty() && !segment.equals(".")) {
+                if (Arrays.stream(segment.split("%2F|%5C", -1))
+                        .anyMatch(part -> CLIMBS.matcher(part).matches())) {
+                    return null;
+                }
+                segments.add(segment);
+            }
+        }
+        boolean slash = !segments.isEmpty() && (last.isEmpty() || last.equals(".") || last.equals(".."));
+        return "/" + String.join("/", segments) + (slash ? "/" : "") + written.substring(path.length());
+    }
+
+    private static String unreserved(MatchResult escape) {
+        char c = (char) Integer.parseInt(escape.group(1), 16);
+        String text = String.valueOf(c).matches("[A-Za-z0-9._~-]")
+                ? String.valueOf(c)
+                : escape.group().toUpperCase(Locale.ROOT);
+        return Matcher.quoteReplacement(text);
+    }
+
+    private static void checkForms(AsciiString written, AsciiString normal) {
+        assertThat(PathForm.NORMAL.of(written, normal)).containsExactly(normal);
+        for (PathForm form : List.of(PathForm.SLASHES_KEPT, PathForm.AS_WRITTEN)) {
+            List<AsciiString> forms = form.of(written, normal);
+            assertThat(forms).allSatisfy(each -> assertThatObject(PathNormalizer.normalize(each))
+                    .isEqualTo(normal));
+            if (!written.toString().contains("//")) {
+                assertThat(forms).contains(form == PathForm.AS_WRITTEN ? written : normal);
+            }
+        }
+    }
+
+    private static void checkReadings(AsciiString normal) {
+        int length = normal.indexOf('?', 0) < 0 ? normal.length() : normal.indexOf('?', 0);
+        AsciiString path = normal.subSequence(0, length);
+        List<AsciiString> readings = PathReadings.of(normal, length);
+        assertThat(readings).doesNotHaveDuplicates().isEqualTo(PathReadings.of(path, length));
+        for (AsciiString reading : readings) {
+            String text = reading.toString();
+            assertThat(text).startsWith("/").doesNotContain("//").doesNotContain("\\");
+            assertThat(Arrays.asList(text.split("/", -1))).doesNotContain(".", "..");
+            assertThat(reading.length()).isLessThanOrEqualTo(length);
+        }
+        if (!PathReadings.isAmbiguous(normal, length)) {
+            assertThat(readings).containsExactly(path);
+        }
+    }
+}
