@@ -54,7 +54,7 @@ public final class Cookies {
                 // With the separator behind it and the spaces after that, or if it is the last one, with those before
                 // it.
                 to = last ? Math.max(0, kept - 1) : move(pairs, at, start, to);
-                at = last ? end : start(pairs, end + 1);
+                at = last ? end : to == 0 ? visible(pairs, end + 1) : start(pairs, end + 1);
             } else {
                 int next = last ? end : end + 1;
                 to = move(pairs, at, next, to);
@@ -65,7 +65,7 @@ public final class Cookies {
         if (to == pairs.length()) {
             return false;
         }
-        while (to > 0 && pairs.byteAt(to - 1) == ' ') {
+        while (to > 0 && Ascii.isSpace(pairs.byteAt(to - 1))) {
             to--; // HTTP/2 has no values that end so (RFC 9113, section 8.2.1)
         }
         fields.shorten(i, to);
@@ -88,6 +88,15 @@ public final class Cookies {
             }
         }
         return true;
+    }
+
+    /** Returns where the first byte is that is no white space: no value of HTTP/2 begins with any. */
+    private static int visible(AsciiString pairs, int from) {
+        int at = from;
+        while (at < pairs.length() && Ascii.isSpace(pairs.byteAt(at))) {
+            at++;
+        }
+        return at;
     }
 
     private static int start(AsciiString pairs, int from) {

@@ -49,6 +49,8 @@ class CookiesTest {
                 "a=b; ; , -, a=b; ; ",
                 "; sid=1; , 1, -",
                 "a=b; sid=1;, 1, a=b;",
+                "sid=1;\ta=b, 1, a=b",
+                "a=b;\t; sid=1, 1, a=b;",
                 "a=b;  sid=1; sid=2, 1, a=b",
                 "sid=1; a=b; sid=2; c=d; sid=3;  sid=4;e, 1, a=b; c=d; e"
             })
