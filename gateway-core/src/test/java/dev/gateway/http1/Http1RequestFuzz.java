@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.http1.Downstream.Received;
 import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Failure;
 import dev.gateway.testing.FuzzInput;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -87,12 +88,13 @@ final class Http1RequestFuzz {
         /** A request that breaks the rules is answered with an error of the client, and is the last one. */
         void checkRefusal() {
             for (Received request : server.requests) {
-                if (request.refused == null && request.reset == null) {
+                Failure failure = request.refused != null ? request.refused : request.reset;
+                if (failure == null) {
                     continue;
                 }
                 assertEquals(server.last(), request, "nothing follows a refusal");
                 assertFalse(request.complete);
-                int status = request.refused != null ? request.refused.status() : request.reset.status();
+                int status = failure.status();
                 assertTrue((status >= 400 && status < 500) || status == 501 || status == 505, () -> "status " + status);
                 assertTrue(answers.contains("HTTP/1.1 " + status + " "), answers);
                 assertTrue(answers.endsWith("\r\nConnection: close\r\n\r\n"), answers);

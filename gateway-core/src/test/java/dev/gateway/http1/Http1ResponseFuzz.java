@@ -105,8 +105,7 @@ final class Http1ResponseFuzz {
                 assertFalse(response.complete);
                 assertEquals(0, upstream.reusable);
                 assertFalse(upstream.channel.isOpen());
-                assertTrue(
-                        (upstream.violations.isEmpty()) == (response.reset.cause() != Cause.UPSTREAM_PROTOCOL_ERROR));
+                assertTrue(upstream.violations.isEmpty() == (response.reset.cause() != Cause.UPSTREAM_PROTOCOL_ERROR));
             }
             if (upstream.reusable > 0) {
                 assertTrue(response.complete, "a connection is not used again before its response has ended");

@@ -34,12 +34,14 @@ final class ForwardedFuzz {
             Pattern.compile("(?is)(?:^|;)for=(?:\"(?<quoted>(?:[^\"\\\\]|\\\\.)*)\"|(?<plain>[^;]*))");
     private static final Pattern INNER = Pattern.compile("(?s)(?:^|;)" + TOKEN + "=" + VALUE);
 
+    private static final List<Mode> MODES = List.of(Mode.values());
+
     private ForwardedFuzz() {}
 
     public static void fuzzerTestOneInput(byte[] input) {
         String[] lines = new String(input, StandardCharsets.ISO_8859_1).split("\n", -1);
         int choice = lines[0].isEmpty() ? 0 : lines[0].charAt(0);
-        Mode mode = Mode.values()[choice % 3];
+        Mode mode = MODES.get(choice % 3);
         int wanted = choice / 3 % 8;
         Fields fields = new Fields();
         for (String line : Arrays.asList(lines).subList(1, lines.length)) {

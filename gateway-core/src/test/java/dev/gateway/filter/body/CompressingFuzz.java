@@ -11,6 +11,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.InflaterInputStream;
@@ -20,6 +21,7 @@ import java.util.zip.InflaterInputStream;
  * comes next, how much of it, and whether a pause follows; some have bytes of their own. Other libraries read the same.
  */
 final class CompressingFuzz {
+    private static final List<ContentCoding> CODINGS = List.of(ContentCoding.values());
     private static final int MOST_BYTES = 160_000;
     private static final int OVERHEAD = 64; // of a header, a flush or a trailer
 
@@ -37,7 +39,7 @@ final class CompressingFuzz {
         if (input.length == 0) {
             return;
         }
-        ContentCoding coding = ContentCoding.values()[input[0] & 3];
+        ContentCoding coding = CODINGS.get(input[0] & 3);
         int level = 1 + (input[0] >> 2 & 0x3f) % 9;
         CompressedBytes count = new CompressedBytes();
         ByteArrayOutputStream body = new ByteArrayOutputStream();
