@@ -8,7 +8,7 @@ import dev.gateway.filter.body.CompressedBytes;
 import dev.gateway.filter.body.Compression;
 import dev.gateway.filter.body.ContentCoding;
 import dev.gateway.filter.body.Decompression;
-import dev.gateway.observe.metrics.CompressionCounts;
+import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,20 +18,47 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Creates filters that compress and decompress bodies, and reads their counts. */
-public final class BodyFilters {
+/** Creates filters that compress and decompress bodies. */
+final class BodyFilters {
     private static final Logger log = LoggerFactory.getLogger(BodyFilters.class);
 
     private BodyFilters() {}
 
     /** Key of the counts of a rule. */
-    private record Key(String rule) {}
+    private record Key(String rule) implements FilterStates.CountedKey<CompressedBytes> {
+        @Override
+        public Class<CompressedBytes> kind() {
+            return CompressedBytes.class;
+        }
+
+        @Override
+        public void addTo(Exposition out, CompressedBytes counts) {
+            out.counter(
+                    "gateway_compression_input_bytes",
+                    "Bytes of compressed responses before compression.",
+                    counts.input(),
+                    "route",
+                    rule);
+            out.counter(
+                    "gateway_compression_output_bytes",
+                    "Bytes of compressed responses after compression.",
+                    counts.output(),
+                    "route",
+                    rule);
+            out.counter(
+                    "gateway_compression_skipped",
+                    "Responses that were not compressed because memory was short.",
+                    counts.skipped(),
+                    "route",
+                    rule);
+        }
+    }
 
     /** Key of whether the log tells that a coding is missing here. */
     private record Missing(ContentCoding coding) {}
 
     static Filter compression(BodyConfig.Compression config, FilterSite site) throws StartException {
-        CompressedBytes count = site.states().get(new Key(site.rule()), CompressedBytes.class, CompressedBytes::new);
+        CompressedBytes count = site.states().get(new Key(site.rule()), CompressedBytes::new);
         return new Compression(
                 new Compression.Settings(
                         codings(config.algorithms(), config.algorithmsAt(), site),
@@ -79,14 +106,5 @@ public final class BodyFilters {
             case GZIP -> ContentCoding.GZIP;
             case DEFLATE -> ContentCoding.DEFLATE;
         };
-    }
-
-    /** Reads the compression counts of all rules. */
-    public static void readCompressed(FilterStates states, CompressionCounts counts) {
-        states.forEach(CompressedBytes.class, (key, count) -> {
-            if (key instanceof Key of) {
-                counts.compressed(of.rule, count.input(), count.output(), count.skipped());
-            }
-        });
     }
 }

@@ -13,7 +13,7 @@ import dev.gateway.filter.auth.ExternalAuth;
 import dev.gateway.filter.auth.GrpcAuth;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
-import dev.gateway.observe.metrics.AuthDecisions;
+import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
 import dev.gateway.upstream.Upstream;
 import java.util.LinkedHashMap;
@@ -23,12 +23,35 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Makes filters that ask a server about each request, and reads what they count. */
-public final class ExternalAuthFilters {
+/** Makes filters that ask a server about each request. */
+final class ExternalAuthFilters {
     private ExternalAuthFilters() {}
 
     /** Key of what is counted of a rule. */
-    private record Key(String rule) {}
+    private record Key(String rule) implements FilterStates.CountedKey<AuthTally> {
+        @Override
+        public Class<AuthTally> kind() {
+            return AuthTally.class;
+        }
+
+        @Override
+        public void addTo(Exposition out, AuthTally counts) {
+            decided(out, "allowed", counts.allowed());
+            decided(out, "denied", counts.denied());
+            decided(out, "error", counts.failed());
+        }
+
+        private void decided(Exposition out, String decision, long count) {
+            out.counter(
+                    "gateway_external_auth_decisions",
+                    "Requests that an auth server allowed, denied, or did not decide about.",
+                    count,
+                    "route",
+                    rule,
+                    "decision",
+                    decision);
+        }
+    }
 
     static Filter filter(ExternalAuthConfig config, FilterSite site) throws StartException {
         Upstream server = site.upstream(config.backendRef().name());
@@ -36,7 +59,7 @@ public final class ExternalAuthFilters {
                 Conversions.millis(config.timeout()),
                 Math.toIntExact(config.answers().maxResponseBytes()),
                 config.onError() == OnError.ALLOW);
-        AuthTally tally = site.states().get(new Key(site.rule()), AuthTally.class, AuthTally::new);
+        AuthTally tally = site.states().get(new Key(site.rule()), AuthTally::new);
         return config.question() instanceof GrpcQuestion grpc
                 ? ExternalAuth.byGrpc(server, grpc(grpc, config.answers()), policy, tally)
                 : ExternalAuth.byHttp(
@@ -83,16 +106,5 @@ public final class ExternalAuthFilters {
 
     private static List<FieldName> names(List<String> names) {
         return names.stream().map(FieldName::of).distinct().toList();
-    }
-
-    /** Reads what auth servers have decided about requests of the active configuration, by rule. */
-    public static void readDecisions(FilterStates states, AuthDecisions decisions) {
-        states.forEach(AuthTally.class, (key, tally) -> {
-            if (key instanceof Key of) {
-                decisions.decided(of.rule, "allowed", tally.allowed());
-                decisions.decided(of.rule, "denied", tally.denied());
-                decisions.decided(of.rule, "error", tally.failed());
-            }
-        });
     }
 }

@@ -1,5 +1,6 @@
 package dev.gateway.assembly;
 
+import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,7 +16,7 @@ import java.util.function.BiConsumer;
  * rules. A filter of the next generation gets the state that one of the active generation has by the same key; what no filter
  * uses any more is dropped. Used by the thread that reloads; any thread may ask for the problems.
  */
-public final class FilterStates {
+public final class FilterStates implements Exposition.Source {
     private static final int MOST_PROBLEMS = 10;
     private static final long PAUSE_MILLIS = 200;
     private static final int MOST_PAUSES = 20;
@@ -40,6 +41,19 @@ public final class FilterStates {
     public interface Running {
         /** No filter of the active generation uses it any more. */
         void end();
+    }
+
+    /**
+     * Key of a state that counts: says under which names a scrape shows the counts.
+     *
+     * @param <T> the state
+     */
+    public interface CountedKey<T> {
+        /** Returns the class of the state. */
+        Class<T> kind();
+
+        /** Adds what has been counted until now. Any thread. */
+        void addTo(Exposition out, T counts);
     }
 
     /** Makes a state. */
@@ -68,6 +82,11 @@ public final class FilterStates {
             T state = known == null ? maker.make() : of.cast(known);
             states.put(key, state);
             return state;
+        }
+
+        /** Returns the state of a key, of the active generation if it has one. */
+        <T> T get(CountedKey<T> key, Maker<T> maker) throws StartException {
+            return get(key, key.kind(), maker);
         }
 
         /** Returns all states of a kind. */
@@ -119,6 +138,19 @@ public final class FilterStates {
                 reader.accept(key, kind.cast(state));
             }
         });
+    }
+
+    @Override
+    public void addTo(Exposition out) {
+        active.forEach((key, state) -> {
+            if (key instanceof CountedKey<?> counted) {
+                addTo(out, counted, state);
+            }
+        });
+    }
+
+    private static <T> void addTo(Exposition out, CountedKey<T> key, Object state) {
+        key.addTo(out, key.kind().cast(state));
     }
 
     /** Looks at all that states follow. */

@@ -4,7 +4,7 @@ import dev.gateway.config.JwtConfig;
 import dev.gateway.config.Position;
 import dev.gateway.jwks.KeyLocation;
 import dev.gateway.jwks.RemoteKeys;
-import dev.gateway.observe.metrics.KeySetCounts;
+import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
 import dev.gateway.upstream.SourceStatus;
 import dev.gateway.upstream.Upstream;
@@ -29,7 +29,38 @@ public final class KeySets {
     private KeySets() {}
 
     /** Key of a set. */
-    private record Key(String url, @Nullable Path caFile) {}
+    private record Key(String url, @Nullable Path caFile) implements FilterStates.CountedKey<Fetched> {
+        @Override
+        public Class<Fetched> kind() {
+            return Fetched.class;
+        }
+
+        @Override
+        public void addTo(Exposition out, Fetched fetched) {
+            fetches(out, "success", fetched.keys.succeeded());
+            fetches(out, "failure", fetched.keys.failed());
+            long ageNanos = fetched.keys.status().ageNanos();
+            if (ageNanos >= 0) {
+                out.gauge(
+                        "gateway_jwks_age_seconds",
+                        "Time since the last fetch that brought the keys of a token issuer.",
+                        TimeUnit.NANOSECONDS.toMillis(ageNanos) / 1000.0,
+                        "url",
+                        url);
+            }
+        }
+
+        private void fetches(Exposition out, String result, long count) {
+            out.counter(
+                    "gateway_jwks_fetches",
+                    "Fetches of the keys of token issuers.",
+                    count,
+                    "url",
+                    url,
+                    "result",
+                    result);
+        }
+    }
 
     /** Key of the upstream of a server. */
     private record Server(String origin, @Nullable Path caFile) {}
@@ -103,7 +134,6 @@ public final class KeySets {
         Fetched fetched = site.states()
                 .get(
                         key,
-                        Fetched.class,
                         () -> new Fetched(
                                 site.keys()
                                         .keys(
@@ -138,18 +168,5 @@ public final class KeySets {
             }
         });
         return found;
-    }
-
-    /** Reads how often the sets of the active generation were fetched, and how old they are. */
-    public static void readCounts(FilterStates states, KeySetCounts counts) {
-        states.forEach(Fetched.class, (key, fetched) -> {
-            RemoteKeys keys = fetched.keys;
-            long ageNanos = keys.status().ageNanos();
-            counts.keySet(
-                    keys.location().url(),
-                    keys.succeeded(),
-                    keys.failed(),
-                    ageNanos < 0 ? Double.NaN : TimeUnit.NANOSECONDS.toMillis(ageNanos) / 1000.0);
-        });
     }
 }

@@ -6,37 +6,54 @@ import dev.gateway.filter.MirrorResult;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.mirror.MirrorTally;
 import dev.gateway.filter.mirror.RequestMirror;
-import dev.gateway.observe.metrics.MirrorCounts;
+import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Makes filters that send copies of requests to other upstreams, and reads what they count. */
-public final class MirrorFilters {
+/** Makes filters that send copies of requests to other upstreams. */
+final class MirrorFilters {
     private MirrorFilters() {}
 
     /** Key of the counts of a rule's copies to an upstream. */
-    private record Key(String rule, String upstream) {}
+    private record Key(String rule, String upstream) implements FilterStates.CountedKey<MirrorTally> {
+        @Override
+        public Class<MirrorTally> kind() {
+            return MirrorTally.class;
+        }
+
+        @Override
+        public void addTo(Exposition out, MirrorTally counts) {
+            out.gauge(
+                    "gateway_mirror_requests_active",
+                    "Copies of requests that are being sent, or wait for an answer.",
+                    counts.active(),
+                    "route",
+                    rule,
+                    "upstream",
+                    upstream);
+            for (MirrorResult result : MirrorResult.values()) {
+                out.counter(
+                        "gateway_mirror_requests",
+                        "Copies of requests that have ended, by what became of them.",
+                        counts.ended(result),
+                        "route",
+                        rule,
+                        "upstream",
+                        upstream,
+                        "result",
+                        result.label());
+            }
+        }
+    }
 
     static Filter requestMirror(RequestMirrorConfig config, FilterSite site) throws StartException {
         String name = config.backendRef().name();
-        MirrorTally tally = site.states().get(new Key(site.rule(), name), MirrorTally.class, MirrorTally::new);
+        MirrorTally tally = site.states().get(new Key(site.rule(), name), MirrorTally::new);
         RequestMirrorConfig.Fraction share = config.share();
         return new RequestMirror(
                 new MirrorTarget(site.upstream(name), tally),
                 share.numerator(),
                 share.denominator(),
                 bound -> ThreadLocalRandom.current().nextInt(bound));
-    }
-
-    /** Reads what has become of copies, by rule and upstream of the active configuration. */
-    public static void readMirrored(FilterStates states, MirrorCounts counts) {
-        states.forEach(MirrorTally.class, (key, tally) -> {
-            if (key instanceof Key of) {
-                counts.active(of.rule, of.upstream, tally.active());
-                for (MirrorResult result : MirrorResult.values()) {
-                    counts.ended(of.rule, of.upstream, result.label(), tally.ended(result));
-                }
-            }
-        });
     }
 }

@@ -16,15 +16,14 @@ import dev.gateway.filter.limit.RateLimit;
 import dev.gateway.filter.limit.RequestLimit;
 import dev.gateway.filter.limit.SharedLimit;
 import dev.gateway.message.FieldName;
-import dev.gateway.observe.metrics.LimitDecisions;
+import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.LongAdder;
 
-/** Makes filters that limit requests, and reads what they count. */
-public final class RateLimitFilters {
+/** Makes filters that limit requests. */
+final class RateLimitFilters {
     private RateLimitFilters() {}
 
     /**
@@ -32,10 +31,46 @@ public final class RateLimitFilters {
      *
      * @param kind rates and requests in flight are counted in different ways
      */
-    private record Key(String rule, String limit, Class<? extends Limit> kind) {}
+    private record Key<T extends Limit>(String rule, String limit, Class<T> kind)
+            implements FilterStates.CountedKey<T> {
+        @Override
+        public void addTo(Exposition out, T counts) {
+            decided(out, "allowed", counts.allowed());
+            decided(out, "denied", counts.denied());
+        }
+
+        private void decided(Exposition out, String decision, long count) {
+            out.counter(
+                    "gateway_ratelimit_decisions",
+                    "Requests that a limit of a rule let pass or refused.",
+                    count,
+                    "route",
+                    rule,
+                    "limit",
+                    limit,
+                    "decision",
+                    decision);
+        }
+    }
+
+    /** Key of the tables of the process. */
+    private record Tables() implements FilterStates.CountedKey<LimitTables> {
+        @Override
+        public Class<LimitTables> kind() {
+            return LimitTables.class;
+        }
+
+        @Override
+        public void addTo(Exposition out, LimitTables tables) {
+            out.counter(
+                    "gateway_ratelimit_untracked",
+                    "Times that a key of a limit lost its count, or was not counted, because too many others had one.",
+                    tables.untracked());
+        }
+    }
 
     static Filter filter(RateLimitConfig config, FilterSite site) throws StartException {
-        LimitTables tables = site.states().get(LimitTables.class, LimitTables.class, LimitTables::new);
+        LimitTables tables = site.states().get(new Tables(), LimitTables::new);
         List<RateLimit.Limited> limits = new ArrayList<>();
         for (RateLimitConfig.Limit limit : config.limits()) {
             limits.add(limited(limit, tables, site));
@@ -73,8 +108,8 @@ public final class RateLimitFilters {
             RateLimitConfig.Limit limit, RateLimitConfig.Rate config, LimitTables tables, FilterSite site)
             throws StartException {
         QuotaRate rate = rate(config);
-        Key key = new Key(site.rule(), limit.name(), ByteLimit.class);
-        ByteLimit state = site.states().get(key, ByteLimit.class, () -> new ByteLimit(tables, rate));
+        Key<ByteLimit> key = new Key<>(site.rule(), limit.name(), ByteLimit.class);
+        ByteLimit state = site.states().get(key, () -> new ByteLimit(tables, rate));
         site.states().onUse(key, () -> state.change(rate));
         return state;
     }
@@ -85,10 +120,9 @@ public final class RateLimitFilters {
 
     private static Limit concurrency(RateLimitConfig.Limit limit, LimitTables tables, FilterSite site)
             throws StartException {
-        Key key = new Key(site.rule(), limit.name(), ConcurrencyLimit.class);
+        Key<ConcurrencyLimit> key = new Key<>(site.rule(), limit.name(), ConcurrencyLimit.class);
         int max = limit.maxInFlight();
-        ConcurrencyLimit state =
-                site.states().get(key, ConcurrencyLimit.class, () -> new ConcurrencyLimit(tables, max));
+        ConcurrencyLimit state = site.states().get(key, () -> new ConcurrencyLimit(tables, max));
         site.states().onUse(key, () -> state.change(max));
         return state;
     }
@@ -101,17 +135,17 @@ public final class RateLimitFilters {
         if (store != null) {
             return shared(limit.name(), rate, StoreAssembly.find(store, site.states()), tables, site);
         }
-        Key key = new Key(site.rule(), limit.name(), RequestLimit.class);
-        RequestLimit state = site.states().get(key, RequestLimit.class, () -> new RequestLimit(tables, rate));
+        Key<RequestLimit> key = new Key<>(site.rule(), limit.name(), RequestLimit.class);
+        RequestLimit state = site.states().get(key, () -> new RequestLimit(tables, rate));
         site.states().onUse(key, () -> state.change(rate));
         return state;
     }
 
     private static Limit shared(String name, QuotaRate rate, LimitStore store, LimitTables tables, FilterSite site)
             throws StartException {
-        Key key = new Key(site.rule(), name, SharedLimit.class);
-        SharedLimit state = site.states()
-                .get(key, SharedLimit.class, () -> new SharedLimit(tables, rate, site.rule() + ':' + name, store));
+        Key<SharedLimit> key = new Key<>(site.rule(), name, SharedLimit.class);
+        SharedLimit state =
+                site.states().get(key, () -> new SharedLimit(tables, rate, site.rule() + ':' + name, store));
         site.states().onUse(key, () -> state.change(rate, store));
         return state;
     }
@@ -129,22 +163,5 @@ public final class RateLimitFilters {
         return part.queryParameter() != null
                 ? LimitKey.queryParameter(new AsciiString(part.queryParameter()))
                 : LimitKey.identity();
-    }
-
-    /** Reads what the limits of the active configuration have decided, by rule and limit. */
-    public static void readDecisions(FilterStates states, LimitDecisions decisions) {
-        states.forEach(Limit.class, (key, limit) -> {
-            if (key instanceof Key of) {
-                decisions.decided(of.rule, of.limit, true, limit.allowed());
-                decisions.decided(of.rule, of.limit, false, limit.denied());
-            }
-        });
-    }
-
-    /** Returns how often a key lost its count, or was not counted. */
-    public static long untracked(FilterStates states) {
-        LongAdder sum = new LongAdder();
-        states.forEach(LimitTables.class, (key, tables) -> sum.add(tables.untracked()));
-        return sum.sum();
     }
 }

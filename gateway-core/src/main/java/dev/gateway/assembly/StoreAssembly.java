@@ -9,7 +9,7 @@ import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.tls.ClientTlsSettings;
 import dev.gateway.net.transport.Transport;
-import dev.gateway.observe.metrics.StoreCounts;
+import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
 import dev.gateway.redis.RedisSettings;
 import dev.gateway.redis.RedisStore;
@@ -43,7 +43,30 @@ public final class StoreAssembly {
     }
 
     /** Key of a store, by its name. */
-    private record Key(String store) {}
+    private record Key(String store) implements FilterStates.CountedKey<LimitStore> {
+        @Override
+        public Class<LimitStore> kind() {
+            return LimitStore.class;
+        }
+
+        @Override
+        public void addTo(Exposition out, LimitStore counts) {
+            decided(out, "allowed", counts.allowed());
+            decided(out, "denied", counts.denied());
+            decided(out, "undecided", counts.undecided());
+        }
+
+        private void decided(Exposition out, String result, long count) {
+            out.counter(
+                    "gateway_ratelimit_store_decisions",
+                    "Requests that a store of limits let pass or refused, and those decided while it did not answer.",
+                    count,
+                    "store",
+                    store,
+                    "result",
+                    result);
+        }
+    }
 
     /** Key of the password of a file. */
     private record Password(Path file) {}
@@ -59,7 +82,30 @@ public final class StoreAssembly {
             @Nullable Path passwordFile,
             @Nullable String authorities,
             String keyPrefix,
-            Duration timeout) {}
+            Duration timeout)
+            implements FilterStates.CountedKey<RedisStore> {
+        @Override
+        public Class<RedisStore> kind() {
+            return RedisStore.class;
+        }
+
+        @Override
+        public void addTo(Exposition out, RedisStore server) {
+            out.gauge(
+                    "gateway_ratelimit_store_up",
+                    "Whether a store of limits answers.",
+                    server.isUp() ? 1 : 0,
+                    "store",
+                    store);
+            server.durations()
+                    .forEach(each -> out.histogram(
+                            "gateway_ratelimit_store_duration_seconds",
+                            "How long answers of a store of limits took.",
+                            each,
+                            "store",
+                            store));
+        }
+    }
 
     /**
      * Makes the stores of a configuration. New ones begin to connect.
@@ -109,7 +155,7 @@ public final class StoreAssembly {
                 config.keyPrefix(),
                 config.timeout());
         Supplier<@Nullable String> password = password(config); // of each generation, or the file is followed no more
-        RedisStore redis = states.get(server, RedisStore.class, () -> make(config, password));
+        RedisStore redis = states.get(server, () -> make(config, password));
         used.add(redis);
         LimitStore.OnError onError =
                 switch (config.onError()) {
@@ -119,7 +165,7 @@ public final class StoreAssembly {
                 };
         LimitStore.Place place = new LimitStore.Place(config.keyPrefix(), onError, redis::client);
         Key key = new Key(config.name());
-        LimitStore store = states.get(key, LimitStore.class, () -> new LimitStore(config.name(), place));
+        LimitStore store = states.get(key, () -> new LimitStore(config.name(), place));
         states.onUse(key, () -> store.change(place));
     }
 
@@ -181,24 +227,8 @@ public final class StoreAssembly {
 
     /** Returns the store of a name. */
     static LimitStore find(String name, FilterStates.Prepared states) throws StartException {
-        return states.get(new Key(name), LimitStore.class, () -> {
+        return states.get(new Key(name), () -> {
             throw new IllegalArgumentException("no store " + name);
-        });
-    }
-
-    /** Reads what the stores of the active configuration have decided, and how they are. */
-    public static void read(FilterStates states, StoreCounts counts) {
-        states.forEach(LimitStore.class, (key, store) -> {
-            if (key instanceof Key of) {
-                counts.decided(of.store, "allowed", store.allowed());
-                counts.decided(of.store, "denied", store.denied());
-                counts.decided(of.store, "undecided", store.undecided());
-            }
-        });
-        states.forEach(RedisStore.class, (key, redis) -> {
-            if (key instanceof Server of) {
-                counts.state(of.store, redis.isUp(), redis.durations());
-            }
         });
     }
 }

@@ -2,17 +2,11 @@ package dev.gateway.runtime;
 
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
-import dev.gateway.assembly.BodyFilters;
 import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.Conversions;
-import dev.gateway.assembly.ExternalAuthFilters;
 import dev.gateway.assembly.FilterStates;
-import dev.gateway.assembly.FilterTimings;
 import dev.gateway.assembly.Generation;
-import dev.gateway.assembly.KeySets;
-import dev.gateway.assembly.MirrorFilters;
 import dev.gateway.assembly.PluginType;
-import dev.gateway.assembly.RateLimitFilters;
 import dev.gateway.assembly.StoreAssembly;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.accesslog.AccessLog;
@@ -75,15 +69,7 @@ public final class Generations {
         this.thread = thread;
         this.tunnels = new ConnectShared(loops.keyClient());
         metrics.addDenials(tunnels::readDenials);
-        metrics.addLimits(
-                decisions -> RateLimitFilters.readDecisions(filterStates, decisions),
-                () -> RateLimitFilters.untracked(filterStates));
-        metrics.addStores(counts -> StoreAssembly.read(filterStates, counts));
-        metrics.addAuthorizations(decisions -> ExternalAuthFilters.readDecisions(filterStates, decisions));
-        metrics.addKeySets(counts -> KeySets.readCounts(filterStates, counts));
-        metrics.addMirrors(counts -> MirrorFilters.readMirrored(filterStates, counts));
-        metrics.addFilterDurations(durations -> FilterTimings.read(filterStates, durations));
-        metrics.addCompression(counts -> BodyFilters.readCompressed(filterStates, counts));
+        metrics.add(filterStates);
     }
 
     /** Returns what the connect sections of all generations share. */

@@ -2,9 +2,12 @@ package dev.gateway.assembly;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import dev.gateway.config.Position;
 import dev.gateway.files.InputFile;
+import dev.gateway.observe.metrics.Exposition;
+import dev.gateway.observe.metrics.Samples;
 import dev.gateway.process.StartException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -40,6 +43,32 @@ class FilterStatesTest {
         states.use(states.prepare());
         assertThat(states.prepare().get("a", AtomicInteger.class, AtomicInteger::new))
                 .isNotSameAs(count);
+    }
+
+    /** Key of what one rule counts. */
+    private record Key(String rule) implements FilterStates.CountedKey<AtomicInteger> {
+        @Override
+        public Class<AtomicInteger> kind() {
+            return AtomicInteger.class;
+        }
+
+        @Override
+        public void addTo(Exposition out, AtomicInteger counts) {
+            out.counter("requests", "Requests.", counts.get(), "route", rule);
+        }
+    }
+
+    @Test
+    void aScrapeShowsWhatTheActiveGenerationCounts() throws Exception {
+        FilterStates.Prepared first = states.prepare();
+        first.get(new Key("shop"), AtomicInteger::new).set(3);
+        first.get(new Key("gone"), AtomicInteger::new).set(5);
+        first.get("counts nothing", AtomicInteger.class, AtomicInteger::new);
+        states.use(first);
+        FilterStates.Prepared second = states.prepare();
+        second.get(new Key("shop"), AtomicInteger::new).incrementAndGet();
+        states.use(second);
+        assertThat(Samples.of(states)).containsExactly(entry("requests_total{route=\"shop\"}", 4.0));
     }
 
     @Test

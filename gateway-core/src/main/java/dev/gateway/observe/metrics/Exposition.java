@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One scrape: sums of all event loops, in families, under the names of the metrics. Made again for each scrape, so
- * readers never disturb each other.
+ * readers never disturb each other. Used by the thread that scrapes.
  */
-final class Exposition {
+public final class Exposition {
     private final Map<String, Family> families = new HashMap<>(); // what is made of it sorts
 
     private enum Kind {
@@ -57,33 +57,35 @@ final class Exposition {
         }
     }
 
+    Exposition() {}
+
     private Family family(String name, Kind kind, String help) {
         return families.computeIfAbsent(name, n -> new Family(kind, help));
     }
 
     /** Adds to a counter; the name is without {@code _total}. */
-    void counter(String name, String help, long value, String... labels) {
+    public void counter(String name, String help, long value, String... labels) {
         family(name, Kind.COUNTER, help).values.computeIfAbsent(Labels.of(labels), l -> new double[1])[0] +=
                 (double) value;
     }
 
     /** Adds to a gauge. */
-    void gauge(String name, String help, long value, String... labels) {
+    public void gauge(String name, String help, long value, String... labels) {
         gauge(name, help, (double) value, labels);
     }
 
     /** Adds to a gauge. */
-    void gauge(String name, String help, double value, String... labels) {
+    public void gauge(String name, String help, double value, String... labels) {
         family(name, Kind.GAUGE, help).values.computeIfAbsent(Labels.of(labels), l -> new double[1])[0] += value;
     }
 
     /** Tells something that is not a number; the name is without {@code _info}. */
-    void info(String name, String help, String... labels) {
+    public void info(String name, String help, String... labels) {
         family(name, Kind.INFO, help).values.put(Labels.of(labels), new double[] {1});
     }
 
     /** Adds what a loop's histogram has counted. */
-    void histogram(String name, String help, Histogram histogram, String... labels) {
+    public void histogram(String name, String help, Histogram histogram, String... labels) {
         Sum sum = family(name, Kind.HISTOGRAM, help)
                 .sums
                 .computeIfAbsent(Labels.of(labels), l -> new Sum(histogram.bounds()));
@@ -93,7 +95,7 @@ final class Exposition {
     }
 
     /** Adds to a histogram what has been summed already: so many in each bucket, the last one for what is above. */
-    void histogram(String name, String help, double[] bounds, long[] buckets, double seconds, String... labels) {
+    public void histogram(String name, String help, double[] bounds, long[] buckets, double seconds, String... labels) {
         Sum sum = family(name, Kind.HISTOGRAM, help).sums.computeIfAbsent(Labels.of(labels), l -> new Sum(bounds));
         for (int i = 0; i < buckets.length; i++) {
             sum.buckets[i] += buckets[i];
@@ -174,8 +176,9 @@ final class Exposition {
                 .build();
     }
 
-    /** Something that contributes to every scrape. */
-    interface Source {
+    /** Something that contributes to every scrape, on the thread that scrapes. */
+    public interface Source {
+        /** Adds what has been counted until now. */
         void addTo(Exposition exposition);
     }
 

@@ -125,44 +125,9 @@ public final class Metrics implements AutoCloseable {
         process.policies.add(policy);
     }
 
-    /**
-     * Adds what the limits of rules have decided, which is asked at each scrape.
-     *
-     * @param untracked counts keys that lost their count, or were not counted
-     */
-    public void addLimits(Consumer<LimitDecisions> limits, LongSupplier untracked) {
-        process.limits = limits;
-        process.untrackedKeys = untracked;
-    }
-
-    /** Lets scrapes read how often keys of token issuers were fetched, and how old they are. */
-    public void addKeySets(Consumer<KeySetCounts> keySets) {
-        process.keySets = keySets;
-    }
-
-    /** Adds what stores of limits have decided, which is asked at each scrape. */
-    public void addStores(Consumer<StoreCounts> stores) {
-        process.stores = stores;
-    }
-
-    /** Adds what auth servers have decided, which is asked at each scrape. */
-    public void addAuthorizations(Consumer<AuthDecisions> authorizations) {
-        process.authorizations = authorizations;
-    }
-
-    /** Adds the counts of rules that copy requests, which each scrape reads. */
-    public void addMirrors(Consumer<MirrorCounts> mirrors) {
-        process.mirrors = mirrors;
-    }
-
-    /** Adds the counts of rules that compress, which each scrape reads. */
-    public void addCompression(Consumer<CompressionCounts> compression) {
-        process.compression = compression;
-    }
-
-    /** Adds the times that filters took, which each scrape reads. */
-    public void addFilterDurations(Consumer<FilterDurations> durations) {
-        process.filterDurations = durations;
+    /** Adds what another part counts, which each scrape asks for. */
+    public void add(Exposition.Source source) {
+        sources.add(source);
     }
 
     /** Lets scrapes tell when certificates end. */

@@ -34,14 +34,6 @@ final class ProcessMeters implements Exposition.Source {
     private final Map<String, AtomicLong> ejections = new ConcurrentHashMap<>(); // by upstream
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
-    volatile Consumer<LimitDecisions> limits = decisions -> {};
-    volatile Consumer<StoreCounts> stores = counts -> {};
-    volatile Consumer<AuthDecisions> authorizations = decisions -> {};
-    volatile LongSupplier untrackedKeys = () -> 0;
-    volatile Consumer<KeySetCounts> keySets = counts -> {};
-    volatile Consumer<CompressionCounts> compression = counts -> {};
-    volatile Consumer<MirrorCounts> mirrors = counts -> {};
-    volatile Consumer<FilterDurations> filterDurations = durations -> {};
     volatile IntSupplier staleNames = () -> 0;
     volatile LongSupplier earlyLookups = () -> 0;
     volatile @Nullable Overload overload;
@@ -146,13 +138,6 @@ final class ProcessMeters implements Exposition.Source {
                 listener,
                 "rule",
                 rule)));
-        limits(out);
-        stores.accept(new StoreSource(out));
-        authorizations(out);
-        keySets(out);
-        compression(out);
-        mirrors(out);
-        filterDurations(out);
         certificates(out);
         for (UpstreamState upstream : upstreams.get()) {
             endpointsByState(upstream)
@@ -197,120 +182,6 @@ final class ProcessMeters implements Exposition.Source {
                         upstream.name());
             }
         }
-    }
-
-    private void limits(Exposition out) {
-        limits.accept((route, limit, allowed, count) -> out.counter(
-                "gateway_ratelimit_decisions",
-                "Requests that a limit of a rule let pass or refused.",
-                count,
-                "route",
-                route,
-                "limit",
-                limit,
-                "decision",
-                allowed ? "allowed" : "denied"));
-        out.counter(
-                "gateway_ratelimit_untracked",
-                "Times that a key of a limit lost its count, or was not counted, because too many others had one.",
-                untrackedKeys.getAsLong());
-    }
-
-    private void authorizations(Exposition out) {
-        authorizations.accept((route, decision, count) -> out.counter(
-                "gateway_external_auth_decisions",
-                "Requests that an auth server allowed, denied, or did not decide about.",
-                count,
-                "route",
-                route,
-                "decision",
-                decision));
-    }
-
-    private void keySets(Exposition out) {
-        keySets.accept((url, succeeded, failed, ageSeconds) -> {
-            keySetFetches(out, url, "success", succeeded);
-            keySetFetches(out, url, "failure", failed);
-            if (!Double.isNaN(ageSeconds)) {
-                out.gauge(
-                        "gateway_jwks_age_seconds",
-                        "Time since the last fetch that brought the keys of a token issuer.",
-                        ageSeconds,
-                        "url",
-                        url);
-            }
-        });
-    }
-
-    private static void keySetFetches(Exposition out, String url, String result, long count) {
-        out.counter(
-                "gateway_jwks_fetches", "Fetches of the keys of token issuers.", count, "url", url, "result", result);
-    }
-
-    private void compression(Exposition out) {
-        compression.accept((route, input, output, skipped) -> {
-            out.counter(
-                    "gateway_compression_input_bytes",
-                    "Bytes of compressed responses before compression.",
-                    input,
-                    "route",
-                    route);
-            out.counter(
-                    "gateway_compression_output_bytes",
-                    "Bytes of compressed responses after compression.",
-                    output,
-                    "route",
-                    route);
-            out.counter(
-                    "gateway_compression_skipped",
-                    "Responses that were not compressed because memory was short.",
-                    skipped,
-                    "route",
-                    route);
-        });
-    }
-
-    private void mirrors(Exposition out) {
-        mirrors.accept(new MirrorCounts() {
-            @Override
-            public void active(String route, String upstream, long count) {
-                out.gauge(
-                        "gateway_mirror_requests_active",
-                        "Copies of requests that are being sent, or wait for an answer.",
-                        count,
-                        "route",
-                        route,
-                        "upstream",
-                        upstream);
-            }
-
-            @Override
-            public void ended(String route, String upstream, String result, long count) {
-                out.counter(
-                        "gateway_mirror_requests",
-                        "Copies of requests that have ended, by what became of them.",
-                        count,
-                        "route",
-                        route,
-                        "upstream",
-                        upstream,
-                        "result",
-                        result);
-            }
-        });
-    }
-
-    private void filterDurations(Exposition out) {
-        filterDurations.accept((filter, phase, bounds, buckets, seconds) -> out.histogram(
-                "gateway_filter_duration_seconds",
-                "Time that filters took from their event loop, for each head or piece of a body.",
-                bounds,
-                buckets,
-                seconds,
-                "filter",
-                filter,
-                "phase",
-                phase));
     }
 
     private void overload(Exposition out) {

@@ -2,7 +2,6 @@ package dev.gateway.observe.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.observe.Histogram;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.OverloadSettings;
@@ -44,7 +43,6 @@ class ProcessMetersTest {
                 .containsEntry("gateway_tracing_spans_dropped_total", 0.0)
                 .containsEntry("gateway_metrics_exports_total{result=\"success\"}", 0.0)
                 .containsEntry("gateway_metrics_exports_total{result=\"failure\"}", 0.0)
-                .containsEntry("gateway_ratelimit_untracked_total", 0.0)
                 .containsKeys(
                         "gateway_direct_memory_used_bytes",
                         "gateway_direct_memory_max_bytes",
@@ -92,123 +90,6 @@ class ProcessMetersTest {
                 .containsEntry("gateway_tracing_spans_dropped_total", 13.0)
                 .containsEntry("gateway_metrics_exports_total{result=\"success\"}", 14.0)
                 .containsEntry("gateway_metrics_exports_total{result=\"failure\"}", 15.0);
-    }
-
-    private static void limit(LimitDecisions decisions) {
-        decisions.decided("shop", "default", true, 7);
-        decisions.decided("shop", "default", false, 2);
-        decisions.decided("shop", "default", true, 1); // of another rule with the same names
-    }
-
-    @Test
-    void decisionsOfLimitsAreAllowedOrDenied() {
-        metrics.addLimits(ProcessMetersTest::limit, () -> 4);
-        String name = "gateway_ratelimit_decisions_total";
-        assertThat(scrape())
-                .containsEntry(name + "{decision=\"allowed\",limit=\"default\",route=\"shop\"}", 8.0)
-                .containsEntry(name + "{decision=\"denied\",limit=\"default\",route=\"shop\"}", 2.0)
-                .containsEntry("gateway_ratelimit_untracked_total", 4.0);
-    }
-
-    private static void store(StoreCounts stores) {
-        Histogram first = new Histogram(Histogram.Buckets.REQUEST);
-        first.record(2_000_000);
-        Histogram second = new Histogram(Histogram.Buckets.REQUEST);
-        second.record(20_000_000_000L);
-        stores.decided("counts", "denied", 3);
-        stores.state("counts", true, List.of(first, second));
-        stores.state("gone", false, List.of());
-    }
-
-    @Test
-    void aStoreTellsWhetherItAnswersAndHowFast() {
-        metrics.addStores(ProcessMetersTest::store);
-        String duration = "gateway_ratelimit_store_duration_seconds";
-        assertThat(scrape())
-                .containsEntry("gateway_ratelimit_store_decisions_total{result=\"denied\",store=\"counts\"}", 3.0)
-                .containsEntry("gateway_ratelimit_store_up{store=\"counts\"}", 1.0)
-                .containsEntry("gateway_ratelimit_store_up{store=\"gone\"}", 0.0)
-                .containsEntry(duration + "_bucket{store=\"counts\",le=\"0.001\"}", 0.0)
-                .containsEntry(duration + "_bucket{store=\"counts\",le=\"0.0025\"}", 1.0)
-                .containsEntry(duration + "_bucket{store=\"counts\",le=\"10.0\"}", 1.0)
-                .containsEntry(duration + "_count{store=\"counts\"}", 2.0)
-                .containsEntry(duration + "_sum{store=\"counts\"}", 20.002)
-                .doesNotContainKey(duration + "_count{store=\"gone\"}");
-    }
-
-    private static void authorize(AuthDecisions decisions) {
-        decisions.decided("shop", "allowed", 5);
-        decisions.decided("shop", "error", 1);
-    }
-
-    @Test
-    void decisionsOfAuthServersHaveAWordEach() {
-        metrics.addAuthorizations(ProcessMetersTest::authorize);
-        assertThat(scrape())
-                .containsEntry("gateway_external_auth_decisions_total{decision=\"allowed\",route=\"shop\"}", 5.0)
-                .containsEntry("gateway_external_auth_decisions_total{decision=\"error\",route=\"shop\"}", 1.0);
-    }
-
-    private static void fetch(KeySetCounts keySets) {
-        keySets.keySet("https://good.test/keys", 3, 1, 12.5);
-        keySets.keySet("https://never.test/keys", 0, 2, Double.NaN);
-    }
-
-    @Test
-    void keysThatWereNeverFetchedHaveNoAge() {
-        metrics.addKeySets(ProcessMetersTest::fetch);
-        assertThat(scrape())
-                .containsEntry("gateway_jwks_fetches_total{result=\"success\",url=\"https://good.test/keys\"}", 3.0)
-                .containsEntry("gateway_jwks_fetches_total{result=\"failure\",url=\"https://good.test/keys\"}", 1.0)
-                .containsEntry("gateway_jwks_age_seconds{url=\"https://good.test/keys\"}", 12.5)
-                .containsEntry("gateway_jwks_fetches_total{result=\"success\",url=\"https://never.test/keys\"}", 0.0)
-                .containsEntry("gateway_jwks_fetches_total{result=\"failure\",url=\"https://never.test/keys\"}", 2.0)
-                .doesNotContainKey("gateway_jwks_age_seconds{url=\"https://never.test/keys\"}");
-    }
-
-    private static void compress(CompressionCounts counts) {
-        counts.compressed("shop", 1000, 300, 2);
-    }
-
-    @Test
-    void compressionIsCountedByRoute() {
-        metrics.addCompression(ProcessMetersTest::compress);
-        assertThat(scrape())
-                .containsEntry("gateway_compression_input_bytes_total{route=\"shop\"}", 1000.0)
-                .containsEntry("gateway_compression_output_bytes_total{route=\"shop\"}", 300.0)
-                .containsEntry("gateway_compression_skipped_total{route=\"shop\"}", 2.0);
-    }
-
-    private static void mirror(MirrorCounts counts) {
-        counts.active("shop", "shadow", 4);
-        counts.ended("shop", "shadow", "answered", 9);
-        counts.ended("shop", "shadow", "slow", 1);
-    }
-
-    @Test
-    void copiesOfRequestsAreCountedByWhatBecameOfThem() {
-        metrics.addMirrors(ProcessMetersTest::mirror);
-        assertThat(scrape())
-                .containsEntry("gateway_mirror_requests_active{route=\"shop\",upstream=\"shadow\"}", 4.0)
-                .containsEntry(
-                        "gateway_mirror_requests_total{result=\"answered\",route=\"shop\",upstream=\"shadow\"}", 9.0)
-                .containsEntry(
-                        "gateway_mirror_requests_total{result=\"slow\",route=\"shop\",upstream=\"shadow\"}", 1.0);
-    }
-
-    private static void spend(FilterDurations durations) {
-        durations.spent("JWT", "request", new double[] {0.001, 0.01}, new long[] {5, 2, 1}, 0.75);
-    }
-
-    @Test
-    void theTimeOfAFilterIsAHistogramOfItsPhase() {
-        metrics.addFilterDurations(ProcessMetersTest::spend);
-        String name = "gateway_filter_duration_seconds";
-        assertThat(scrape())
-                .containsEntry(name + "_bucket{filter=\"JWT\",phase=\"request\",le=\"0.001\"}", 5.0)
-                .containsEntry(name + "_bucket{filter=\"JWT\",phase=\"request\",le=\"0.01\"}", 7.0)
-                .containsEntry(name + "_bucket{filter=\"JWT\",phase=\"request\",le=\"+Inf\"}", 8.0)
-                .containsEntry(name + "_sum{filter=\"JWT\",phase=\"request\"}", 0.75);
     }
 
     private static void deny(Denials denials) {

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** The samples of a scrape by name and labels, without those of the JVM. */
-final class Samples {
+public final class Samples {
     private Samples() {}
 
     /** Returns all samples of the gateway. */
@@ -21,7 +21,7 @@ final class Samples {
     }
 
     /** Returns the samples of one source. */
-    static Map<String, Double> of(Exposition.Source source) {
+    public static Map<String, Double> of(Exposition.Source source) {
         return of(Exposition.collector(source).collect());
     }
 
