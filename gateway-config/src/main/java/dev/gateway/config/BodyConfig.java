@@ -27,6 +27,11 @@ public final class BodyConfig {
         }
 
         @Override
+        public boolean protects() {
+            return false;
+        }
+
+        @Override
         public boolean isRepeatable() {
             return false;
         }

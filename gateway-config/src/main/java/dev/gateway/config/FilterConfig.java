@@ -48,6 +48,31 @@ public interface FilterConfig {
         return null;
     }
 
+    /** Whether it verifies claims about who sends a request, such as those of a token. */
+    default boolean verifiesClaims() {
+        return false;
+    }
+
+    /** Whether it also edits what other filters of its rule answer. */
+    default boolean editsAnswers() {
+        return false;
+    }
+
+    /** Whether its refusals depend on who sends a request or where it goes, not only on how large it is. */
+    default boolean protects() {
+        return guards();
+    }
+
+    /** Returns the stores where it counts. */
+    default List<StoreRef> stores() {
+        return List.of();
+    }
+
+    /** Returns the files of authorities that it trusts. */
+    default List<CaFile> caFiles() {
+        return List.of();
+    }
+
     /** Returns the upstreams that it calls. */
     default List<UpstreamRef> upstreams() {
         return List.of();
@@ -63,6 +88,20 @@ public interface FilterConfig {
         return null;
     }
 
+    /**
+     * A file of authorities that a filter trusts.
+     *
+     * @param by the part of its settings that has the key {@code caFile}
+     */
+    record CaFile(Record by, @Nullable Path path) {}
+
+    /**
+     * A store where a filter counts, by its name.
+     *
+     * @param by the part of its settings that has the key {@code store}
+     */
+    record StoreRef(Record by, String name) {}
+
     /** An upstream that a filter calls, by its name. */
     record UpstreamRef(Position position, String name) {}
 
@@ -74,7 +113,12 @@ public interface FilterConfig {
      *
      * @param always whether the gateway's own answers are edited, too
      */
-    record ResponseHeaderModifier(Position position, HeaderEdits edits, boolean always) implements FilterConfig {}
+    record ResponseHeaderModifier(Position position, HeaderEdits edits, boolean always) implements FilterConfig {
+        @Override
+        public boolean editsAnswers() {
+            return always;
+        }
+    }
 
     /**
      * Answers with a redirect; what is null stays as it was requested.

@@ -55,6 +55,16 @@ public record JwtConfig(
     }
 
     @Override
+    public List<CaFile> caFiles() {
+        return providers.stream().map(each -> new CaFile(each, each.caFile())).toList();
+    }
+
+    @Override
+    public boolean verifiesClaims() {
+        return true;
+    }
+
+    @Override
     public boolean guards() {
         return true;
     }

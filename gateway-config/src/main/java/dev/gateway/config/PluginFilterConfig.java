@@ -42,4 +42,9 @@ public record PluginFilterConfig(Position position, FilterDeclaration declaratio
     public boolean identifies() {
         return declaration.place() == FilterPlace.AUTHENTICATION;
     }
+
+    @Override
+    public boolean verifiesClaims() {
+        return identifies();
+    }
 }

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,13 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
                 .map(KeyPart::claim)
                 .filter(Objects::nonNull)
                 .distinct()
+                .toList();
+    }
+
+    @Override
+    public List<StoreRef> stores() {
+        return limits.stream()
+                .flatMap(limit -> Stream.ofNullable(limit.store()).map(store -> new StoreRef(limit, store)))
                 .toList();
     }
 

@@ -27,4 +27,9 @@ public record UncheckedFilterConfig(Position position, String type, Object writt
     public boolean identifies() {
         return true;
     }
+
+    @Override
+    public boolean verifiesClaims() {
+        return true;
+    }
 }

@@ -53,7 +53,11 @@ final class CertificateChecks {
         }
         checks.chain(config.otlp(), "caFile", config.otlp().caFile());
         config.stores().forEach(store -> checks.chain(store, "caFile", store.caFile()));
-        KeyServerChecks.providers(config).forEach(each -> checks.chain(each, "caFile", each.caFile()));
+        config.routes().stream()
+                .flatMap(route -> route.rules().stream())
+                .flatMap(rule -> rule.filters().stream())
+                .flatMap(filter -> filter.caFiles().stream())
+                .forEach(each -> checks.chain(each.by(), "caFile", each.path()));
         config.connect().stream()
                 .flatMap(entry -> entry.parents().stream())
                 .forEach(parent -> checks.client(

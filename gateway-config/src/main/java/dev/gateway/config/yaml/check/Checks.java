@@ -6,7 +6,6 @@ import dev.gateway.config.FilterConfig.UpstreamRef;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
-import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
@@ -65,8 +64,6 @@ public final class Checks {
         OtlpChecks.run(config, scope);
         RouteChecks.run(config, scope);
         UpgradeChecks.run(config, scope);
-        KeyServerChecks.run(config, scope);
-        ClientCertificateChecks.run(config, scope);
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));
         ConnectChecks.run(config, scope);
         SessionChecks.run(config, scope);
@@ -158,14 +155,10 @@ public final class Checks {
         config.routes().stream()
                 .flatMap(route -> route.rules().stream())
                 .flatMap(rule -> rule.filters().stream())
-                .filter(RateLimitConfig.class::isInstance)
-                .flatMap(filter -> ((RateLimitConfig) filter).limits().stream())
-                .forEach(limit -> {
-                    String store = limit.store();
-                    if (store != null) {
-                        resolve("store", limit, "store", store, stores);
-                        used.add(store);
-                    }
+                .flatMap(filter -> filter.stores().stream())
+                .forEach(ref -> {
+                    resolve("store", ref.by(), "store", ref.name(), stores);
+                    used.add(ref.name());
                 });
         for (StoreConfig store : config.stores()) {
             if (!store.name().isEmpty() && !used.contains(store.name()) && areRoutesReadable()) {

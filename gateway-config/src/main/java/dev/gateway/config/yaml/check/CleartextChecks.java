@@ -1,10 +1,7 @@
 package dev.gateway.config.yaml.check;
 
-import dev.gateway.config.AccessConfig.ApiKey;
-import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.JwtConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.yaml.type.Scope;
@@ -20,7 +17,7 @@ final class CleartextChecks {
                         .filter(route -> route.appliesTo(listener))
                         .flatMap(route -> route.rules().stream())
                         .flatMap(rule -> rule.filters().stream())
-                        .filter(CleartextChecks::takesCredentials)
+                        .filter(filter -> filter.credentials() != null)
                         .findFirst()
                         .ifPresent(filter -> warn(listener, filter, scope));
             }
@@ -34,10 +31,6 @@ final class CleartextChecks {
                 && listener.http().trustedProxies().isEmpty()
                 && listener.bind().unix() == null
                 && !AddressChecks.isLoopback(listener.bind().address());
-    }
-
-    private static boolean takesCredentials(FilterConfig filter) {
-        return filter instanceof BasicAuth || filter instanceof ApiKey || filter instanceof JwtConfig;
     }
 
     private static void warn(ListenerConfig listener, FilterConfig filter, Scope scope) {

@@ -1,59 +1,43 @@
 package dev.gateway.config.yaml.check;
 
-import dev.gateway.config.AccessConfig.Cors;
-import dev.gateway.config.BodyConfig.BodyLimit;
-import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
-import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.JwtConfig;
-import dev.gateway.config.KeyPlace;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.MatchConfig.PathMatch;
 import dev.gateway.config.MatchConfig.PathType;
 import dev.gateway.config.MatchConfig.ValueMatch;
-import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.Position;
-import dev.gateway.config.RateLimitConfig;
-import dev.gateway.config.RequestMirrorConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
-import dev.gateway.config.ShownCredentials;
 import dev.gateway.config.UncheckedFilterConfig;
-import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.RuleSite;
 import dev.gateway.config.yaml.type.Scope;
-import dev.gateway.format.Sizes;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Every rule does something, with filters that fit together, and no match stands in the way of another. */
 final class RouteChecks {
     private final Scope scope;
     private final List<String> listeners;
-    private final Map<String, Position> http1; // upstreams that speak HTTP/1.1 only
 
     /** Where each match was first written, by the listener, hostname and conditions that make it what it is. */
     private final Map<List<Object>, Position> seen = new HashMap<>();
 
-    private RouteChecks(Scope scope, List<String> listeners, List<UpstreamConfig> upstreams) {
+    private RouteChecks(Scope scope, List<String> listeners) {
         this.scope = scope;
         this.listeners = listeners;
-        this.http1 = new HashMap<>();
-        for (UpstreamConfig upstream : upstreams) {
-            if (!upstream.protocols().mayBeHttp2()) {
-                http1.put(upstream.name(), upstream.position());
-            }
-        }
     }
 
     static void run(GatewayConfig config, Scope scope) {
@@ -63,32 +47,17 @@ final class RouteChecks {
                         .filter(ListenerConfig::isHttp)
                         .map(ListenerConfig::name)
                         .distinct()
-                        .toList(),
-                config.upstreams());
+                        .toList());
         for (RouteConfig route : config.routes()) {
             checks.names(route);
             checks.evaded(route);
             for (RuleConfig rule : route.rules()) {
                 checks.destination(rule);
                 if (rule.timeouts().tunnel() == null) {
-                    checks.filters(rule);
-                    checks.bodyLimits(config, route, rule);
+                    checks.filters(new RuleSite(config, route, rule, scope));
                     rule.matches().forEach(match -> checks.overlap(route, match));
                 }
             }
-        }
-    }
-
-    /** Calls of gRPC need HTTP/2. */
-    private void calls(ExternalAuthConfig auth) {
-        Position server = auth.isGrpc() ? http1.get(auth.backendRef().name()) : null;
-        if (server != null) {
-            scope.problems.error(
-                    scope.at(auth.backendRef(), "name"),
-                    "protocol: GRPC needs HTTP/2, and the upstream '"
-                            + auth.backendRef().name() + "' in line "
-                            + server.line()
-                            + " speaks HTTP/1.1: write protocol: h2c (cleartext) or protocol: h2 (with tls) there");
         }
     }
 
@@ -113,85 +82,27 @@ final class RouteChecks {
         }
     }
 
-    private void filters(RuleConfig rule) {
+    private void filters(RuleSite site) {
+        RuleConfig rule = site.rule();
         FilterConfig answering = null;
-        Map<String, FilterConfig> single = new HashMap<>();
+        Set<String> types = new HashSet<>();
         for (FilterConfig filter : rule.filters()) {
-            if (answering != null && !editsAnswers(filter) && !FilterTypes.runsBefore(filter, answering)) {
+            if (answering != null && !filter.editsAnswers() && !FilterTypes.runsBefore(filter, answering)) {
                 scope.problems.warning(
                         filter.position(),
                         "no request reaches this filter: " + answering.type() + " answers before it");
             }
-            if (!filter.isRepeatable() && single.put(filter.type(), filter) != null) {
+            if (!types.add(filter.type()) && !filter.isRepeatable()) {
                 scope.problems.error(
                         filter.position(), "a rule has one " + filter.type() + " filter: merge this into the other");
             }
-            forms(rule, filter);
             prefixes(rule, filter);
-            if (filter instanceof ExternalAuthConfig auth) {
-                calls(auth);
-            }
-            if (filter instanceof RequestMirrorConfig mirror) {
-                twice(rule, mirror);
-            }
-            if (filter instanceof Cors) {
-                preflights(rule, filter);
-            }
-            ShownCredentials shown = filter.credentials();
-            if (shown != null) {
-                apart(rule, filter, shown);
-            }
-            if (filter instanceof RateLimitConfig limits) {
-                identities(rule, limits);
-                limits.limits().stream().flatMap(limit -> limit.key().stream()).forEach(part -> {
-                    taken(rule, part);
-                    claimed(rule, part);
-                });
-            }
+            FilterTypes.check(filter, site);
             if (filter.answer() != 0 && answering == null) {
                 answering = filter;
             }
         }
-        FilterConfig rewrite = single.get("URLRewrite");
-        if (rewrite != null && answering instanceof RequestRedirect) {
-            scope.problems.error(
-                    rewrite.position(),
-                    "a rule cannot have both URLRewrite and RequestRedirect: give the redirect its own path");
-        }
         answered(rule, answering);
-    }
-
-    /** Two requests for one may do harm, such as two orders. */
-    private void twice(RuleConfig rule, RequestMirrorConfig mirror) {
-        String name = mirror.backendRef().name();
-        if (rule.forwarding().backendRefs().stream().anyMatch(ref -> ref.name().equals(name))) {
-            scope.problems.warning(
-                    mirror.backendRef().position(),
-                    "upstream '" + name + "' also serves the rule, so it gets requests twice: name another upstream");
-        }
-    }
-
-    private void preflights(RuleConfig rule, FilterConfig filter) {
-        if (rule.matches().stream()
-                .allMatch(match -> match.method() != null && !match.method().equals("OPTIONS"))) {
-            scope.problems.warning(
-                    filter.position(),
-                    "browsers ask by OPTIONS first, which no match of this rule takes: add one with 'method: OPTIONS'");
-        }
-    }
-
-    /** No request can show two kinds of credentials in one place. */
-    private void apart(RuleConfig rule, FilterConfig filter, ShownCredentials shown) {
-        for (FilterConfig other : rule.filters()) {
-            ShownCredentials taken =
-                    filter instanceof JwtConfig && !(other instanceof JwtConfig) ? other.credentials() : null;
-            if (taken != null && taken.isAt(shown.place(), shown.name())) {
-                scope.problems.error(
-                        filter.position(),
-                        other.type() + " expects other credentials in the same place, " + shown.name()
-                                + ": write another header, queryParameter or cookie");
-            }
-        }
     }
 
     private void answered(RuleConfig rule, @Nullable FilterConfig answering) {
@@ -205,86 +116,6 @@ final class RouteChecks {
             scope.problems.error(
                     scope.at(rule, "backendRefs"),
                     "a rule needs 'backendRefs', or a filter that answers: RequestRedirect or DirectResponse");
-        }
-    }
-
-    /** The limit of a listener is looked at before the route is found, so no rule can allow more. */
-    private void bodyLimits(GatewayConfig config, RouteConfig route, RuleConfig rule) {
-        for (FilterConfig filter : rule.filters()) {
-            if (filter instanceof BodyLimit limit) {
-                config.listeners().stream()
-                        .filter(listener -> listener.isHttp() && route.appliesTo(listener))
-                        .filter(listener -> listener.limits().maxBody() > 0
-                                && listener.limits().maxBody() <= limit.maxBytes())
-                        .findFirst()
-                        .ifPresent(listener -> scope.problems.warning(
-                                limit.position(),
-                                "maxBytes: listener '" + listener.name() + "' allows no more than "
-                                        + Sizes.print(listener.limits().maxBody()) + " (limits.maxBody)"));
-            }
-        }
-    }
-
-    private void identities(RuleConfig rule, RateLimitConfig filter) {
-        if (rule.filters().stream().anyMatch(FilterConfig::identifies)) {
-            return;
-        }
-        filter.limits().stream()
-                .flatMap(limit -> limit.key().stream())
-                .filter(RateLimitConfig.KeyPart::identity)
-                .forEach(part -> scope.problems.warning(
-                        part.position(), "no filter of the rule tells who the client is: all requests count together"));
-    }
-
-    private static boolean isAt(ShownCredentials shown, RateLimitConfig.KeyPart part) {
-        return shown.isAt(KeyPlace.HEADER, part.header())
-                || shown.isAt(KeyPlace.QUERY_PARAMETER, part.queryParameter())
-                || shown.isAt(KeyPlace.COOKIE, part.cookie());
-    }
-
-    /** A part of a key that an earlier filter takes out of the request is missing in every request. */
-    private void taken(RuleConfig rule, RateLimitConfig.KeyPart part) {
-        for (FilterConfig filter : rule.filters()) {
-            ShownCredentials shown = filter.credentials();
-            if (shown != null && shown.removed() && isAt(shown, part)) {
-                scope.problems.error(
-                        part.position(),
-                        filter.type() + " removes the " + part.summary() + " before: write 'identity: true'");
-            }
-        }
-    }
-
-    /** A claim that no filter of the rule verifies could only be what a client says. */
-    private void claimed(RuleConfig rule, RateLimitConfig.KeyPart part) {
-        if (part.claim() != null && rule.filters().stream().noneMatch(RouteChecks::verifiesClaims)) {
-            scope.problems.error(
-                    scope.at(part, "claim"),
-                    "no request has claims without a token: add the filter JWT to this rule, or write another key");
-        }
-    }
-
-    private static boolean verifiesClaims(FilterConfig filter) {
-        return filter instanceof JwtConfig
-                || filter instanceof UncheckedFilterConfig
-                || (filter instanceof PluginFilterConfig && filter.identifies());
-    }
-
-    /** Whether it also edits what other filters of its rule answer. */
-    private static boolean editsAnswers(FilterConfig filter) {
-        return filter instanceof FilterConfig.ResponseHeaderModifier headers && headers.always();
-    }
-
-    /** A new path is made of the normal form, so nothing of another form would be left. */
-    private void forms(RuleConfig rule, FilterConfig filter) {
-        PathRewrite path = filter.rewrite();
-        RuleConfig.Forwarding forwarding = rule.forwarding();
-        if (path != null
-                && filter instanceof FilterConfig.UrlRewrite
-                && !(forwarding.normalizePath() && forwarding.mergeSlashes())) {
-            scope.problems.error(
-                    path.position(),
-                    "URLRewrite changes the normal form of the path, so it has no meaning with "
-                            + (forwarding.normalizePath() ? "mergeSlashes" : "normalizePath") + ": false");
         }
     }
 

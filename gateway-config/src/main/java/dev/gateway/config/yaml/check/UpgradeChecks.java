@@ -1,6 +1,5 @@
 package dev.gateway.config.yaml.check;
 
-import dev.gateway.config.BodyConfig.BodyLimit;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
@@ -124,7 +123,7 @@ final class UpgradeChecks {
     private static @Nullable FilterConfig protection(RouteConfig route) {
         return route.rules().stream()
                 .flatMap(rule -> rule.filters().stream())
-                .filter(filter -> filter.guards() && !(filter instanceof BodyLimit))
+                .filter(FilterConfig::protects)
                 .findFirst()
                 .orElse(null);
     }

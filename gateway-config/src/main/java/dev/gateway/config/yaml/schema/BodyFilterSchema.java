@@ -12,6 +12,7 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.format.Sizes;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -173,5 +174,17 @@ final class BodyFilterSchema {
         if (bytes == 0 && v.has(key) && v.isReadable(key, Types.SIZE)) {
             v.error(v.at(key), key + ": expected at least 1B");
         }
+    }
+
+    /** The limit of a listener is checked before the route is found, so no rule can allow more. */
+    static void check(BodyLimit filter, RuleSite site) {
+        site.listeners().stream()
+                .filter(listener ->
+                        listener.limits().maxBody() > 0 && listener.limits().maxBody() <= filter.maxBytes())
+                .findFirst()
+                .ifPresent(listener -> site.warning(
+                        filter.position(),
+                        "maxBytes: listener '" + listener.name() + "' allows no more than "
+                                + Sizes.print(listener.limits().maxBody()) + " (limits.maxBody)"));
     }
 }

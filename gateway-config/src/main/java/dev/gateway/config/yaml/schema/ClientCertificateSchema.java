@@ -6,6 +6,8 @@ import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ClientCertificateConfig.Name;
 import dev.gateway.config.ClientCertificateConfig.NameKind;
 import dev.gateway.config.ClientCertificateConfig.Part;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.TlsConfig;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
@@ -179,5 +181,40 @@ final class ClientCertificateSchema {
         }
         int at = text.indexOf('@');
         return text.substring(0, at) + text.substring(at).toLowerCase(Locale.ROOT);
+    }
+
+    /** Listeners ask for client certificates only if they are told to. */
+    static void check(ClientCertificateConfig filter, RuleSite site) {
+        List<ListenerConfig> listeners = site.listeners();
+        List<ListenerConfig> without =
+                listeners.stream().filter(listener -> !asks(listener)).toList();
+        boolean none = without.size() == listeners.size();
+        if (without.isEmpty() || (!none && !filter.required())) {
+            return;
+        }
+        ListenerConfig first = without.get(0);
+        String message = "listener '" + first.name() + "' (line "
+                + first.position().line() + ") "
+                + (first.protocols().tls() == null
+                        ? "has no TLS, and so no client certificates: "
+                        : "does not ask for client certificates: ")
+                + (filter.required() ? "this filter refuses all its requests" : "this filter does nothing there")
+                + "; "
+                + (first.protocols().tls() == null
+                        ? "write protocol HTTPS with tls: {clientAuth: optional, caFile: …}, or name another listener in"
+                                + " parentRefs"
+                        : "add clientAuth: optional and caFile to its tls");
+        if (none && filter.required()) {
+            site.error(filter.position(), message);
+        } else {
+            site.warning(filter.position(), message);
+        }
+    }
+
+    private static boolean asks(ListenerConfig listener) {
+        TlsConfig tls = listener.protocols().tls();
+        return tls == null
+                ? listener.protocols().protocol() == ListenerConfig.Protocol.HTTPS // whose tls was reported
+                : tls.clients().auth() != TlsConfig.ClientAuth.NONE;
     }
 }

@@ -136,4 +136,14 @@ final class CorsSchema {
         int path = text.indexOf('/', text.indexOf("://") + 3);
         return path < 0 ? "" : ": an origin has no path, write '" + MessageText.shorten(text.substring(0, path)) + "'";
     }
+
+    /** Browsers ask by OPTIONS before they send what they want to. */
+    static void check(Cors filter, RuleSite site) {
+        if (site.rule().matches().stream()
+                .allMatch(match -> match.method() != null && !match.method().equals("OPTIONS"))) {
+            site.warning(
+                    filter.position(),
+                    "browsers ask by OPTIONS first, which no match of this rule takes: add one with 'method: OPTIONS'");
+        }
+    }
 }

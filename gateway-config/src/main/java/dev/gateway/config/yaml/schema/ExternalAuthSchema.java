@@ -284,4 +284,24 @@ final class ExternalAuthSchema {
             }
         }
     }
+
+    /** Calls of gRPC need HTTP/2, and a time limit must be within that of the request. */
+    static void check(ExternalAuthConfig filter, RuleSite site) {
+        String name = filter.backendRef().name();
+        if (filter.isGrpc()) {
+            site.config().upstreams().stream()
+                    .filter(upstream -> upstream.name().equals(name)
+                            && !upstream.protocols().mayBeHttp2())
+                    .reduce((first, last) -> last)
+                    .ifPresent(
+                            upstream -> site.error(
+                                    site.scope().at(filter.backendRef(), "name"),
+                                    "protocol: GRPC needs HTTP/2, and the upstream '" + name + "' in line "
+                                            + upstream.position().line()
+                                            + " speaks HTTP/1.1: write protocol: h2c (cleartext) or protocol: h2 (with tls) there"));
+        }
+        if (site.scope().wrote(filter, "externalAuth", "timeout")) {
+            site.includedInRequest(site.scope().at(filter, "externalAuth", "timeout"), "timeout", filter.timeout());
+        }
+    }
 }

@@ -3,7 +3,6 @@ package dev.gateway.config.yaml.schema;
 import static java.util.Map.entry;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.FilterConfig.UrlRewrite;
 import dev.gateway.config.Position;
 import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.config.yaml.type.ForeignType;
@@ -73,6 +72,9 @@ final class FilterSchema {
 
     private FilterSchema() {}
 
+    /** A filter without settings that could be read, which was reported. */
+    private record Unread(Position position) implements FilterConfig {}
+
     /** Returns what a filter is that may have one of these types. */
     static Type<FilterConfig> filter(FilterTypes types) {
         ObjectType<FilterConfig> known = known(types);
@@ -122,8 +124,7 @@ final class FilterSchema {
                             .map(reader -> reader.read(v))
                             .filter(Objects::nonNull)
                             .findFirst()
-                            .orElseGet(
-                                    () -> new UrlRewrite(v.position(), null, null)); // reported, and used for nothing
+                            .orElseGet(() -> new Unread(v.position()));
                 });
     }
 

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * @param key holds the settings
  * @param record what is made of them
  * @param settings how they are read
+ * @param maker makes the record of its position and its settings
+ * @param written returns the settings of a record
+ * @param check of each filter in its rule
  */
 record FilterType<C extends FilterConfig, S>(
         String name,
@@ -24,10 +27,34 @@ record FilterType<C extends FilterConfig, S>(
         Class<C> record,
         Type<S> settings,
         BiFunction<Position, S, C> maker,
-        Function<C, S> written) {
+        Function<C, S> written,
+        FilterCheck<C> check) {
+    /** Makes a type without a check. */
+    FilterType(
+            String name,
+            String key,
+            Class<C> record,
+            Type<S> settings,
+            BiFunction<Position, S, C> maker,
+            Function<C, S> written) {
+        this(name, key, record, settings, maker, written, (filter, site) -> {});
+    }
+
     /** Makes a type whose settings are its record. */
     static <C extends FilterConfig> FilterType<C, C> of(String name, String key, Class<C> record, Type<C> settings) {
         return new FilterType<>(name, key, record, settings, (position, config) -> config, config -> config);
+    }
+
+    /** Returns the same type with a check of its filters. */
+    FilterType<C, S> checkedBy(FilterCheck<C> how) {
+        return new FilterType<>(name, key, record, settings, maker, written, how);
+    }
+
+    /** Checks a filter if it is of this type. */
+    void check(FilterConfig filter, RuleSite site) {
+        if (record.isInstance(filter)) {
+            check.check(record.cast(filter), site);
+        }
     }
 
     /** Declares the key of the settings; returns what reads it, and returns null if it is not there. */

@@ -41,18 +41,22 @@ public final class FilterTypes {
     public static final FilterTypes BUILT_IN = new FilterTypes(List.of(
             FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES),
             FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS),
-            FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS),
+            FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS).checkedBy(CorsSchema::check),
             FilterType.of(
-                    "ClientCertificate",
-                    "clientCertificate",
-                    ClientCertificateConfig.class,
-                    ClientCertificateSchema.CLIENT_CERTIFICATE),
+                            "ClientCertificate",
+                            "clientCertificate",
+                            ClientCertificateConfig.class,
+                            ClientCertificateSchema.CLIENT_CERTIFICATE)
+                    .checkedBy(ClientCertificateSchema::check),
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC),
             FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY),
-            FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT),
-            FilterType.of("ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH),
-            FilterType.of("RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT),
-            FilterType.of("BodyLimit", "bodyLimit", BodyLimit.class, BodyFilterSchema.LIMIT),
+            FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT).checkedBy(JwtSchema::check),
+            FilterType.of("ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH)
+                    .checkedBy(ExternalAuthSchema::check),
+            FilterType.of("RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT)
+                    .checkedBy(RateLimitSchema::check),
+            FilterType.of("BodyLimit", "bodyLimit", BodyLimit.class, BodyFilterSchema.LIMIT)
+                    .checkedBy(BodyFilterSchema::check),
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
             FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),
             FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION),
@@ -64,9 +68,14 @@ public final class FilterTypes {
                     HeaderEditsSchema.EDITS,
                     RequestHeaderModifier::new,
                     RequestHeaderModifier::edits),
-            FilterType.of("URLRewrite", "urlRewrite", UrlRewrite.class, RewriteSchema.REWRITE),
+            FilterType.of("URLRewrite", "urlRewrite", UrlRewrite.class, RewriteSchema.REWRITE)
+                    .checkedBy(RewriteSchema::check),
             FilterType.of(
-                    "RequestMirror", "requestMirror", RequestMirrorConfig.class, RequestMirrorSchema.REQUEST_MIRROR),
+                            "RequestMirror",
+                            "requestMirror",
+                            RequestMirrorConfig.class,
+                            RequestMirrorSchema.REQUEST_MIRROR)
+                    .checkedBy(RequestMirrorSchema::check),
             FilterType.of(
                     "ResponseHeaderModifier",
                     "responseHeaderModifier",
@@ -157,6 +166,11 @@ public final class FilterTypes {
                     "the filter type '" + type + "' needs another name: the gateway has this one itself");
         }
         return key;
+    }
+
+    /** Checks a filter of the gateway itself in its rule. */
+    public static void check(FilterConfig filter, RuleSite site) {
+        BUILT_IN.all.forEach(type -> type.check(filter, site));
     }
 
     /** Whether requests pass one filter before another, wherever a rule has them. */

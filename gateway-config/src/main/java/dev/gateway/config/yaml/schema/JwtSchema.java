@@ -1,10 +1,12 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.FilterConfig;
 import dev.gateway.config.JwkSetFile;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.JwtConfig.ClaimHeader;
 import dev.gateway.config.JwtConfig.RequiredClaim;
 import dev.gateway.config.KeyPlace;
+import dev.gateway.config.ShownCredentials;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
@@ -20,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -334,6 +337,38 @@ final class JwtSchema {
                         "duplicate " + key + ": first written in line "
                                 + v.at(other, key).line());
             }
+        }
+    }
+
+    /** No request can show two kinds of credentials in one place, and each key server is trusted for one reason. */
+    static void check(JwtConfig filter, RuleSite site) {
+        ShownCredentials shown = filter.credentials();
+        for (FilterConfig other : site.rule().filters()) {
+            ShownCredentials taken = other instanceof JwtConfig ? null : other.credentials();
+            if (taken != null && taken.isAt(shown.place(), shown.name())) {
+                site.error(
+                        filter.position(),
+                        other.type() + " expects other credentials in the same place, " + shown.name()
+                                + ": write another header, queryParameter or cookie");
+            }
+        }
+        filter.providers().forEach(provider -> sameServer(provider, site));
+    }
+
+    private static void sameServer(JwtConfig.Provider provider, RuleSite site) {
+        if (!site.scope().wrote(provider, "jwksUrl")) {
+            return;
+        }
+        JwtConfig.Provider first = site.everywhere(JwtConfig.class)
+                .flatMap(each -> each.providers().stream())
+                .filter(each -> site.scope().wrote(each, "jwksUrl") && Objects.equals(each.origin(), provider.origin()))
+                .findFirst()
+                .orElse(provider);
+        if (!Objects.equals(provider.caFile(), first.caFile())) {
+            site.error(
+                    provider.position(),
+                    "the provider in line " + first.position().line()
+                            + " has another caFile for the same server: write the same one, or the same lack of it");
         }
     }
 }

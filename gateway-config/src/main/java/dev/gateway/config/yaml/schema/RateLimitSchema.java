@@ -1,10 +1,13 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.KeyPlace;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RateLimitConfig.KeyPart;
 import dev.gateway.config.RateLimitConfig.Limit;
 import dev.gateway.config.RateLimitConfig.Rate;
 import dev.gateway.config.RateLimitConfig.Unit;
+import dev.gateway.config.ShownCredentials;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -254,5 +257,45 @@ final class RateLimitSchema {
             v.error(v.at("bytes"), "bytes: expected at most " + (MOST_BYTES_IN_SECOND >> 30) + "GiB in a second");
         }
         return new Rate(Unit.BYTES, bytes, interval, bytes);
+    }
+
+    /** What it counts by must be in requests, and be what clients cannot make up. */
+    static void check(RateLimitConfig filter, RuleSite site) {
+        boolean identified = site.rule().filters().stream().anyMatch(FilterConfig::identifies);
+        filter.limits().stream().flatMap(limit -> limit.key().stream()).forEach(part -> {
+            if (part.identity() && !identified) {
+                site.warning(
+                        part.position(), "no filter of the rule tells who the client is: all requests count together");
+            }
+            removed(part, site);
+            claimed(part, site);
+        });
+    }
+
+    /** A part of a key that an earlier filter takes out of the request is missing in every request. */
+    private static void removed(RateLimitConfig.KeyPart part, RuleSite site) {
+        for (FilterConfig other : site.rule().filters()) {
+            ShownCredentials shown = other.credentials();
+            if (shown != null && shown.removed() && isAt(shown, part)) {
+                site.error(
+                        part.position(),
+                        other.type() + " removes the " + part.summary() + " before: write 'identity: true'");
+            }
+        }
+    }
+
+    private static boolean isAt(ShownCredentials shown, RateLimitConfig.KeyPart part) {
+        return shown.isAt(KeyPlace.HEADER, part.header())
+                || shown.isAt(KeyPlace.QUERY_PARAMETER, part.queryParameter())
+                || shown.isAt(KeyPlace.COOKIE, part.cookie());
+    }
+
+    /** A claim that no filter of the rule verifies could only be what a client says. */
+    private static void claimed(RateLimitConfig.KeyPart part, RuleSite site) {
+        if (part.claim() != null && site.rule().filters().stream().noneMatch(FilterConfig::verifiesClaims)) {
+            site.error(
+                    site.scope().at(part, "claim"),
+                    "no request has claims without a token: add the filter JWT to this rule, or write another key");
+        }
     }
 }

@@ -86,4 +86,15 @@ final class RequestMirrorSchema {
                 + percent.movePointRight(decimals).toBigInteger() + ", denominator: "
                 + BigDecimal.valueOf(ALL).movePointRight(decimals).toBigInteger() + "}";
     }
+
+    /** Two requests for one may do harm, such as two orders. */
+    static void check(RequestMirrorConfig filter, RuleSite site) {
+        String name = filter.backendRef().name();
+        if (site.rule().forwarding().backendRefs().stream()
+                .anyMatch(ref -> ref.name().equals(name))) {
+            site.warning(
+                    filter.backendRef().position(),
+                    "upstream '" + name + "' also serves the rule, so it gets requests twice: name another upstream");
+        }
+    }
 }

@@ -6,6 +6,7 @@ import dev.gateway.config.FilterConfig.PathRewrite;
 import dev.gateway.config.FilterConfig.PathRewriteType;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.FilterConfig.UrlRewrite;
+import dev.gateway.config.RuleConfig;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
@@ -141,5 +142,26 @@ final class RewriteSchema {
                             + MessageText.quote(text));
                 },
                 code -> code);
+    }
+
+    /** A new path is made of the normal form, and of the only path there is. */
+    static void check(UrlRewrite filter, RuleSite site) {
+        PathRewrite path = filter.path();
+        RuleConfig.Forwarding forwarding = site.rule().forwarding();
+        if (path != null && !(forwarding.normalizePath() && forwarding.mergeSlashes())) {
+            site.error(
+                    path.position(),
+                    "URLRewrite changes the normal form of the path, so it has no meaning with "
+                            + (forwarding.normalizePath() ? "mergeSlashes" : "normalizePath") + ": false");
+        }
+        boolean redirects = site.rule().filters().stream()
+                .filter(each -> each.answer() != 0)
+                .limit(1)
+                .anyMatch(RequestRedirect.class::isInstance);
+        if (redirects) {
+            site.error(
+                    filter.position(),
+                    "a rule cannot have both URLRewrite and RequestRedirect: give the redirect its own path");
+        }
     }
 }
