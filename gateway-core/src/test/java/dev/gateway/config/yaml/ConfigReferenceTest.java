@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ConfigReferenceTest {
     private static final Path PAGE = Path.of("../docs/reference/configuration.md");
     private static final Path SOURCES = Path.of("src/test/reference");
-    private static final String REWRITE = "mvn -q -pl gateway-config test -Dtest=ConfigReferenceTest -Dreference=write";
+    private static final String REWRITE = "bin/test ConfigReferenceTest -- -Dreference=write";
 
     private static JsonNode schema() throws IOException {
         return new ObjectMapper().readTree(ConfigSchema.json());
