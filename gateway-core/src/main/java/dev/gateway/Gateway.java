@@ -3,7 +3,7 @@ package dev.gateway;
 import dev.gateway.admin.AdminPages;
 import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.assembly.ActiveConfig;
-import dev.gateway.assembly.FilterStates;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.observe.meters.GatewayMeters;

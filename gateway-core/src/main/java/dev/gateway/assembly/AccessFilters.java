@@ -1,5 +1,9 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.AccessConfig;
 import dev.gateway.config.AddressFile;
 import dev.gateway.config.ClientCertificateConfig;
@@ -105,9 +109,9 @@ final class AccessFilters {
 
     private static AccountState accounts(Position position, Path usersFile, FilterSite site) throws StartException {
         try {
-            return new AccountState(new UserAccounts(usersFile, site.work()));
+            return new AccountState(new UserAccounts(usersFile, AuthWork.of(site.services())));
         } catch (AuthFileException e) {
-            throw Conversions.failure(position, e);
+            throw StartException.at(position, e);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.GatewayConfig;

@@ -1,5 +1,7 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.BodyConfig;
 import dev.gateway.config.Position;
 import dev.gateway.filter.Filter;

@@ -4,8 +4,7 @@ import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.files.InputFile;
-import dev.gateway.filter.FilterOrder;
-import dev.gateway.filter.FilterOrder.Placed;
+import dev.gateway.filter.Filter;
 import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.format.AccountFile;
@@ -87,7 +86,7 @@ public final class ConnectAssembly {
         try {
             return new ConnectAssembly(config, state).entry();
         } catch (IOException | AuthFileException | IllegalArgumentException e) {
-            throw Conversions.failure(config.position(), e);
+            throw StartException.at(config.position(), e);
         }
     }
 
@@ -106,7 +105,7 @@ public final class ConnectAssembly {
         Policies policies = policies();
         Route route = new Route(
                 config.name(),
-                FilterOrder.inOrder(filters(policies)),
+                filters(policies),
                 Route.Forwarding.to(client -> way(policies.of(client)).upstream),
                 new Route.Timeouts(
                         0,
@@ -139,34 +138,34 @@ public final class ConnectAssembly {
         return new ConnectEntry.Page(new AsciiString(config.pac().path()), new Router.Match(route, 0));
     }
 
-    private List<Placed> filters(Policies policies) throws AuthFileException {
-        List<Placed> filters = new ArrayList<>();
+    /** Returns the filters of an entry in the order in which they run, each with the reason for its place. */
+    private List<Filter> filters(Policies policies) throws AuthFileException {
+        List<Filter> filters = new ArrayList<>();
         ConnectConfig.Auth auth = config.auth();
         if (auth != null) {
             ProxyAuthentication.Settings settings = new ProxyAuthentication.Settings(
                     auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
             login = new ProxyAuthentication(settings, state.work());
-            filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, login));
+            // First: what follows may depend on who the client is, and strangers learn nothing from its answers.
+            filters.add(login);
         }
-        filters.add(new Placed(FilterOrder.LOOP_GUARD, new ViaLoopDetector(state.ofEntry(config.name()))));
-        filters.add(new Placed(
-                FilterOrder.CONNECT_RULES,
-                new ConnectRules(
-                        policies,
-                        policy -> way(policy).addresses,
-                        tally,
-                        config.rules().audit())));
+        // Before the rules, which have let the same request pass before.
+        filters.add(new ViaLoopDetector(state.ofEntry(config.name())));
+        // Who may reach what; a refused request takes no place among the tunnels.
+        filters.add(new ConnectRules(
+                policies,
+                policy -> way(policy).addresses,
+                tally,
+                config.rules().audit()));
         ConnectConfig.Limits limits = config.rules().limits();
-        filters.add(new Placed(
-                FilterOrder.TUNNEL_LIMITS,
-                new TunnelLimits(
-                        new TunnelLimits.Settings(
-                                limits.maxTunnels(), limits.maxTunnelsPerClient(), limits.maxTunnelsPerIdentity()),
-                        policies,
-                        tally.tunnels())));
-        filters.add(new Placed(
-                FilterOrder.SNI_CHECK,
-                new SniCheck(policies, tally, config.rules().audit())));
+        // After all that refuses requests for other reasons, so that only what goes upstream is counted.
+        filters.add(new TunnelLimits(
+                new TunnelLimits.Settings(
+                        limits.maxTunnels(), limits.maxTunnelsPerClient(), limits.maxTunnelsPerIdentity()),
+                policies,
+                tally.tunnels()));
+        // Looks at bytes, not at the head, so its place matters least.
+        filters.add(new SniCheck(policies, tally, config.rules().audit()));
         return filters;
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.SharedServices;
 import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.jwks.KeyClient;
 import dev.gateway.observe.metrics.Denials;
@@ -17,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /** What filters and connect sections of all generations share: threads, what is counted, and where this gateway listens. */
 public final class ConnectShared {
-    private final AuthWork work = new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
+    private final SharedServices services = new SharedServices();
+    private final AuthWork work = AuthWork.of(services);
     private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
     private final AdminKeptOut adminKeptOut = new AdminKeptOut(own);
-    private final KeyClient keys;
     private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();
     private final Map<String, ViaSignature> signatures = new ConcurrentHashMap<>();
 
@@ -30,15 +31,15 @@ public final class ConnectShared {
      * @param keys makes sets of keys that are fetched
      */
     public ConnectShared(KeyClient keys) {
-        this.keys = keys;
+        services.provide(KeyClient.class, keys);
     }
 
     AuthWork work() {
         return work;
     }
 
-    KeyClient keys() {
-        return keys;
+    SharedServices services() {
+        return services;
     }
 
     /** Returns what keeps upstreams from leading to the admin listener. */

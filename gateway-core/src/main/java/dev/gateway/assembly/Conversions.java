@@ -2,13 +2,10 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.OverloadConfig;
-import dev.gateway.config.Position;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.config.TunnelTimeouts;
-import dev.gateway.files.FileFault;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.overload.OverloadSettings;
-import dev.gateway.process.StartException;
 import dev.gateway.route.Route;
 import java.time.Duration;
 import java.util.Arrays;
@@ -45,11 +42,6 @@ public final class Conversions {
                 config.openFiles(),
                 millis(config.lag()),
                 config.requestsInFlight());
-    }
-
-    /** Returns why a start fails, with the place in the file that it comes from. */
-    public static StartException failure(Position position, Exception cause) {
-        return new StartException(position + ": " + FileFault.message(cause), cause);
     }
 
     /** Returns the versions of TLS from the oldest to the newest, both included. */

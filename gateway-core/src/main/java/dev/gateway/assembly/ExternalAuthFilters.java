@@ -1,5 +1,7 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.ExternalAuthConfig.GrpcQuestion;
 import dev.gateway.config.ExternalAuthConfig.HttpQuestion;

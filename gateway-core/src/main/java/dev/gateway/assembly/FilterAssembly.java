@@ -1,11 +1,15 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
+import dev.gateway.config.PluginFilterConfig;
+import dev.gateway.config.UncheckedFilterConfig;
+import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.filter.Filter;
-import dev.gateway.filter.FilterOrder.Placed;
 import dev.gateway.filter.rewrite.ErrorPages;
 import dev.gateway.process.StartException;
 import dev.gateway.upstream.Upstream;
@@ -14,12 +18,30 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
-/** Filter factory: turns configured filters into those that requests pass, by the table of {@link FilterTypes}. */
+/** Filter factory: turns configured filters into those that requests pass, by the list of {@link BuiltInFilters}. */
 public final class FilterAssembly {
     private final FilterStates.Prepared states;
     private final ConnectShared shared;
     private final Map<String, Upstream> upstreams;
     private final boolean timed;
+
+    /**
+     * A filter, and where it runs.
+     *
+     * @param order its place in the order of {@link BuiltInFilters}
+     */
+    record Placed(int order, Filter filter) {
+        /** After all others. */
+        static final int LAST = Integer.MAX_VALUE;
+
+        /** Returns the filters in the order in which they run. */
+        static List<Filter> inOrder(List<Placed> filters) {
+            return filters.stream()
+                    .sorted(Comparator.comparingInt(Placed::order))
+                    .map(Placed::filter)
+                    .toList();
+        }
+    }
 
     /**
      * Makes one.
@@ -43,14 +65,20 @@ public final class FilterAssembly {
      * @param name what logs and metrics call the rule
      */
     List<Placed> all(String name, RuleConfig rule) throws StartException {
-        FilterSite site = new FilterSite(name, states, shared.work(), shared.keys(), limitClaims(rule), upstreams);
+        FilterSite site = new FilterSite(name, states, shared.services(), limitClaims(rule), upstreams);
         List<Placed> filters = new ArrayList<>();
         for (FilterConfig config : rule.filters()) {
-            FilterType<?> type = FilterTypes.of(config);
-            Filter filter = type.make(config, site);
-            filters.add(new Placed(type.place(), timed ? FilterTimings.timed(filter, config.type(), states) : filter));
+            Filter filter = create(config, site);
+            filters.add(new Placed(
+                    FilterTypes.order(config), timed ? FilterTimings.timed(filter, config.type(), states) : filter));
         }
         return filters;
+    }
+
+    private static Filter create(FilterConfig config, FilterSite site) throws StartException {
+        return config instanceof PluginFilterConfig || config instanceof UncheckedFilterConfig
+                ? PluginFilters.create(config)
+                : BuiltInFilters.create(config, site);
     }
 
     private static List<String> limitClaims(RuleConfig rule) {
@@ -73,7 +101,7 @@ public final class FilterAssembly {
     /** Returns the filters of a rule in the order in which they see requests. */
     public static List<FilterConfig> inOrder(List<FilterConfig> filters) {
         List<FilterConfig> sorted = new ArrayList<>(filters);
-        sorted.sort(Comparator.comparing(each -> FilterTypes.of(each).place()));
+        sorted.sort(Comparator.comparingInt(FilterTypes::order));
         return sorted;
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.timing.FilterTimes;
 import dev.gateway.filter.timing.TimedFilter;

@@ -1,5 +1,6 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.HedgeConfig;
 import dev.gateway.message.Method;
 import dev.gateway.process.StartException;

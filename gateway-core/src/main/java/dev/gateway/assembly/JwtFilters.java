@@ -1,5 +1,8 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterFile;
 import dev.gateway.config.JwkSetFile;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.JwtConfig.ClaimHeader;
@@ -33,7 +36,7 @@ final class JwtFilters {
             keys.add(keys(provider, config, site));
         }
         JwtTokens tokens = site.states()
-                .get(new Tokens(rules, keys), JwtTokens.class, () -> new JwtTokens(rules, keys, site.work()));
+                .get(new Tokens(rules, keys), JwtTokens.class, () -> new JwtTokens(rules, keys, AuthWork.of(site.services())));
         Jwt.Settings settings = new Jwt.Settings(
                 AccessFilters.place(config.place(), config.name()),
                 config.forwardToken(),

@@ -1,5 +1,9 @@
 package dev.gateway.assembly;
 
+import dev.gateway.jwks.KeyClient;
+import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.Position;
 import dev.gateway.jwks.KeyLocation;
@@ -135,10 +139,10 @@ public final class KeySets {
                 .get(
                         key,
                         () -> new Fetched(
-                                site.keys()
+                                site.services().get(KeyClient.class)
                                         .keys(
                                                 new KeyLocation(url, upstream, path(parsed)),
-                                                site.work().files()),
+                                                AuthWork.of(site.services()).files()),
                                 provider.position()));
         site.states().onUse(key, () -> fetched.use(provider.position()));
         return fetched.keys;

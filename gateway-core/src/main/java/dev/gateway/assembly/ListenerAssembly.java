@@ -1,5 +1,6 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterStates;
 import dev.gateway.admin.AdminAccess;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.BindConfig;
@@ -178,7 +179,7 @@ public final class ListenerAssembly {
             try {
                 certificates.add(SelfSigned.in(config.certificates().selfSignedDirectory()));
             } catch (IOException | GeneralSecurityException e) {
-                throw Conversions.failure(config.position(), e);
+                throw StartException.at(config.position(), e);
             }
         }
         List<String> versions = Conversions.versions(

@@ -1,5 +1,7 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.RequestMirrorConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.MirrorResult;

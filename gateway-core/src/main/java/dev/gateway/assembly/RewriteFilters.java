@@ -1,5 +1,7 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterFile;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.HeaderValueFile;
 import dev.gateway.filter.Filter;

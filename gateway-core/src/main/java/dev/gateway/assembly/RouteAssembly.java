@@ -1,12 +1,13 @@
 package dev.gateway.assembly;
 
+import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.FilterConfig;
+import dev.gateway.assembly.FilterAssembly.Placed;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.TunnelTimeouts;
-import dev.gateway.filter.FilterOrder;
-import dev.gateway.filter.FilterOrder.Placed;
 import dev.gateway.filter.rewrite.DirectResponse;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
@@ -72,7 +73,7 @@ public final class RouteAssembly {
                         }
                     }
                 } catch (IllegalArgumentException e) {
-                    throw Conversions.failure(rule.position(), e);
+                    throw StartException.at(rule.position(), e);
                 }
             }
         }
@@ -109,13 +110,14 @@ public final class RouteAssembly {
         Route.Target target = none ? null : WeightedTarget.of(weighted);
         if (target == null && !forwarding.backendRefs().isEmpty()) {
             filters.add(new Placed(
-                    FilterOrder.DIRECT_RESPONSE, new DirectResponse(NO_TARGET_STATUS, List.of(), new byte[0])));
+                    FilterTypes.order(FilterConfig.DirectResponse.class),
+                    new DirectResponse(NO_TARGET_STATUS, List.of(), new byte[0])));
         }
         PluginFilters.addNet(rule, filters);
         RuleConfig.Timeouts timeouts = rule.timeouts();
         return new Route(
                 name,
-                FilterOrder.inOrder(filters),
+                Placed.inOrder(filters),
                 new Route.Forwarding(
                         target,
                         RetryAssembly.policy(forwarding.retry()),

@@ -1,5 +1,7 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.SessionKeyFile;
 import dev.gateway.config.SessionPersistenceConfig;
 import dev.gateway.process.StartException;

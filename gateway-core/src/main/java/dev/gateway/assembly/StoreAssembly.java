@@ -1,5 +1,7 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.PasswordFile;
 import dev.gateway.config.StoreConfig;
@@ -174,7 +176,7 @@ public final class StoreAssembly {
         try {
             return file == null ? null : new String(InputFile.bytes(file, MOST_CA_BYTES), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
-            throw Conversions.failure(config.position(), e);
+            throw StartException.at(config.position(), e);
         }
     }
 
@@ -221,7 +223,7 @@ public final class StoreAssembly {
             return new ClientTls(new ClientTlsSettings(
                     true, config.caFile(), null, null, null, List.of(), List.of(), List.of(), HANDSHAKE_MILLIS));
         } catch (IOException | GeneralSecurityException e) {
-            throw Conversions.failure(config.position(), e);
+            throw StartException.at(config.position(), e);
         }
     }
 

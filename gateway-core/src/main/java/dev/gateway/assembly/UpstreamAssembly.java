@@ -1,5 +1,6 @@
 package dev.gateway.assembly;
 
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.process.StartException;

@@ -1,5 +1,6 @@
 package dev.gateway.process;
 
+import dev.gateway.files.FileFault;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -18,6 +19,11 @@ public final class StartException extends Exception {
     /** Makes it of what the operator has to know, and of what led to it. */
     public StartException(String message, Throwable cause) {
         super(message, cause);
+    }
+
+    /** Returns why a start fails, with the place in the file that it comes from. */
+    public static StartException at(Object place, Exception cause) {
+        return new StartException(place + ": " + FileFault.message(cause), cause);
     }
 
     /** Throws one exception for all of several, if there are any, so that they can be mended at once. */

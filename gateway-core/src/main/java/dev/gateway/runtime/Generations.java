@@ -4,7 +4,7 @@ import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
 import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.Conversions;
-import dev.gateway.assembly.FilterStates;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.assembly.Generation;
 import dev.gateway.assembly.PluginType;
 import dev.gateway.assembly.StoreAssembly;

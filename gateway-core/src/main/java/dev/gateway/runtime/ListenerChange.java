@@ -1,8 +1,7 @@
 package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminDoor;
-import dev.gateway.assembly.Conversions;
-import dev.gateway.assembly.FilterStates;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.assembly.ListenerAssembly;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ConfigEquality;
@@ -127,7 +126,7 @@ final class ListenerChange {
             read.add(tls);
             return tls;
         } catch (IOException | GeneralSecurityException e) {
-            throw Conversions.failure(
+            throw StartException.at(
                     Objects.requireNonNull(wanted.protocols().tls()).position(), e);
         }
     }
@@ -178,7 +177,7 @@ final class ListenerChange {
             bound.add(listener);
             return listener;
         } catch (IOException e) {
-            throw Conversions.failure(position, e);
+            throw StartException.at(position, e);
         }
     }
 

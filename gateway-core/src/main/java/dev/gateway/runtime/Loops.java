@@ -268,7 +268,7 @@ public final class Loops {
         try {
             return accessLog.prepare(LogAssembly.settings(config), LogAssembly.target(wanted, environment.out()));
         } catch (IOException e) {
-            throw Conversions.failure(wanted.position(), e);
+            throw StartException.at(wanted.position(), e);
         }
     }
 

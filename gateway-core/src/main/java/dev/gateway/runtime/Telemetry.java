@@ -238,7 +238,7 @@ public final class Telemetry {
         } catch (IOException
                 | GeneralSecurityException
                 | RuntimeException e) { // the file holds no certificates, or invalid ones
-            throw Conversions.failure(position, e);
+            throw StartException.at(position, e);
         }
         try {
             Receiver receiver = receiver(wanted.otlp, upstream);
@@ -249,7 +249,7 @@ public final class Telemetry {
                     () -> pools.remove(upstream));
         } catch (IOException | RuntimeException e) {
             pools.remove(upstream);
-            throw Conversions.failure(position, e);
+            throw StartException.at(position, e);
         }
     }
 

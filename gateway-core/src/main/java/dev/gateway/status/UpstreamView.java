@@ -1,7 +1,7 @@
 package dev.gateway.status;
 
 import dev.gateway.assembly.ActiveConfig;
-import dev.gateway.assembly.FilterStates;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.assembly.KeySets;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.observe.metrics.EndpointCounts;

@@ -2,6 +2,7 @@ package dev.gateway.assembly;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.filter.FilterStates;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;

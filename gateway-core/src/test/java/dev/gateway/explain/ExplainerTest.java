@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.FilterAssembly;
-import dev.gateway.assembly.FilterStates;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.assembly.RouteAssembly;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;

@@ -1,5 +1,6 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.filter.SharedServices;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -33,6 +34,12 @@ public final class AuthWork {
     private final Digests names = new Digests();
     private final SignatureWork signatures;
     private final ConcurrentHashMap<Object, Integer> hashingOf = new ConcurrentHashMap<>(); // by client
+
+    /** Returns that of the process. */
+    public static AuthWork of(SharedServices services) {
+        return services.get(
+                AuthWork.class, () -> new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2)));
+    }
 
     /** Makes it with as many threads for hashing, and as many for signatures. */
     public AuthWork(int threads) {

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
-import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.RequestWord;
 import dev.gateway.filter.UpstreamCall;
@@ -376,21 +375,6 @@ class RewriteTest {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new DirectResponse(204, List.of(), new byte[1]))
                 .isInstanceOf(IllegalArgumentException.class);
-    }
-
-    @Test
-    void filtersRunInTheOneOrderWhateverTheConfiguredOrder() {
-        Filter first = new Filter() {};
-        Filter second = new Filter() {};
-        Filter redirect = new Filter() {};
-        Filter rewrite = new Filter() {};
-
-        assertThat(FilterOrder.inOrder(List.of(
-                        new FilterOrder.Placed(FilterOrder.URL_REWRITE, rewrite),
-                        new FilterOrder.Placed(FilterOrder.REQUEST_HEADER_MODIFIER, first),
-                        new FilterOrder.Placed(FilterOrder.REQUEST_REDIRECT, redirect),
-                        new FilterOrder.Placed(FilterOrder.REQUEST_HEADER_MODIFIER, second))))
-                .containsExactly(redirect, first, second, rewrite);
     }
 
     @Test

@@ -2,7 +2,7 @@ package dev.gateway.tests.jmh;
 
 import dev.gateway.assembly.Assembly;
 import dev.gateway.assembly.ConnectShared;
-import dev.gateway.assembly.FilterStates;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.assembly.Generation;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;

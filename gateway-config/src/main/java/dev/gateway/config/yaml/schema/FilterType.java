@@ -21,16 +21,17 @@ import org.jspecify.annotations.Nullable;
  * @param written returns the settings of a record
  * @param check of each filter in its rule
  */
-record FilterType<C extends FilterConfig, S>(
+public record FilterType<C extends FilterConfig, S>(
         String name,
         String key,
         Class<C> record,
         Type<S> settings,
         BiFunction<Position, S, C> maker,
         Function<C, S> written,
-        FilterCheck<C> check) {
+        FilterCheck<C> check)
+        implements FilterSlot {
     /** Makes a type without a check. */
-    FilterType(
+    public FilterType(
             String name,
             String key,
             Class<C> record,
@@ -41,12 +42,12 @@ record FilterType<C extends FilterConfig, S>(
     }
 
     /** Makes a type whose settings are its record. */
-    static <C extends FilterConfig> FilterType<C, C> of(String name, String key, Class<C> record, Type<C> settings) {
+    public static <C extends FilterConfig> FilterType<C, C> of(String name, String key, Class<C> record, Type<C> settings) {
         return new FilterType<>(name, key, record, settings, (position, config) -> config, config -> config);
     }
 
     /** Returns the same type with a check of its filters. */
-    FilterType<C, S> checkedBy(FilterCheck<C> how) {
+    public FilterType<C, S> checkedBy(FilterCheck<C> how) {
         return new FilterType<>(name, key, record, settings, maker, written, how);
     }
 

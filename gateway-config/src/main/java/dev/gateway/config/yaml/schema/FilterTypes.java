@@ -1,86 +1,34 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.AccessConfig.ApiKey;
-import dev.gateway.config.AccessConfig.BasicAuth;
-import dev.gateway.config.AccessConfig.Cors;
-import dev.gateway.config.AccessConfig.IpAccess;
-import dev.gateway.config.BodyConfig.BodyLimit;
-import dev.gateway.config.BodyConfig.Compression;
-import dev.gateway.config.BodyConfig.Decompression;
-import dev.gateway.config.ClientCertificateConfig;
-import dev.gateway.config.ErrorPagesConfig;
-import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.FilterConfig.DirectResponse;
-import dev.gateway.config.FilterConfig.RequestHeaderModifier;
-import dev.gateway.config.FilterConfig.RequestRedirect;
-import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
-import dev.gateway.config.FilterConfig.UrlRewrite;
 import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.JwtConfig;
 import dev.gateway.config.PluginFilterConfig;
-import dev.gateway.config.RateLimitConfig;
-import dev.gateway.config.RequestMirrorConfig;
 import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.plugin.FilterPlace;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
  * Filter types: the table of what a filter may be, from which reading, the JSON Schema, printing and the reference follow.
- * In the order in which requests pass them, which {@code FilterOrder} gives the reasons for.
+ * In the order in which requests pass them, which {@code BuiltInFilters} gives the reasons for.
  */
 public final class FilterTypes {
     private static final Pattern TYPE_NAME = Pattern.compile("[A-Z][A-Za-z0-9]{0,62}");
 
+    /** All types of the gateway itself, and the places for those of plugins. */
+    private static final List<FilterSlot> ORDER = ServiceLoader.load(
+                    FilterTypeList.class, FilterTypes.class.getClassLoader())
+            .findFirst()
+            .map(FilterTypeList::inOrder)
+            .orElse(List.of());
+
     /** The types of the gateway itself. */
-    public static final FilterTypes BUILT_IN = new FilterTypes(List.of(
-            FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES),
-            FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS),
-            FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS).checkedBy(CorsSchema::check),
-            FilterType.of(
-                            "ClientCertificate",
-                            "clientCertificate",
-                            ClientCertificateConfig.class,
-                            ClientCertificateSchema.CLIENT_CERTIFICATE)
-                    .checkedBy(ClientCertificateSchema::check),
-            FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC),
-            FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY),
-            FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT).checkedBy(JwtSchema::check),
-            FilterType.of("ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH)
-                    .checkedBy(ExternalAuthSchema::check),
-            FilterType.of("RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT)
-                    .checkedBy(RateLimitSchema::check),
-            FilterType.of("BodyLimit", "bodyLimit", BodyLimit.class, BodyFilterSchema.LIMIT)
-                    .checkedBy(BodyFilterSchema::check),
-            FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT),
-            FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT),
-            FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION),
-            FilterType.of("Compression", "compression", Compression.class, BodyFilterSchema.COMPRESSION),
-            new FilterType<>(
-                    "RequestHeaderModifier",
-                    "requestHeaderModifier",
-                    RequestHeaderModifier.class,
-                    HeaderEditsSchema.EDITS,
-                    RequestHeaderModifier::new,
-                    RequestHeaderModifier::edits),
-            FilterType.of("URLRewrite", "urlRewrite", UrlRewrite.class, RewriteSchema.REWRITE)
-                    .checkedBy(RewriteSchema::check),
-            FilterType.of(
-                            "RequestMirror",
-                            "requestMirror",
-                            RequestMirrorConfig.class,
-                            RequestMirrorSchema.REQUEST_MIRROR)
-                    .checkedBy(RequestMirrorSchema::check),
-            FilterType.of(
-                    "ResponseHeaderModifier",
-                    "responseHeaderModifier",
-                    ResponseHeaderModifier.class,
-                    HeaderEditsSchema.RESPONSE)));
+    public static final FilterTypes BUILT_IN = with(List.of());
 
     /** The types of the gateway itself, where filters of all other types are not checked: a warning reports each. */
     public static final FilterTypes AND_UNCHECKED = new FilterTypes(BUILT_IN.all, Others.WARNED_OF);
@@ -124,18 +72,14 @@ public final class FilterTypes {
 
     /** Returns the types of the gateway itself, and those of plugins in their places. */
     public static FilterTypes with(List<? extends FilterDeclaration> plugins) {
-        if (plugins.isEmpty()) {
-            return BUILT_IN;
-        }
         List<FilterType<?, ?>> all = new ArrayList<>();
-        for (int rank = 0; rank <= BUILT_IN.all.size(); rank++) {
-            for (FilterDeclaration plugin : plugins) {
-                if (rank(plugin.place()) == rank) {
-                    all.add(PluginSchema.type(plugin));
-                }
-            }
-            if (rank < BUILT_IN.all.size()) {
-                all.add(BUILT_IN.all.get(rank));
+        for (FilterSlot slot : ORDER) {
+            if (slot instanceof FilterType<?, ?> type) {
+                all.add(type);
+            } else if (slot instanceof FilterSlot.Plugins here) {
+                plugins.stream()
+                        .filter(plugin -> plugin.place() == here.place())
+                        .forEach(plugin -> all.add(PluginSchema.type(plugin)));
             }
         }
         return new FilterTypes(all);
@@ -143,7 +87,11 @@ public final class FilterTypes {
 
     /** Returns the types of the gateway itself, and those of plugins that a configuration uses. */
     public static FilterTypes of(GatewayConfig config) {
-        return UncheckedFilterConfig.isIn(config) ? AND_UNCHECKED : with(PluginFilterConfig.declarations(config));
+        if (UncheckedFilterConfig.isIn(config)) {
+            return AND_UNCHECKED;
+        }
+        List<FilterDeclaration> plugins = PluginFilterConfig.declarations(config);
+        return plugins.isEmpty() ? BUILT_IN : with(plugins);
     }
 
     /**
@@ -178,21 +126,24 @@ public final class FilterTypes {
         return order(filter) < order(other);
     }
 
-    /** Filters of plugins are between two types of the gateway, which have the even numbers. */
-    private static int order(FilterConfig filter) {
-        return filter instanceof PluginFilterConfig plugin
-                ? 2 * rank(plugin.declaration().place()) - 1
-                : 2 * BUILT_IN.names().indexOf(filter.type());
+    /** Returns where in the order of all filters a filter runs. */
+    public static int order(FilterConfig filter) {
+        if (filter instanceof PluginFilterConfig plugin) {
+            return ORDER.indexOf(new FilterSlot.Plugins(plugin.declaration().place()));
+        }
+        return filter instanceof UncheckedFilterConfig
+                ? ORDER.indexOf(new FilterSlot.Plugins(FilterPlace.REQUEST)) // where most are
+                : order(filter.getClass());
     }
 
-    /** Returns how many types of the gateway requests pass before a place. */
-    private static int rank(FilterPlace place) {
-        return switch (place) {
-            case ACCESS -> BUILT_IN.names().indexOf("ClientCertificate");
-            case AUTHENTICATION -> BUILT_IN.names().indexOf("ExternalAuth");
-            case REQUEST -> BUILT_IN.names().indexOf("RequestRedirect");
-            case UPSTREAM -> BUILT_IN.all.size();
-        };
+    /** Returns where in the order of all filters those of a type of the gateway itself run. */
+    public static int order(Class<? extends FilterConfig> settings) {
+        for (int i = 0; i < ORDER.size(); i++) {
+            if (ORDER.get(i) instanceof FilterType<?, ?> type && type.record() == settings) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     List<FilterType<?, ?>> all() {

@@ -1,4 +1,4 @@
-package dev.gateway.assembly;
+package dev.gateway.filter;
 
 import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
@@ -57,7 +57,8 @@ public final class FilterStates implements Exposition.Source {
     }
 
     /** Makes a state. */
-    interface Maker<T> {
+    public interface Maker<T> {
+        /** Makes it. */
         T make() throws StartException;
     }
 
@@ -77,7 +78,7 @@ public final class FilterStates implements Exposition.Source {
          * @param key equal for filters that share the state, such as a record of the rule's name and the filter's type
          * @throws ClassCastException if the key has a state of another class: a defect
          */
-        <T> T get(Object key, Class<T> of, Maker<T> maker) throws StartException {
+        public <T> T get(Object key, Class<T> of, Maker<T> maker) throws StartException {
             Object known = states.containsKey(key) ? states.get(key) : former.get(key);
             T state = known == null ? maker.make() : of.cast(known);
             states.put(key, state);
@@ -85,12 +86,12 @@ public final class FilterStates implements Exposition.Source {
         }
 
         /** Returns the state of a key, of the active generation if it has one. */
-        <T> T get(CountedKey<T> key, Maker<T> maker) throws StartException {
+        public <T> T get(CountedKey<T> key, Maker<T> maker) throws StartException {
             return get(key, key.kind(), maker);
         }
 
         /** Returns all states of a kind. */
-        <T> List<T> all(Class<T> kind) {
+        public <T> List<T> all(Class<T> kind) {
             return states.values().stream()
                     .filter(kind::isInstance)
                     .map(kind::cast)
@@ -98,7 +99,7 @@ public final class FilterStates implements Exposition.Source {
         }
 
         /** Has something done when the generation comes into force: the first thing that is said for a key. */
-        void onUse(Object key, Runnable action) {
+        public void onUse(Object key, Runnable action) {
             uses.putIfAbsent(key, action);
         }
     }
@@ -132,7 +133,7 @@ public final class FilterStates implements Exposition.Source {
     }
 
     /** Shows all states of a kind, with their keys. Any thread may ask. */
-    <T> void forEach(Class<T> kind, BiConsumer<Object, T> reader) {
+    public <T> void forEach(Class<T> kind, BiConsumer<Object, T> reader) {
         active.forEach((key, state) -> {
             if (kind.isInstance(state)) {
                 reader.accept(key, kind.cast(state));

@@ -1,4 +1,4 @@
-package dev.gateway.assembly;
+package dev.gateway.filter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,7 +1,5 @@
-package dev.gateway.assembly;
+package dev.gateway.filter;
 
-import dev.gateway.filter.auth.AuthWork;
-import dev.gateway.jwks.KeyClient;
 import dev.gateway.upstream.Upstream;
 import java.util.List;
 import java.util.Map;
@@ -11,20 +9,18 @@ import java.util.Map;
  *
  * @param rule what logs and metrics call the rule that has the filter
  * @param states what outlives the generation: contents of files, counts
- * @param work threads for what would hold up an event loop
- * @param keys makes sets of keys that are fetched
+ * @param services what the process has one of
  * @param limitClaims claims that limits of the rule count by
  * @param upstreams those of the generation, by their names
  */
-record FilterSite(
+public record FilterSite(
         String rule,
         FilterStates.Prepared states,
-        AuthWork work,
-        KeyClient keys,
+        SharedServices services,
         List<String> limitClaims,
         Map<String, Upstream> upstreams) {
     /** Returns the upstream of a name. */
-    Upstream upstream(String name) {
+    public Upstream upstream(String name) {
         Upstream found = upstreams.get(name);
         if (found == null) {
             throw new IllegalArgumentException("no upstream " + name);

@@ -1,4 +1,4 @@
-package dev.gateway.assembly;
+package dev.gateway.filter;
 
 import dev.gateway.config.Position;
 import dev.gateway.files.FileFault;
@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * and requests that begin afterwards see the new contents. What cannot be used changes nothing. Event loops ask for the
  * contents; the thread that reloads changes them.
  */
-final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
+public final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
     private static final Logger log = LoggerFactory.getLogger(FilterFile.class);
 
     private final Path path;
@@ -29,7 +29,7 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
     private Use use;
 
     /** Makes sense of a file. */
-    interface Reader<T> {
+    public interface Reader<T> {
         /**
          * Reads it.
          *
@@ -45,7 +45,7 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
      * @param user such as {@code header Authorization}
      * @param what is in the file, such as {@code value}
      */
-    record Use(Position at, String user, String what) {}
+    public record Use(Position at, String user, String what) {}
 
     private FilterFile(Path path, Reader<T> reader, Use use) {
         this.path = path;
@@ -62,7 +62,7 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
      * @throws StartException if it cannot be used
      */
     @SuppressWarnings("unchecked") // a key has one kind of contents
-    static <T> FilterFile<T> of(Object key, Path path, Reader<T> reader, Use use, FilterStates.Prepared states)
+    public static <T> FilterFile<T> of(Object key, Path path, Reader<T> reader, Use use, FilterStates.Prepared states)
             throws StartException {
         FilterFile<T> file = states.get(key, FilterFile.class, () -> new FilterFile<>(path, reader, use));
         states.onUse(file, () -> file.use = use);
@@ -72,7 +72,7 @@ final class FilterFile<T> implements FilterStates.Watched, Supplier<T> {
                 file.read();
             }
         } catch (IOException e) {
-            throw Conversions.failure(use.at, e);
+            throw StartException.at(use.at, e);
         }
         return file;
     }

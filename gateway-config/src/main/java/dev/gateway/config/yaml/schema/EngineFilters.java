@@ -1,0 +1,79 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.AccessConfig.ApiKey;
+import dev.gateway.config.AccessConfig.BasicAuth;
+import dev.gateway.config.AccessConfig.Cors;
+import dev.gateway.config.AccessConfig.IpAccess;
+import dev.gateway.config.BodyConfig.BodyLimit;
+import dev.gateway.config.BodyConfig.Compression;
+import dev.gateway.config.BodyConfig.Decompression;
+import dev.gateway.config.ClientCertificateConfig;
+import dev.gateway.config.ErrorPagesConfig;
+import dev.gateway.config.ExternalAuthConfig;
+import dev.gateway.config.FilterConfig.DirectResponse;
+import dev.gateway.config.FilterConfig.RequestHeaderModifier;
+import dev.gateway.config.FilterConfig.RequestRedirect;
+import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
+import dev.gateway.config.FilterConfig.UrlRewrite;
+import dev.gateway.config.JwtConfig;
+import dev.gateway.config.RateLimitConfig;
+import dev.gateway.config.RequestMirrorConfig;
+
+/** Filter types whose settings are still in the engine of the configuration. */
+public final class EngineFilters {
+    public static final FilterType<ErrorPagesConfig, ?> ERROR_PAGES =
+            FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES);
+    public static final FilterType<IpAccess, ?> IP_ACCESS =
+            FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS);
+    public static final FilterType<Cors, ?> CORS =
+            FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS).checkedBy(CorsSchema::check);
+    public static final FilterType<ClientCertificateConfig, ?> CLIENT_CERTIFICATE = FilterType.of(
+                    "ClientCertificate",
+                    "clientCertificate",
+                    ClientCertificateConfig.class,
+                    ClientCertificateSchema.CLIENT_CERTIFICATE)
+            .checkedBy(ClientCertificateSchema::check);
+    public static final FilterType<BasicAuth, ?> BASIC_AUTH =
+            FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC);
+    public static final FilterType<ApiKey, ?> API_KEY =
+            FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY);
+    public static final FilterType<JwtConfig, ?> JWT =
+            FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT).checkedBy(JwtSchema::check);
+    public static final FilterType<ExternalAuthConfig, ?> EXTERNAL_AUTH = FilterType.of(
+                    "ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH)
+            .checkedBy(ExternalAuthSchema::check);
+    public static final FilterType<RateLimitConfig, ?> RATE_LIMIT = FilterType.of(
+                    "RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT)
+            .checkedBy(RateLimitSchema::check);
+    public static final FilterType<BodyLimit, ?> BODY_LIMIT = FilterType.of(
+                    "BodyLimit", "bodyLimit", BodyLimit.class, BodyFilterSchema.LIMIT)
+            .checkedBy(BodyFilterSchema::check);
+    public static final FilterType<RequestRedirect, ?> REQUEST_REDIRECT =
+            FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT);
+    public static final FilterType<DirectResponse, ?> DIRECT_RESPONSE =
+            FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT);
+    public static final FilterType<Decompression, ?> DECOMPRESSION =
+            FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION);
+    public static final FilterType<Compression, ?> COMPRESSION =
+            FilterType.of("Compression", "compression", Compression.class, BodyFilterSchema.COMPRESSION);
+    public static final FilterType<RequestHeaderModifier, ?> REQUEST_HEADER_MODIFIER = new FilterType<>(
+            "RequestHeaderModifier",
+            "requestHeaderModifier",
+            RequestHeaderModifier.class,
+            HeaderEditsSchema.EDITS,
+            RequestHeaderModifier::new,
+            RequestHeaderModifier::edits);
+    public static final FilterType<UrlRewrite, ?> URL_REWRITE = FilterType.of(
+                    "URLRewrite", "urlRewrite", UrlRewrite.class, RewriteSchema.REWRITE)
+            .checkedBy(RewriteSchema::check);
+    public static final FilterType<RequestMirrorConfig, ?> REQUEST_MIRROR = FilterType.of(
+                    "RequestMirror", "requestMirror", RequestMirrorConfig.class, RequestMirrorSchema.REQUEST_MIRROR)
+            .checkedBy(RequestMirrorSchema::check);
+    public static final FilterType<ResponseHeaderModifier, ?> RESPONSE_HEADER_MODIFIER = FilterType.of(
+            "ResponseHeaderModifier",
+            "responseHeaderModifier",
+            ResponseHeaderModifier.class,
+            HeaderEditsSchema.RESPONSE);
+
+    private EngineFilters() {}
+}

@@ -1,0 +1,133 @@
+package dev.gateway.assembly;
+
+import static dev.gateway.assembly.RewriteFilters.edits;
+import static dev.gateway.assembly.RewriteFilters.path;
+
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.yaml.schema.EngineFilters;
+import dev.gateway.config.yaml.schema.FilterSlot;
+import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.FilterTypeList;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFeature;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.body.BodyLimit;
+import dev.gateway.filter.rewrite.RequestHeaderModifier;
+import dev.gateway.filter.rewrite.ResponseHeaderModifier;
+import dev.gateway.filter.rewrite.UrlRewrite;
+import dev.gateway.plugin.FilterPlace;
+import dev.gateway.process.StartException;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Filter chain order: all filters that the gateway itself has, and the places of those of plugins. Requests pass them in this
+ * order, whatever order a rule has them in; responses pass them in reverse. This is the one place that says so. Filters of one
+ * type keep the order of the rule.
+ */
+public final class BuiltInFilters implements FilterTypeList {
+    /** The filters, each with the reason for its place. */
+    private static final List<Entry> IN_ORDER = List.of(
+            // Before all others: it chooses the bodies of their refusals, and refuses nothing itself.
+            feature(EngineFilters.ERROR_PAGES, (config, site) -> ErrorPageFiles.pages(config, site.states())),
+            // First of those that decide: it costs least, and who is refused learns nothing of the route.
+            feature(EngineFilters.IP_ACCESS, AccessFilters::ipAccess),
+            // Before all that asks who sends a request: a preflight has no credentials, and pages read refusals.
+            feature(EngineFilters.CORS, (config, site) -> AccessFilters.cors(config)),
+            // These decide by what a request looks like, before anybody asks who sends it.
+            plugins(FilterPlace.ACCESS),
+            // First of those that ask who the client is: it costs least, and a user is more exact than a machine.
+            feature(EngineFilters.CLIENT_CERTIFICATE, (config, site) -> AccessFilters.clientCertificate(config)),
+            // Before all that may depend on who the client is; strangers learn nothing from what follows.
+            feature(EngineFilters.BASIC_AUTH, AccessFilters::basicAuth),
+            // Where a rule asks for both, after the user: the identity of a key is the more exact one.
+            feature(EngineFilters.API_KEY, AccessFilters::apiKey),
+            // Last of those that find out here who the client is: a signature may cost more than the others.
+            feature(EngineFilters.JWT, JwtFilters::jwt),
+            // These find out who the client is, where all other ways to do so have passed.
+            plugins(FilterPlace.AUTHENTICATION),
+            // After what is decided here, so that the server is asked about nothing that is refused anyway.
+            feature(EngineFilters.EXTERNAL_AUTH, ExternalAuthFilters::filter),
+            // Before redirects and direct responses, so that they are limited, too; after all who identify clients.
+            feature(EngineFilters.RATE_LIMIT, RateLimitFilters::filter),
+            // After all that refuses requests whatever their bodies; before anybody waits for a body.
+            feature(EngineFilters.BODY_LIMIT, (config, site) -> new BodyLimit(config.maxBytes())),
+            // After all that refuses requests, so that those that do not name a place see what may pass.
+            plugins(FilterPlace.REQUEST),
+            // Before all edits: its Location is made of the request as the client sent it.
+            feature(EngineFilters.REQUEST_REDIRECT, RewriteFilters::redirect),
+            // Before all edits: they would be lost on a request that is answered here.
+            feature(EngineFilters.DIRECT_RESPONSE, RewriteFilters::directResponse),
+            // After all that answers here: only upstreams need it, and it takes memory.
+            feature(EngineFilters.DECOMPRESSION, BodyFilters::decompression),
+            // Before the request's fields are edited: what the client accepts decides.
+            feature(EngineFilters.COMPRESSION, BodyFilters::compression),
+            // Before the path is rewritten, so that what is edited is the request that was matched.
+            feature(
+                    EngineFilters.REQUEST_HEADER_MODIFIER,
+                    (config, site) -> new RequestHeaderModifier(edits(config.edits(), site))),
+            // Last that edits the request: its host name wins over a Host set by a modifier.
+            feature(
+                    EngineFilters.URL_REWRITE,
+                    (config, site) -> new UrlRewrite(config.hostname(), path(config.path()))),
+            // After all that answers, refuses or edits: what is copied is what the upstream gets.
+            feature(EngineFilters.REQUEST_MIRROR, MirrorFilters::requestMirror),
+            // Next to the upstream, so first to see a response: others see the fields as they will be sent.
+            feature(
+                    EngineFilters.RESPONSE_HEADER_MODIFIER,
+                    (config, site) -> new ResponseHeaderModifier(edits(config.edits(), site), config.always())),
+            // These want what the upstream gets, and its response as it is.
+            plugins(FilterPlace.UPSTREAM));
+
+    private static final Map<Class<?>, FilterFeature<?>> FEATURES = IN_ORDER.stream()
+            .flatMap(entry -> Stream.ofNullable(entry.feature))
+            .collect(Collectors.toUnmodifiableMap(feature -> feature.type().record(), Function.identity()));
+
+    /** A line of the list: a filter, or a place for those of plugins. */
+    private record Entry(FilterSlot slot, @Nullable FilterFeature<?> feature) {}
+
+    private static Entry plugins(FilterPlace place) {
+        return new Entry(new FilterSlot.Plugins(place), null);
+    }
+
+    private static <C extends FilterConfig> Entry feature(FilterType<C, ?> type, Factory<C> factory) {
+        return new Entry(type, new FilterFeature<C>() {
+            @Override
+            public FilterType<C, ?> type() {
+                return type;
+            }
+
+            @Override
+            public Filter create(C config, FilterSite site) throws StartException {
+                return factory.create(config, site);
+            }
+        });
+    }
+
+    private interface Factory<C extends FilterConfig> {
+        Filter create(C config, FilterSite site) throws StartException;
+    }
+
+    @Override
+    public List<FilterSlot> inOrder() {
+        return IN_ORDER.stream().map(Entry::slot).toList();
+    }
+
+    /** Makes the filter of settings that are of the gateway itself. */
+    static Filter create(FilterConfig config, FilterSite site) throws StartException {
+        FilterFeature<?> feature = FEATURES.get(config.getClass());
+        if (feature == null) {
+            throw new IllegalArgumentException("a filter of an unknown type: " + config.type());
+        }
+        return create(feature, config, site);
+    }
+
+    private static <C extends FilterConfig> Filter create(FilterFeature<C> feature, FilterConfig config, FilterSite site)
+            throws StartException {
+        return feature.create(feature.type().record().cast(config), site);
+    }
+}
