@@ -139,8 +139,7 @@ class ArchitectureTest {
     static final ArchRule jwksUses = mayUse("jwks", "format", "health", "message", "stream", "time", "upstream");
 
     @ArchTest
-    static final ArchRule filterUses =
-            mayUse(
+    static final ArchRule filterUses = mayUse(
             "filter",
             "config",
             "files",

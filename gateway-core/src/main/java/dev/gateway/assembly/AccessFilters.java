@@ -1,14 +1,13 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.auth.AuthWork;
-import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.FilterFile;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.AccessConfig;
 import dev.gateway.config.AddressFile;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.Position;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.access.AddressRules;
 import dev.gateway.filter.access.Cors;
 import dev.gateway.filter.access.IpAccess;
@@ -16,6 +15,7 @@ import dev.gateway.filter.auth.AllowedNames;
 import dev.gateway.filter.auth.ApiKey;
 import dev.gateway.filter.auth.ApiKeys;
 import dev.gateway.filter.auth.AuthFileException;
+import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.filter.auth.BasicAuth;
 import dev.gateway.filter.auth.CertificateName;
 import dev.gateway.filter.auth.ClientCertificate;

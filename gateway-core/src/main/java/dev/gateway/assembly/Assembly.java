@@ -1,6 +1,5 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.GatewayConfig;
@@ -9,6 +8,7 @@ import dev.gateway.config.TracingConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.exchange.BodyRate;
 import dev.gateway.exchange.ClientTrust;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.format.CidrSet;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.OddNames;

@@ -1,10 +1,10 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.BodyConfig;
 import dev.gateway.config.Position;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.body.Codecs;
 import dev.gateway.filter.body.CompressedBytes;
 import dev.gateway.filter.body.Compression;

@@ -126,8 +126,8 @@ public final class BuiltInFilters implements FilterTypeList {
         return create(feature, config, site);
     }
 
-    private static <C extends FilterConfig> Filter create(FilterFeature<C> feature, FilterConfig config, FilterSite site)
-            throws StartException {
+    private static <C extends FilterConfig> Filter create(
+            FilterFeature<C> feature, FilterConfig config, FilterSite site) throws StartException {
         return feature.create(feature.type().record().cast(config), site);
     }
 }

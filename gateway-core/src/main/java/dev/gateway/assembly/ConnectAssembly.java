@@ -153,10 +153,7 @@ public final class ConnectAssembly {
         filters.add(new ViaLoopDetector(state.ofEntry(config.name())));
         // Who may reach what; a refused request takes no place among the tunnels.
         filters.add(new ConnectRules(
-                policies,
-                policy -> way(policy).addresses,
-                tally,
-                config.rules().audit()));
+                policies, policy -> way(policy).addresses, tally, config.rules().audit()));
         ConnectConfig.Limits limits = config.rules().limits();
         // After all that refuses requests for other reasons, so that only what goes upstream is counted.
         filters.add(new TunnelLimits(

@@ -1,9 +1,9 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterFile;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.ErrorPageFile;
 import dev.gateway.config.ErrorPagesConfig;
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.rewrite.ErrorPages;
 import dev.gateway.filter.rewrite.PageTemplate;
 import dev.gateway.format.PageType;

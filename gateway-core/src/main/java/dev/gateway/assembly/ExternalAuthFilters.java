@@ -1,12 +1,12 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.ExternalAuthConfig.GrpcQuestion;
 import dev.gateway.config.ExternalAuthConfig.HttpQuestion;
 import dev.gateway.config.ExternalAuthConfig.OnError;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.auth.AuthAnswerFields;
 import dev.gateway.filter.auth.AuthPolicy;
 import dev.gateway.filter.auth.AuthQuestion;

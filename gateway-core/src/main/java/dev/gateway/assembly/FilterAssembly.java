@@ -1,15 +1,15 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.PluginFilterConfig;
-import dev.gateway.config.UncheckedFilterConfig;
-import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RuleConfig;
+import dev.gateway.config.UncheckedFilterConfig;
+import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.rewrite.ErrorPages;
 import dev.gateway.process.StartException;
 import dev.gateway.upstream.Upstream;

@@ -1,7 +1,7 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.timing.FilterTimes;
 import dev.gateway.filter.timing.TimedFilter;
 import dev.gateway.observe.metrics.Exposition;

@@ -1,7 +1,7 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.HedgeConfig;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.message.Method;
 import dev.gateway.process.StartException;
 import dev.gateway.route.AnswerTimes;

@@ -1,12 +1,12 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.auth.AuthWork;
-import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.FilterFile;
 import dev.gateway.config.JwkSetFile;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.JwtConfig.ClaimHeader;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.filter.auth.Jwt;
 import dev.gateway.filter.auth.JwtRules;
 import dev.gateway.filter.auth.JwtTokens;
@@ -36,7 +36,10 @@ final class JwtFilters {
             keys.add(keys(provider, config, site));
         }
         JwtTokens tokens = site.states()
-                .get(new Tokens(rules, keys), JwtTokens.class, () -> new JwtTokens(rules, keys, AuthWork.of(site.services())));
+                .get(
+                        new Tokens(rules, keys),
+                        JwtTokens.class,
+                        () -> new JwtTokens(rules, keys, AuthWork.of(site.services())));
         Jwt.Settings settings = new Jwt.Settings(
                 AccessFilters.place(config.place(), config.name()),
                 config.forwardToken(),

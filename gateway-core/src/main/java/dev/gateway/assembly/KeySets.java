@@ -1,11 +1,11 @@
 package dev.gateway.assembly;
 
-import dev.gateway.jwks.KeyClient;
-import dev.gateway.filter.auth.AuthWork;
-import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.Position;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.jwks.KeyClient;
 import dev.gateway.jwks.KeyLocation;
 import dev.gateway.jwks.RemoteKeys;
 import dev.gateway.observe.metrics.Exposition;
@@ -139,7 +139,8 @@ public final class KeySets {
                 .get(
                         key,
                         () -> new Fetched(
-                                site.services().get(KeyClient.class)
+                                site.services()
+                                        .get(KeyClient.class)
                                         .keys(
                                                 new KeyLocation(url, upstream, path(parsed)),
                                                 AuthWork.of(site.services()).files()),

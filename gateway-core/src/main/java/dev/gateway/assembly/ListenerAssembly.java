@@ -1,11 +1,11 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterStates;
 import dev.gateway.admin.AdminAccess;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.BindConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TlsConfig;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.format.CidrSet;
 import dev.gateway.http1.HeadLimits;
 import dev.gateway.http1.Http1ServerSettings;

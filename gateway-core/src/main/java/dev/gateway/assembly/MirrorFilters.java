@@ -1,9 +1,9 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.RequestMirrorConfig;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.MirrorResult;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.mirror.MirrorTally;

@@ -1,10 +1,10 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RateLimitConfig.KeyPart;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.limit.ByteLimit;
 import dev.gateway.filter.limit.ConcurrencyLimit;
 import dev.gateway.filter.limit.Limit;

@@ -1,10 +1,10 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.FilterFile;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.HeaderValueFile;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.rewrite.DirectResponse;
 import dev.gateway.filter.rewrite.FieldEdits;
 import dev.gateway.filter.rewrite.FieldValue;

@@ -1,13 +1,13 @@
 package dev.gateway.assembly;
 
-import dev.gateway.config.yaml.schema.FilterTypes;
-import dev.gateway.config.FilterConfig;
 import dev.gateway.assembly.FilterAssembly.Placed;
+import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.rewrite.DirectResponse;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;

@@ -1,9 +1,9 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterFile;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.SessionKeyFile;
 import dev.gateway.config.SessionPersistenceConfig;
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.process.StartException;
 import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;

@@ -1,11 +1,11 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterFile;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.PasswordFile;
 import dev.gateway.config.StoreConfig;
 import dev.gateway.files.InputFile;
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.limit.LimitStore;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ClientTls;

@@ -1,8 +1,8 @@
 package dev.gateway.assembly;
 
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.process.StartException;
 import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.Balancer;

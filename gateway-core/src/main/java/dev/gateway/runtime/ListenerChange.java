@@ -1,13 +1,13 @@
 package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminDoor;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.assembly.ListenerAssembly;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.listener.ListenerSettings;

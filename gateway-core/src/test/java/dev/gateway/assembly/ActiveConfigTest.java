@@ -2,12 +2,12 @@ package dev.gateway.assembly;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.filter.FilterStates;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.process.StartException;
 import dev.gateway.testing.RecordCopy;

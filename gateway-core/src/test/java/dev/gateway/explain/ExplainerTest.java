@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.assembly.ConnectShared;
 import dev.gateway.assembly.FilterAssembly;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.assembly.RouteAssembly;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
@@ -15,6 +14,7 @@ import dev.gateway.explain.Explanation.NearMiss;
 import dev.gateway.explain.Explanation.OnListener;
 import dev.gateway.explain.Explanation.Reason;
 import dev.gateway.explain.Explanation.Verdict;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;
 import dev.gateway.route.Router;

@@ -38,7 +38,8 @@ public final class AuthWork {
     /** Returns that of the process. */
     public static AuthWork of(SharedServices services) {
         return services.get(
-                AuthWork.class, () -> new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2)));
+                AuthWork.class,
+                () -> new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2)));
     }
 
     /** Makes it with as many threads for hashing, and as many for signatures. */

@@ -2,10 +2,10 @@ package dev.gateway.tests.jmh;
 
 import dev.gateway.assembly.Assembly;
 import dev.gateway.assembly.ConnectShared;
-import dev.gateway.filter.FilterStates;
 import dev.gateway.assembly.Generation;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;

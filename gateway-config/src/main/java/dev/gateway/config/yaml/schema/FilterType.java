@@ -42,7 +42,8 @@ public record FilterType<C extends FilterConfig, S>(
     }
 
     /** Makes a type whose settings are its record. */
-    public static <C extends FilterConfig> FilterType<C, C> of(String name, String key, Class<C> record, Type<C> settings) {
+    public static <C extends FilterConfig> FilterType<C, C> of(
+            String name, String key, Class<C> record, Type<C> settings) {
         return new FilterType<>(name, key, record, settings, (position, config) -> config, config -> config);
     }
 
