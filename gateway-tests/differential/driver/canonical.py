@@ -200,7 +200,8 @@ def check_request(message, normal=True):
         if name in OF_ONE_CONNECTION:
             raise Deviation(f"a field of one connection: {name!r}")
     for name in WRITTEN_ONCE:
-        if len(message.values(name)) != 1:
+        # A request of HTTP/1.0 without Host names no host.
+        if len(message.values(name)) != 1 and (message.values(name) or name != b"x-forwarded-host"):
             raise Deviation(f"{name!r}: {message.values(name)}")
     if message.values(b"x-forwarded-for") != [b"127.0.0.1"]:
         raise Deviation(f"X-Forwarded-For: {message.values(b'x-forwarded-for')}")

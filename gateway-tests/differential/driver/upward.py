@@ -73,6 +73,8 @@ class Http1(Upward):
 
         The messages are what was forwarded, by the number of its answer.
         """
+        if case.startswith(b"PRI * HTTP/2.0\r\n"):
+            return [], 0  # the gateway answers in HTTP/2
         reading, ids, own = canonical.Reading(sent), [], 0
         while reading.at < len(sent):
             message = canonical.Message()

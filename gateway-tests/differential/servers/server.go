@@ -50,7 +50,7 @@ func answer(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // the request has no end
 	}
 	hash := sha256.Sum256(body)
-	told := seen{raw(r.Method), raw(r.RequestURI), []string{raw(r.URL.Path), raw(cleaned(r.URL.Path)), raw(r.URL.EscapedPath())}, []string{raw(r.Host)}, len(body), hex.EncodeToString(hash[:])}
+	told := seen{raw(r.Method), raw(r.RequestURI), []string{raw(r.URL.Path), raw(cleaned(r.URL.Path))}, []string{raw(r.Host)}, len(body), hex.EncodeToString(hash[:])}
 	if parsed, err := url.Parse("http://" + r.Host); err == nil { // as applications find the name without the port
 		told.Hosts = append(told.Hosts, raw(parsed.Hostname()))
 	}
