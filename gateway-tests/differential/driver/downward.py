@@ -10,6 +10,8 @@ from .clients import Canonical
 PATIENCE = 0.3  # seconds after which the upstream closes the connection of a case that waits for more than it has
 ASKED = re.compile(rb"(?:GET|HEAD) /(case|next)/([0-9]+)/([a-z]+) HTTP/1\.[01]\r\n")
 
+MAX_FIELDS = 128  # that the gateway reads
+
 # What docs/upstreams.md says of responses that break the rules, and clients read otherwise by themselves.
 KNOWN = {
     "a line that continues the one before": re.compile(rb"\n[ \t]"),
@@ -179,6 +181,8 @@ class Downward:
             [sent] = canonical.responses(case.data, [case.method.encode()], case.end != responses.RESET) or [canonical.Message()]
             verdict.tally["canonical from the upstream"] += 1
         except canonical.Deviation:
+            sent = None
+        if sent is not None and max(len(sent.fields), len(sent.trailers)) > MAX_FIELDS:
             sent = None
         if sent is not None and sent.whole != (whole and not own):
             verdict.fault("end", f"the upstream sends {sent}; the gateway sends {message}")

@@ -40,7 +40,8 @@ def routes(lane):
     return (f"  - {{name: {lane}-host, {refs}, hostnames: [{GUARDED_HOST.decode()}], rules: [{rule('host', lane)}]}}\n"
             f"  - {{name: {lane}, {refs}, rules: [{every}]}}")
 
-NEEDS_ESCAPE = re.compile(rb'%(?:[01][0-9A-Fa-f]|2[02]|3[CEce]|5[Ee]|60|7[B-Db-dFf]|[89A-Fa-f][0-9A-Fa-f])')
+ESCAPE = re.compile(rb'%[0-9A-Fa-f]{2}')
+NEEDS_ESCAPE = re.compile(rb'%(?:[01][0-9A-Fa-f]|2[02]|3[CEce]|5[BDEbde]|60|7[B-Db-dFf]|[89A-Fa-f][0-9A-Fa-f])')
 
 
 def below(path, prefix):
@@ -103,9 +104,10 @@ def resolve(path):
 def plain(path):
     """A resolved path as text, to compare what servers have read.
 
-    Some escape what a URI must not have, and some decode to text, in which bytes that are no UTF-8 are replaced.
+    Some escape what a URI must not have, some write escapes in upper case, and some decode to text, in which bytes that are no UTF-8 are replaced.
     """
-    return NEEDS_ESCAPE.sub(lambda match: decode(match[0]), resolve(path)).decode("utf-8", "replace")
+    bare = NEEDS_ESCAPE.sub(lambda match: decode(match[0]), resolve(path))
+    return ESCAPE.sub(lambda match: match[0].upper(), bare).decode("utf-8", "replace")
 
 
 def readings(path):
