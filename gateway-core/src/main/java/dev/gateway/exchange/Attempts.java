@@ -474,8 +474,8 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     }
 
     /**
-     * Checks or other requests have found that the endpoint does not answer: goes to another one at once. What cannot be
-     * sent again waits on, or fails if the upstream says so. The endpoint was judged already.
+     * Checks or other requests have found that the endpoint does not answer, or this connection to it: goes to another one at
+     * once. What cannot be sent again waits on, or fails if the upstream says so. The endpoint was judged already.
      */
     @Override
     public void onUnresponsive(String why) {
@@ -497,7 +497,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
 
     /** Returns how long to wait before the next attempt if the endpoint was found not to answer, or {@link Retries#NONE}. */
     long delayWhenUnresponsive() {
-        return isBetterElsewhere() ? retries.whenUnresponsive() : Retries.NONE;
+        return isBetterElsewhere() || isBetterOnOtherConnection() ? retries.whenUnresponsive() : Retries.NONE;
     }
 
     /** Returns how long to wait before the next attempt if the endpoint is silent, or {@link Retries#NONE}. */

@@ -32,6 +32,9 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
 
     private static final long MAX_TIMED_BODY = 64 << 10;
 
+    /** How long a connection is silent before that is found. */
+    private static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     final ExchangeContext exchange;
     final Upstream upstream;
     private final @Nullable Session session; // null if the upstream has none
@@ -226,6 +229,15 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     final boolean isBetterElsewhere() {
         boolean isOut = endpoint != null && !upstream.host(endpoint).isChosen();
         return EndpointChoice.hasUntried(upstream, this) || (isOut && isElsewhere());
+    }
+
+    /**
+     * Whether only the connection of the current attempt does not answer: the endpoint is in service and has answered others
+     * meanwhile. Several machines may share its address, as behind a Service of Kubernetes, so another connection may do better.
+     */
+    final boolean isBetterOnOtherConnection() {
+        Host host = endpoint == null ? null : upstream.host(endpoint);
+        return host != null && host.isInService() && host.isHeardSince(exchange.loop.wheel.nanoTime() - SILENT_NANOS);
     }
 
     /** Returns the failure of an attempt whose endpoint was found not to answer. */

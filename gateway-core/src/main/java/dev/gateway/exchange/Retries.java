@@ -144,7 +144,7 @@ final class Retries {
     }
 
     /**
-     * Decides whether to leave an endpoint that was found not to answer for another one in service.
+     * Decides whether to leave an endpoint that was found not to answer for another one in service, or for another connection.
      *
      * @return milliseconds to wait before the next attempt, or {@link #NONE}
      */

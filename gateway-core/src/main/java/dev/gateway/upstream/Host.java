@@ -328,7 +328,7 @@ public final class Host {
         }
     }
 
-    boolean isInService() {
+    public boolean isInService() {
         return isWell() && !ejection.isLasting();
     }
 

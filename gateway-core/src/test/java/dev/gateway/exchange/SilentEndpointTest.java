@@ -278,6 +278,52 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(record().status).isEqualTo(200);
     }
 
+    /** Behind its address there may be several machines, of which one has gone. */
+    @Test
+    void isAskedAgainOnAnotherConnectionIfOnlyThisOneIsLost() {
+        endpoints = List.of(FIRST);
+        get();
+        opener.last().succeed();
+        pass(20);
+        app().hosts().get(0).onHeard(now);
+        opener.last().events.onUnresponsive("it has acknowledged nothing for 10 s");
+        assertThat(opener.openings).hasSize(2);
+        assertThat(opener.openings.get(0).stream.reset).isNotNull();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().cause).isNull();
+        assertThat(records.attempts).containsExactly("upstream_timeout again", "200");
+    }
+
+    @Test
+    void isWaitedForIfItIsTheOnlyOneAndOutOfServiceThoughItAnsweredOthers() {
+        endpoints = List.of(FIRST);
+        get();
+        opener.last().succeed();
+        pass(20);
+        app().hosts().get(0).onHeard(now);
+        app().health().drain(FIRST.toString(), true);
+        opener.last().events.onUnresponsive("refused");
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+
+    @Test
+    void isWaitedForIfItIsTheOnlyOneAndHasAnsweredNobodyForAsLong() {
+        endpoints = List.of(FIRST);
+        responseHeadersMillis = 30_000;
+        get();
+        opener.last().succeed();
+        pass(20);
+        app().hosts().get(0).onHeard(now);
+        pass(10_500);
+        opener.last().events.onUnresponsive("it has acknowledged nothing for 10 s");
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+
     @Test
     void isWaitedForWhileTheBudgetIsUsedUpAndLeftWhenItIsNot() {
         retry = policy(new Retry.Budget(0, 1));
