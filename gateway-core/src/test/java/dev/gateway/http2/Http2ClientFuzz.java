@@ -2,6 +2,7 @@ package dev.gateway.http2;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.http1.ForwardedMessages;
@@ -183,7 +184,7 @@ final class Http2ClientFuzz {
 
         private void checkOpen() {
             assertFalse(ended, "nothing follows the end of a response");
-            assertEquals(null, failure, "nothing follows a failure");
+            assertNull(failure, "nothing follows a failure");
         }
 
         private boolean isBegun() {
@@ -226,7 +227,7 @@ final class Http2ClientFuzz {
 
         @Override
         public void onReset(Failure reset) {
-            assertEquals(null, failure, "an exchange fails once");
+            assertNull(failure, "an exchange fails once");
             failure = reset;
         }
 

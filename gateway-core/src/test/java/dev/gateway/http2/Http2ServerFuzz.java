@@ -2,6 +2,7 @@ package dev.gateway.http2;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.http1.ForwardedMessages;
@@ -213,7 +214,7 @@ final class Http2ServerFuzz {
 
         private void checkOpen() {
             assertFalse(ended, "nothing follows the end of a request");
-            assertEquals(null, failure, "nothing follows a failure");
+            assertNull(failure, "nothing follows a failure");
         }
 
         void end() {
@@ -234,7 +235,7 @@ final class Http2ServerFuzz {
 
         @Override
         public void onReset(Failure reset) {
-            assertEquals(null, failure, "a request fails once");
+            assertNull(failure, "a request fails once");
             failure = reset;
         }
 
