@@ -225,15 +225,13 @@ public final class RouteExplainer {
         if (written != null && refusesAll(written.config())) {
             return null;
         }
-        if (PathReadings.isAmbiguous(head.path(), head.queryStart())) {
-            for (AsciiString reading : PathReadings.of(head.path(), head.queryStart())) {
-                List<Trial<Rule>> all = trials.of(head, reading);
-                if (!all.isEmpty()
-                        && all.get(0).isAccepted()
-                        && !all.get(0).rule().equals(written)
-                        && FilterAssembly.guards(all.get(0).rule().config())) {
-                    return reading;
-                }
+        for (AsciiString reading : PathReadings.of(head.path(), head.queryStart())) {
+            List<Trial<Rule>> all = trials.of(head, reading);
+            if (!all.isEmpty()
+                    && all.get(0).isAccepted()
+                    && !all.get(0).rule().equals(written)
+                    && FilterAssembly.guards(all.get(0).rule().config())) {
+                return reading;
             }
         }
         return null;

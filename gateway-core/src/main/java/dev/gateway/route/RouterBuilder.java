@@ -37,6 +37,7 @@ public final class RouterBuilder {
     private final List<Added> anyHost = new ArrayList<>();
     private int position;
     private boolean hasGuards;
+    private boolean hasEscapedGuards;
 
     /**
      * Adds a rule; earlier ones win where all else is equal.
@@ -51,6 +52,7 @@ public final class RouterBuilder {
         hasGuards |= route.guards();
         for (RouteMatch match : matches.isEmpty() ? List.of(RouteMatch.ANY) : matches) {
             Added added = new Added(match, route, position++);
+            hasEscapedGuards |= route.guards() && match.path().value().indexOf('%') >= 0;
             candidate(added, UnaryOperator.identity(), new HostRoutes.Builder()); // fails here, not in build
             if (hostnames.isEmpty()) {
                 anyHost.add(added);
@@ -81,7 +83,7 @@ public final class RouterBuilder {
     /** Compiles what was added. */
     public Router build() {
         RouteTable written = table(UnaryOperator.identity());
-        return hasGuards ? new GuardedTable(written, table(PathReadings::decode)) : written;
+        return hasGuards ? new GuardedTable(written, table(PathReadings::decode), hasEscapedGuards) : written;
     }
 
     /** Compiles what was added, by paths in some form. */

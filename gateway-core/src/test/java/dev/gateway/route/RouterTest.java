@@ -443,6 +443,23 @@ class RouterTest {
         assertThat(path(path)).isEqualTo(name);
     }
 
+    /** An upstream that decodes paths serves the same with and without the escapes of a rule. */
+    @ParameterizedTest
+    @CsvSource({
+        "/@scope%2Fname,package",
+        "/@scope/name,package",
+        "/@scope/name/x,package",
+        "/@scope/other,prefix /",
+        "/a%3Ab,colon",
+        "/a:b,colon",
+        "/a:c,prefix /"
+    })
+    void aRouteThatGuardsWithEscapesTakesThePathWithoutThem(String path, String name) {
+        prefix("/").guard("package", PathType.PREFIX, "/@scope%2Fname").guard("colon", PathType.EXACT, "/a%3Ab");
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
     /** All but some paths are refused: what is allowed in every reading stays allowed. */
     @ParameterizedTest
     @CsvSource({
