@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CertificatesTest {
-    private static final Path FILES = Path.of("src/test/resources/tls");
+    private static final Path FILES = Path.of("../gateway-core/src/test/resources/tls");
     private static final Path FILE = Path.of("any.crt");
 
     private static byte[] bytes(String name) throws Exception {

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Keys are read in every form that the usual tools write them in, and the others are told apart. */
 class PrivateKeysTest {
-    private static final Path KEYS = Path.of("src/test/resources/tls");
+    private static final Path KEYS = Path.of("../gateway-core/src/test/resources/tls");
     private static final Path FILE = Path.of("any.key");
 
     private static PrivateKey read(String name) throws IOException, InvalidKeyException {

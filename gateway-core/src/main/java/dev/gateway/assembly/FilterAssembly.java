@@ -26,24 +26,6 @@ public final class FilterAssembly {
     private final boolean timed;
 
     /**
-     * A filter, and where it runs.
-     *
-     * @param order its place in the order of {@link BuiltInFilters}
-     */
-    record Placed(int order, Filter filter) {
-        /** After all others. */
-        static final int LAST = Integer.MAX_VALUE;
-
-        /** Returns the filters in the order in which they run. */
-        static List<Filter> inOrder(List<Placed> filters) {
-            return filters.stream()
-                    .sorted(Comparator.comparingInt(Placed::order))
-                    .map(Placed::filter)
-                    .toList();
-        }
-    }
-
-    /**
      * Makes one.
      *
      * @param states what outlives the generation

@@ -1,6 +1,5 @@
 package dev.gateway.assembly;
 
-import dev.gateway.assembly.FilterAssembly.Placed;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.MatchConfig;

@@ -1,0 +1,174 @@
+package dev.gateway.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.PathNormalizer;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.Scheme;
+import dev.gateway.route.RouteMatch.PathType;
+import io.netty.util.AsciiString;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fuzz target: a path among rules that refuse requests, that ask who sends them, and others. However a server reads the path
+ * that it is sent, it serves nothing that a guarded rule is about, unless that rule has been applied. The input is path and query.
+ */
+final class GuardedPathsFuzz {
+    private static final Filter GUARD = new Guard(false);
+    private static final Filter REFUSAL = new Guard(true);
+
+    private record Guard(boolean refusesAll) implements Filter {
+        @Override
+        public boolean guards() {
+            return true;
+        }
+
+        @Override
+        public Verdict onRequest(RequestHead head, FilterContext context) {
+            return Verdict.PROCEED;
+        }
+    }
+
+    private record Rule(PathType type, String path, Route route) {}
+
+    private static final List<Rule> RULES = List.of(
+            rule(PathType.PREFIX, "/"),
+            rule(PathType.PREFIX, "/admin", REFUSAL),
+            rule(PathType.PREFIX, "/private", GUARD),
+            rule(PathType.PREFIX, "/private/open"),
+            rule(PathType.EXACT, "/staff", GUARD),
+            rule(PathType.EXACT, "/shop/secret/key", REFUSAL),
+            rule(PathType.PREFIX, "/space%20here", GUARD),
+            rule(PathType.PREFIX, "/a%2Fb", GUARD),
+            rule(PathType.REGEX, "/docs/[a-z]/[a-z]", REFUSAL),
+            rule(PathType.PREFIX, "/docs"));
+
+    private static final Router ROUTER = router();
+
+    private GuardedPathsFuzz() {}
+
+    private static Rule rule(PathType type, String path, Filter... filters) {
+        return new Rule(
+                type,
+                path,
+                new Route(path, List.of(filters), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE));
+    }
+
+    private static Router router() {
+        RouterBuilder builder = new RouterBuilder();
+        for (Rule rule : RULES) {
+            builder.add(List.of(), List.of(RouteMatch.path(rule.type, rule.path)), rule.route);
+        }
+        return builder.build();
+    }
+
+    public static void fuzzerTestOneInput(byte[] input) {
+        AsciiString normal = PathNormalizer.normalize(new AsciiString(input));
+        if (normal == null || !normal.startsWith("/")) {
+            return;
+        }
+        RequestHead head =
+                new RequestHead(Method.GET, Scheme.HTTP, new AsciiString("a.example"), normal, new Fields(), 0);
+        String path = normal.toString(0, head.queryStart());
+        Route written = Objects.requireNonNull(select(path, UnaryOperator.identity()));
+        Set<String> guarded = new TreeSet<>();
+        for (String reading : readings(path)) {
+            Route selected = select(reading, GuardedPathsFuzz::decode);
+            if (selected != null && selected.guards()) {
+                guarded.add(selected.name());
+            }
+        }
+        Router.Match match = Objects.requireNonNull(ROUTER.match(head));
+        guarded.remove(written.name());
+        if (written.refusesAll() || guarded.isEmpty()) {
+            assertThat(match.route()).isEqualTo(written);
+            assertThat(match.isReading()).isFalse();
+        } else {
+            assertThat(guarded).as(path).contains(match.route().name());
+            assertThat(match.isDeceptive() || match.route().refusesAll()).isTrue();
+            assertThat(match.insteadOf()).isEqualTo(written);
+        }
+    }
+
+    /** Returns the rule that a path leads to, by trying them all. */
+    private static @Nullable Route select(String path, UnaryOperator<String> form) {
+        return RULES.stream()
+                .filter(rule -> accepts(rule, path, form))
+                .max(Comparator.comparingInt(GuardedPathsFuzz::rank))
+                .map(Rule::route)
+                .orElse(null);
+    }
+
+    private static boolean accepts(Rule rule, String path, UnaryOperator<String> form) {
+        return switch (rule.type) {
+            case EXACT -> path.equals(form.apply(rule.path));
+            case REGEX -> path.matches(rule.path);
+            case PREFIX ->
+                rule.path.equals("/")
+                        || path.equals(form.apply(rule.path))
+                        || path.startsWith(form.apply(rule.path) + "/");
+        };
+    }
+
+    private static int rank(Rule rule) {
+        return switch (rule.type) {
+            case EXACT -> 10_000;
+            case REGEX -> 1_000;
+            case PREFIX -> rule.path.length();
+        };
+    }
+
+    /** Returns what servers make of a path, as the documentation says: docs/routing.md, "Rules that refuse a path". */
+    private static Set<String> readings(String path) {
+        Set<String> found = new TreeSet<>();
+        String before = path.replaceAll(";[^/]*", "");
+        for (String text : List.of(decode(path), decode(before), decode(path).replaceAll(";[^/]*", ""))) {
+            found.add(resolve(text));
+            found.add(resolve(text.replaceAll("[\\x00-\\x1f\\x7f]", "").replaceAll("(?<=/) +| +(?=/|\\z)", "")));
+        }
+        return found;
+    }
+
+    private static String decode(String path) {
+        return Pattern.compile("%([0-9A-F]{2})")
+                .matcher(path)
+                .replaceAll(GuardedPathsFuzz::octet)
+                .replace('\\', '/');
+    }
+
+    private static String octet(MatchResult escape) {
+        return Matcher.quoteReplacement(String.valueOf((char) Integer.parseInt(escape.group(1), 16)));
+    }
+
+    private static String resolve(String path) {
+        Deque<String> segments = new ArrayDeque<>();
+        String last = "";
+        for (String segment : path.substring(1).split("/", -1)) {
+            last = segment;
+            if (segment.equals("..")) {
+                segments.pollLast();
+            } else if (!segment.isEmpty() && !segment.equals(".")) {
+                segments.add(segment);
+            }
+        }
+        boolean slash = Stream.of("", ".", "..").anyMatch(last::equals) && !segments.isEmpty();
+        return "/" + String.join("/", segments) + (slash ? "/" : "");
+    }
+}
