@@ -225,7 +225,10 @@ public final class RouteExplainer {
         if (written != null && refusesAll(written.config())) {
             return null;
         }
-        for (AsciiString reading : PathReadings.of(head.path(), head.queryStart())) {
+        List<AsciiString> readings = PathReadings.isAmbiguous(head.path(), head.queryStart())
+                ? PathReadings.of(head.path(), head.queryStart())
+                : List.of(head.path().subSequence(0, head.queryStart()));
+        for (AsciiString reading : readings) {
             List<Trial<Rule>> all = trials.of(head, reading);
             if (!all.isEmpty()
                     && all.get(0).isAccepted()

@@ -13,10 +13,12 @@ import org.jspecify.annotations.Nullable;
 /** A compiled match among those of the same hosts and path: what is left to check once the path is found. */
 final class Candidate {
     /** The Gateway API's order among matches of equal host and path. */
-    static final Comparator<Candidate> PRECEDENCE = Comparator.<Candidate, Boolean>comparing(c -> c.method == null)
+    static final Comparator<Candidate> SPECIFICITY = Comparator.<Candidate, Boolean>comparing(c -> c.method == null)
             .thenComparing(c -> -c.headers.length)
-            .thenComparing(c -> -c.queries.length)
-            .thenComparing(c -> c.position);
+            .thenComparing(c -> -c.queries.length);
+
+    /** The same, and of equal ones the first in the file. */
+    static final Comparator<Candidate> PRECEDENCE = SPECIFICITY.thenComparing(c -> c.position);
 
     final Router.Match result;
     private final int position;

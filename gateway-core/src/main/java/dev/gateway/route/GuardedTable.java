@@ -9,43 +9,55 @@ import org.jspecify.annotations.Nullable;
 /**
  * The routes of a listener some of which refuse requests, or ask who sends them. A path that an upstream may read in
  * another way is looked up in that way, too: if it leads to another such route then, that is the one. Paths without escapes
- * and semicolons cost nothing more, unless such a route is written with escapes. Nor do listeners without such routes. Immutable.
+ * and semicolons cost nothing more, unless the path of such a route has escapes. Nor do listeners without such routes.
+ * Immutable.
  */
 final class GuardedTable implements Router {
     private final RouteTable written;
     private final RouteTable decoded;
-    private final boolean everyPath;
+    private final @Nullable RouteTable plain;
 
     /**
      * Makes a router.
      *
      * @param written by the paths of the rules
      * @param decoded the same rules, by their paths without escapes
-     * @param everyPath whether a rule that guards has escapes, so that a path without any may be the same to an upstream
+     * @param plain the same, where of rules for one path those that are written without escapes come first: for paths
+     *     without escapes and semicolons; null if no rule that guards has escapes
      */
-    GuardedTable(RouteTable written, RouteTable decoded, boolean everyPath) {
+    GuardedTable(RouteTable written, RouteTable decoded, @Nullable RouteTable plain) {
         this.written = written;
         this.decoded = decoded;
-        this.everyPath = everyPath;
+        this.plain = plain;
     }
 
     @Override
-    @SuppressWarnings("ReferenceEquality") // a route is made once
+    @SuppressWarnings("ReferenceEquality") // a match is the one found, or another
     public @Nullable Match match(RequestHead head) {
         Match found = written.match(head);
-        if (!(everyPath || PathReadings.isAmbiguous(head.path(), head.queryStart()))
-                || (found != null && found.route().refusesAll())) {
+        if (found != null && found.route().refusesAll()) {
             return found;
+        }
+        if (!PathReadings.isAmbiguous(head.path(), head.queryStart())) {
+            return plain == null ? found : guarded(found, plain.match(head, head.path(), head.queryStart()));
         }
         List<AsciiString> readings = PathReadings.of(head.path(), head.queryStart());
         for (int i = 0; i < readings.size(); i++) {
             AsciiString reading = readings.get(i);
-            Match guard = decoded.match(head, reading, reading.length());
-            boolean isOther = guard != null && (found == null || guard.route() != found.route());
-            if (guard != null && isOther && guard.route().guards()) {
-                return new Match(guard.route(), guard.prefixLength(), true, found == null ? null : found.route());
+            Match guarded = guarded(found, decoded.match(head, reading, reading.length()));
+            if (guarded != found) {
+                return guarded;
             }
         }
         return found;
+    }
+
+    /** Returns the match of another reading if that leads to another route which guards, else the one found. */
+    @SuppressWarnings("ReferenceEquality") // a route is made once
+    private static @Nullable Match guarded(@Nullable Match found, @Nullable Match other) {
+        boolean isOther = other != null && (found == null || other.route() != found.route());
+        return other != null && isOther && other.route().guards()
+                ? new Match(other.route(), other.prefixLength(), true, found == null ? null : found.route())
+                : found;
     }
 }

@@ -43,7 +43,7 @@ public final class RouteTrials<T> {
         }
     }
 
-    private record Ranked<T>(Trial<T> trial, int host, int path, Candidate candidate) {}
+    private record Ranked<T>(Trial<T> trial, int host, int path, boolean escaped, Candidate candidate) {}
 
     /** Adds a rule, as {@link RouterBuilder#add} does. */
     public RouteTrials<T> add(List<String> hostnames, List<RouteMatch> of, T rule) {
@@ -67,19 +67,23 @@ public final class RouteTrials<T> {
     }
 
     /**
-     * Tries every match with a path that an upstream may read out of the head's, by the rules' paths without escapes.
+     * Tries every match with a path that an upstream may read out of the head's, by the rules' paths without escapes. If
+     * the head's path has but one reading, a rule that is written with escapes comes after one that is not.
      *
      * @param reading one of {@link PathReadings}, null for the path as it is
      */
     public List<Trial<T>> of(RequestHead head, @Nullable AsciiString reading) {
         String host = host(head.authority());
         List<Ranked<T>> ranked = new ArrayList<>();
+        boolean isPlain = reading != null && !PathReadings.isAmbiguous(head.path(), head.queryStart());
         for (Added<T> added : matches) {
             ranked.add(rank(added, head, reading, host));
         }
         ranked.sort(Comparator.<Ranked<T>>comparingInt(each -> distance(each.trial))
                 .thenComparing(each -> -each.host)
                 .thenComparing(each -> -each.path)
+                .thenComparing(Ranked::candidate, Candidate.SPECIFICITY)
+                .thenComparing(each -> isPlain && each.escaped)
                 .thenComparing(Ranked::candidate, Candidate.PRECEDENCE));
         return ranked.stream().map(Ranked::trial).toList();
     }
@@ -118,7 +122,8 @@ public final class RouteTrials<T> {
         return new Ranked<>(
                 new Trial<>(added.rule, added.number, hostname, List.copyOf(misses)),
                 hostRank,
-                rank(added.match.path()),
+                rank(added.match.path(), reading != null),
+                added.match.path().value().indexOf('%') >= 0,
                 added.candidate);
     }
 
@@ -143,16 +148,15 @@ public final class RouteTrials<T> {
         return name.equals(host) ? EXACT_HOST : NO_HOST;
     }
 
-    private static int rank(RouteMatch.Path path) {
+    private static int rank(RouteMatch.Path path, boolean decoded) {
         return switch (path.type()) {
             case EXACT -> Integer.MAX_VALUE;
             case REGEX -> Integer.MAX_VALUE - 1;
-            case PREFIX -> prefix(path).length();
+            case PREFIX -> {
+                AsciiString written = RouterBuilder.path(path.value());
+                yield prefix(decoded ? PathReadings.decode(written) : written).length();
+            }
         };
-    }
-
-    private static AsciiString prefix(RouteMatch.Path path) {
-        return prefix(RouterBuilder.path(path.value()));
     }
 
     private static AsciiString prefix(AsciiString value) {

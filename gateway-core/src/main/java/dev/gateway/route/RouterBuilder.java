@@ -52,7 +52,9 @@ public final class RouterBuilder {
         hasGuards |= route.guards();
         for (RouteMatch match : matches.isEmpty() ? List.of(RouteMatch.ANY) : matches) {
             Added added = new Added(match, route, position++);
-            hasEscapedGuards |= route.guards() && match.path().value().indexOf('%') >= 0;
+            hasEscapedGuards |= route.guards()
+                    && match.path().type() != RouteMatch.PathType.REGEX
+                    && match.path().value().indexOf('%') >= 0;
             candidate(added, UnaryOperator.identity(), new HostRoutes.Builder()); // fails here, not in build
             if (hostnames.isEmpty()) {
                 anyHost.add(added);
@@ -83,7 +85,30 @@ public final class RouterBuilder {
     /** Compiles what was added. */
     public Router build() {
         RouteTable written = table(UnaryOperator.identity());
-        return hasGuards ? new GuardedTable(written, table(PathReadings::decode), hasEscapedGuards) : written;
+        if (!hasGuards) {
+            return written;
+        }
+        RouteTable decoded = table(PathReadings::decode);
+        return new GuardedTable(written, decoded, hasEscapedGuards ? plainTable() : null);
+    }
+
+    /** Compiles what was added, by paths without escapes, those that are written with escapes last. */
+    private RouteTable plainTable() {
+        int last = position;
+        RouterBuilder plain = new RouterBuilder();
+        plain.anyHost.addAll(escapedLast(anyHost, last));
+        wildcards.forEach((name, added) -> plain.wildcards.put(name, escapedLast(added, last)));
+        exactHosts.forEach((name, added) -> plain.exactHosts.put(name, escapedLast(added, last)));
+        return plain.table(PathReadings::decode);
+    }
+
+    private static List<Added> escapedLast(List<Added> all, int last) {
+        List<Added> ordered = new ArrayList<>();
+        for (Added added : all) {
+            boolean escaped = added.match.path().value().indexOf('%') >= 0;
+            ordered.add(escaped ? new Added(added.match, added.route, added.position + last) : added);
+        }
+        return ordered;
     }
 
     /** Compiles what was added, by paths in some form. */

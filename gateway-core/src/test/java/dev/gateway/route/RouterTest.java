@@ -460,6 +460,25 @@ class RouterTest {
         assertThat(path(path)).isEqualTo(name);
     }
 
+    /** Whoever writes a rule for the plain path means that path, in whatever order the rules stand. */
+    @ParameterizedTest
+    @CsvSource({
+        "/@scope%2Fname,package",
+        "/@scope/name,files",
+        "/@scope/name/-/x.tgz,files",
+        "/%2F,root",
+        "/,open",
+        "/x,open"
+    })
+    void aRouteForThePlainPathComesBeforeOneWithEscapes(String path, String name) {
+        guard("package", PathType.PREFIX, "/@scope%2Fname")
+                .guard("files", PathType.PREFIX, "/@scope/name")
+                .guard("root", PathType.PREFIX, "/%2F");
+        add("open", List.of(), RouteMatch.path(PathType.PREFIX, "/"));
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
     /** All but some paths are refused: what is allowed in every reading stays allowed. */
     @ParameterizedTest
     @CsvSource({
