@@ -40,7 +40,7 @@ class TestCommandTest {
             value = {
                 "HeadCollectorTest; -pl gateway-core -am package -Dtest=dev.gateway.http1.HeadCollectorTest ",
                 "http1.UpgradeTest; -pl gateway-core -am package -Dtest=dev.gateway.http1.UpgradeTest ",
-                "DocumentedConfigsTest; -pl gateway-config -am package -Dtest=dev.gateway.config.yaml.DocumentedConfigsTest ",
+                "CidrTest; -pl gateway-config -am package -Dtest=dev.gateway.format.CidrTest ",
                 "HeadCollectorTest#a; -pl gateway-core -am package '-Dtest=dev.gateway.http1.HeadCollectorTest#a' ",
                 "ReadmeTest; -pl gateway-tests -am package -Dtest=dev.gateway.tests.deployment.ReadmeTest ",
                 "http1; -pl gateway-core -am package '-Dtest=dev.gateway.http1.*Test' ",
