@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 public final class SharedServices {
     private final Map<Class<?>, Object> services = new ConcurrentHashMap<>();
 
-    /** Returns the service of a class, which is made now if there is none yet. */
+    /** Returns the service of a class. The first call makes it. */
     public <T> T get(Class<T> of, Supplier<T> maker) {
         return of.cast(services.computeIfAbsent(of, missing -> maker.get()));
     }

@@ -460,7 +460,7 @@ class RouterTest {
         assertThat(path(path)).isEqualTo(name);
     }
 
-    /** Whoever writes a rule for the plain path means that path, in whatever order the rules stand. */
+    /** For a plain path, its own rule comes before a rule with escapes, in whatever order the two stand. */
     @ParameterizedTest
     @CsvSource({
         "/@scope%2Fname,package",

@@ -124,7 +124,7 @@ final class DecompressingFuzz {
         }
     }
 
-    /** Reads gzip (RFC 1952) from one array. The stream of the JDK ignores what follows a member and is none. */
+    /** Reads gzip (RFC 1952) from one array. GZIPInputStream ignores bytes after a member that begin no other one. */
     private static byte[] readMembers(byte[] body) throws IOException {
         ByteArrayOutputStream read = new ByteArrayOutputStream();
         int at = 0;
