@@ -3,6 +3,7 @@ package dev.gateway.config;
 import dev.gateway.files.InputFile;
 import dev.gateway.format.Cidr;
 import dev.gateway.format.CidrSet;
+import dev.gateway.format.ShownText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -16,7 +17,6 @@ public final class AddressFile {
     /** How large such a file may be: some 300,000 addresses. */
     public static final int MAX_MEBIBYTES = 4;
 
-    private static final int MAX_SHOWN = 60;
     private static final String BYTE_ORDER_MARK = "\ufeff";
 
     private AddressFile() {}
@@ -51,15 +51,10 @@ public final class AddressFile {
             if (block == null) {
                 throw new IOException(file + ":" + number + ":" + (before.indexOf(written) + 1)
                         + ": expected an IP address or a block such as 10.0.0.0/8 or fd00::/8, not '"
-                        + shorten(written) + "'");
+                        + ShownText.shorten(written) + "'");
             }
             blocks.add(block);
         }
         return CidrSet.of(blocks);
-    }
-
-    private static String shorten(String text) {
-        String shown = text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN - 3) + "...";
-        return shown.replaceAll("\\p{Cc}", "?");
     }
 }

@@ -28,7 +28,6 @@ final class JwkParser {
     private static final int MOST_KEYS = 100;
     private static final int LEAST_RSA_BITS = 2048;
     private static final int MOST_RSA_BITS = 8192; // a signature of longer keys takes too much time
-    private static final int MAX_SHOWN = 60;
 
     /** The members that the public keys of all kinds are made of. */
     private static final List<String> PUBLIC = List.of("kty", "n", "e", "crv", "x", "y");
@@ -98,12 +97,9 @@ final class JwkParser {
     }
 
     private static String name(int number, Map<?, ?> jwk) {
-        return jwk.get("kid") instanceof String id ? "key " + number + " (" + shorten(id) + ")" : "key " + number;
-    }
-
-    private static String shorten(String text) {
-        String shown = text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN - 3) + "...";
-        return shown.replaceAll("\\p{Cc}", "?");
+        return jwk.get("kid") instanceof String id
+                ? "key " + number + " (" + ShownText.shorten(id) + ")"
+                : "key " + number;
     }
 
     /** Returns a key, null if it is not one for signatures, or of a kind that is not known. */

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.type;
 
+import dev.gateway.format.ShownText;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -13,11 +14,6 @@ public final class MessageText {
     private static final Pattern WORDS = Pattern.compile("[^,\\s{}()\\[\\]\"']+(\\s*,\\s*[^,\\s{}()\\[\\]\"']+)+");
 
     private MessageText() {}
-
-    /** Returns a text as messages show it, before anything is cut off. */
-    static String line(String text) {
-        return text.replaceAll("\\p{Cc}", "?");
-    }
 
     /** Returns a text as messages quote it. */
     public static String quote(String text) {
@@ -53,7 +49,7 @@ public final class MessageText {
 
     /** Returns a text as it stands in quotes: one line, not too long, without credentials of a URL. */
     public static String shorten(String text) {
-        String line = line(text).replaceAll("://[^/@\\s]*@", "://***@");
+        String line = ShownText.line(text).replaceAll("://[^/@\\s]*@", "://***@");
         return line.length() <= 60 ? line : line.substring(0, 57) + "...";
     }
 }

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.type;
 
+import dev.gateway.format.ShownText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -99,7 +100,7 @@ public final class Variables {
     String conceal(String message) {
         String result = message;
         for (Map.Entry<String, String> each : used.entrySet()) {
-            result = conceal(result, MessageText.line(each.getValue()), "${" + each.getKey() + "}");
+            result = conceal(result, ShownText.line(each.getValue()), "${" + each.getKey() + "}");
         }
         return result;
     }
