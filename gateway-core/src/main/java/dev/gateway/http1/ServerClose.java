@@ -62,36 +62,27 @@ final class ServerClose implements CloseAnnouncement.Owner, Lingering.Owner {
     // ---- the client's FIN
 
     /**
-     * The client has ended its direction.
+     * The client has ended its direction. Closes if no response is to come.
      *
      * @param open the request that is being answered, or null
+     * @return whether the client has given that request up
      */
-    void onInputEnded(@Nullable Http1ServerStream open) {
-        switch (input.state()) {
-            case HEAD -> {
-                if (input.isEmpty()) {
-                    closeAfterWrites();
-                }
-            }
-            case BODY -> {
-                if (open == null) {
-                    closeAfterWrites();
-                } else {
-                    output.close();
-                }
-            }
-            case WAITING -> {
-                if (open != null && hasGivenUp(open)) {
-                    output.close();
-                }
-            }
-            case DROPPED -> {
-                if (open == null) {
-                    closeAfterWrites();
-                }
-            }
-            case CLOSED -> {}
+    boolean onInputEnded(@Nullable Http1ServerStream open) {
+        boolean isOver =
+                switch (input.state()) {
+                    case HEAD -> input.isEmpty();
+                    case BODY, DROPPED -> open == null;
+                    case WAITING, CLOSED -> false;
+                };
+        if (isOver) {
+            closeAfterWrites();
         }
+        return open != null
+                && switch (input.state()) {
+                    case BODY -> true;
+                    case WAITING -> hasGivenUp(open);
+                    case HEAD, DROPPED, CLOSED -> false;
+                };
     }
 
     /**

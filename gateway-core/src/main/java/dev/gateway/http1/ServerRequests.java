@@ -111,8 +111,9 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
 
     @Override
     public void onProcessed() {
-        if (input.state() == State.HEAD && close.isNoMoreToCome()) {
-            close.closeAfterWrites(); // what is left of the last head never comes
+        boolean isWithinRequest = input.state() == State.HEAD || input.state() == State.BODY;
+        if (isWithinRequest && close.isNoMoreToCome()) {
+            responses.onInputEnded(); // what is left of the last request never comes
         }
         if (!input.isReading()) {
             responses.onBatchEnd();

@@ -108,8 +108,11 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, Q
 
     /** The client has ended its direction. */
     void onInputEnded() {
-        close.onInputEnded(stream);
         Http1ServerStream open = stream;
+        if (close.onInputEnded(open) && open != null) {
+            giveUp(open);
+            return;
+        }
         boolean isLast = input.state() == State.WAITING && input.isEmpty(); // no other request came before the FIN
         if (open != null && isLast && open.isOfUnknownLength() && !open.isTunnel() && !fin.isHalfClose()) {
             QuietResponse made = new QuietResponse(this, carrier.timers);
@@ -126,6 +129,18 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, Q
     @Override
     public boolean isTaken() {
         return output.isTaken();
+    }
+
+    /** The client wants no answer to its last request. The answers to those before leave whole. */
+    private void giveUp(Http1ServerStream open) {
+        if (open.isStarted()) {
+            output.close();
+            return;
+        }
+        stream = null;
+        open.end();
+        close.closeAfterWrites();
+        open.tellReset(Failure.of(Cause.CLIENT_CLOSED, "the client closed the connection"));
     }
 
     @Override

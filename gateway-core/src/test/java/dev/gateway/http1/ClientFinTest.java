@@ -12,6 +12,7 @@ import dev.gateway.net.transport.TestIdleTasks;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -69,6 +70,40 @@ final class ClientFinTest {
         Downstream.echo(client.last());
         assertEquals(2, client.requests.size());
         assertTrue(client.sent().endsWith(CLOSING));
+    }
+
+    @Test
+    void anUploadThatTheFinCutsEndsAlsoBehindOtherRequests() {
+        for (String upload : List.of("Content-Length: 9\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")) {
+            Downstream pipelining = new Downstream();
+            pipelining.answer = request -> {};
+            pipelining.send(GET + "POST / HTTP/1.1\r\nHost: a.test\r\n" + upload);
+            pipelining.fin();
+            Downstream.echo(pipelining.last());
+            assertEquals(2, pipelining.requests.size());
+            Failure reset = pipelining.last().reset;
+            assertNotNull(reset, upload);
+            assertEquals(Cause.CLIENT_CLOSED, reset.cause());
+            assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", pipelining.sent());
+            assertFalse(pipelining.channel.isOpen());
+            pipelining.finish();
+        }
+    }
+
+    @Test
+    void anUploadThatTheFinCutsMayHaveItsAnswerAlready() {
+        client.onEveryRequest = request -> {
+            if (!request.complete) {
+                Downstream.echo(request);
+            }
+        };
+        client.send(GET + "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 9\r\n\r\nabc");
+        client.fin();
+        Downstream.echo(client.last());
+        String answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+        assertEquals(answer + answer, client.sent());
+        assertNull(client.last().reset);
+        assertFalse(client.channel.isOpen());
     }
 
     @Test

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("platform")
 class Http1ConnectionIT {
     private static final CountDownLatch earlierOnesCame = new CountDownLatch(1);
+    private static final int LARGE = 4 << 20;
     private static Origin origin;
     private static Rig rig;
 
@@ -37,6 +38,11 @@ class Http1ConnectionIT {
                     assertThat(earlierOnesCame.await(30, TimeUnit.SECONDS)).isTrue();
                     stream.send(Head.response(200, "content-length", "0"), true);
                 })
+                .on("/large", (stream, head) -> {
+                    stream.send(Head.response(200, "content-length", String.valueOf(LARGE)), false);
+                    stream.send("x".repeat(LARGE), true);
+                })
+                .on("/upload", (stream, head) -> stream.peer().awaitClosed())
                 .on("/close-delimited", (stream, head) -> {
                     ((Http1Peer) stream.peer()).raw("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end");
                     stream.peer().close();
@@ -119,6 +125,19 @@ class Http1ConnectionIT {
             expect(client, "GET", 200, "one");
             expect(client, "GET", 200, "two");
             assertThat(client.isAtEnd()).isTrue();
+        }
+    }
+
+    /** The rest never comes, so nothing of it waits at the upstream. Answers to requests before it leave whole. */
+    @Test
+    void anUploadThatIsCutBehindAnotherRequestEnds() throws Exception {
+        try (Http1Peer client = Http1Peer.connect(rig.port())) {
+            client.raw("GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
+                    + "POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc");
+            client.halfClose();
+            expect(client, "GET", 200, "x".repeat(LARGE));
+            assertThat(client.isAtEnd()).isTrue();
+            rig.awaitIdle();
         }
     }
 
