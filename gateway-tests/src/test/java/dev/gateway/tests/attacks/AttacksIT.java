@@ -109,6 +109,10 @@ class AttacksIT {
                     rules:
                       - matches: [{path: {type: PathPrefix, value: /admin}}]
                         filters: [{type: DirectResponse, directResponse: {statusCode: 403, body: "no"}}]
+                      - matches:
+                          - path: {type: PathPrefix, value: /roles}
+                            headers: [{name: X-Role, type: RegularExpression, value: ".*admin.*"}]
+                        filters: [{type: DirectResponse, directResponse: {statusCode: 403, body: "no"}}]
                       - matches: [{path: {type: PathPrefix, value: /private}}]
                         filters:
                           - type: ExternalAuth
