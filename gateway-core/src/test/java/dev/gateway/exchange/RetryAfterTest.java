@@ -29,6 +29,14 @@ class RetryAfterTest {
             'Sun, 06 Nov 1994 08:49:37 GMT', 0
             'Sun, 06 Nov 1994 08:49:00 GMT', 0
             'Mon, 06 Nov 1994 08:49:40 GMT', 0
+            'Tuesday, 06-Nov-07 08:49:40 GMT', 410227203000
+            'Monday, 06-Nov-07 08:49:40 GMT', 0
+            'Sun, 06 Nov 1994 09:49:40 +0100', 3000
+            'Sun Nov  6 08:49:40 1994', 3000
+            'Wed Nov 16 08:49:37 1994', 864000000
+            'Sun Nov 6 08:49:40 1994', 0
+            'Sun, 06 Nov 1994', 0
+            'Sun, 06 Foo 1994 08:49:40 GMT', 0
             """)
     void secondsAndDatesAreRead(String value, long millis) {
         Fields fields = new Fields();

@@ -74,7 +74,8 @@ final class ClientFinTest {
 
     @Test
     void anUploadThatTheFinCutsEndsAlsoBehindOtherRequests() {
-        for (String upload : List.of("Content-Length: 9\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")) {
+        for (String upload :
+                List.of("Content-Length: 9\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")) {
             Downstream pipelining = new Downstream();
             pipelining.answer = request -> {};
             pipelining.send(GET + "POST / HTTP/1.1\r\nHost: a.test\r\n" + upload);
