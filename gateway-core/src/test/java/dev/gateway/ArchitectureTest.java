@@ -15,6 +15,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -349,6 +350,14 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("java.util.concurrent.atomic", "java.util.concurrent.locks");
+
+    /** It takes bytes above 127 for white space; {@code Ascii.trim} does not. */
+    @ArchTest
+    static final ArchRule nobodyLetsNettyTrim = noClasses()
+            .should()
+            .callMethod(AsciiString.class, "trim")
+            .orShould()
+            .callMethod(AsciiString.class, "trim", CharSequence.class);
 
     @ArchTest
     static final ArchRule noCycles =

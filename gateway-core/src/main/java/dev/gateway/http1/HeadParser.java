@@ -1,6 +1,7 @@
 package dev.gateway.http1;
 
 import dev.gateway.http1.HeadCollector.Kind;
+import dev.gateway.message.Ascii;
 import dev.gateway.message.ContentLength;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -215,7 +216,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
             }
         }
         int comma = value.lastIndexOf(",");
-        AsciiString last = value.subSequence(comma + 1, value.length(), false).trim();
+        AsciiString last = Ascii.trim(value.subSequence(comma + 1, value.length(), false));
         return comma > 0
                         && last.contentEqualsIgnoreCase(CHUNKED)
                         && !value.subSequence(0, comma, false).toLowerCase().contains(CHUNKED)

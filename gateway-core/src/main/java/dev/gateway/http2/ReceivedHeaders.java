@@ -117,7 +117,7 @@ final class ReceivedHeaders extends HeadersAdapter {
             problem = "a field value with a control character";
         } else {
             // HTTP/1.1 cuts white space off, and so some peers forget to (RFC 9113, section 8.2.1).
-            addChecked(name, FieldName.idOf(bytes, start, length), isPadded(value) ? value.trim() : value);
+            addChecked(name, FieldName.idOf(bytes, start, length), Ascii.trim(value));
         }
     }
 

@@ -128,6 +128,22 @@ public final class Ascii {
         return (high | ~notBacktick | (~digitOrLetter & notHyphen)) & TOPS;
     }
 
+    /**
+     * Returns the text without white space at its ends. {@link AsciiString#trim} would also take bytes above 127 for white
+     * space.
+     */
+    public static AsciiString trim(AsciiString text) {
+        int start = 0;
+        int end = text.length();
+        while (start < end && isSpace(text.byteAt(start))) {
+            start++;
+        }
+        while (end > start && isSpace(text.byteAt(end - 1))) {
+            end--;
+        }
+        return text.subSequence(start, end, false);
+    }
+
     /** Returns the byte in lower case if it is an ASCII letter. */
     public static byte lower(byte b) {
         return b >= 'A' && b <= 'Z' ? (byte) (b + 32) : b;

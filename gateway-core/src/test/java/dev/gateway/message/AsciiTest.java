@@ -1,9 +1,13 @@
 package dev.gateway.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatObject;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +26,16 @@ class AsciiTest {
                 assertThat(Ascii.fieldValueEnd(bytes, position)).isEqualTo(end);
             }
         }
+    }
+
+    @Test
+    void whiteSpaceAtTheEndsIsSpacesAndTabsAlone() {
+        for (String text : List.of("", "a", "\u00e9", "a \u00a0", "\u0085a\u00ff", "\u0001")) {
+            AsciiString padded = new AsciiString((" \t" + text + "\t  ").getBytes(StandardCharsets.ISO_8859_1));
+            assertThatObject(Ascii.trim(padded)).hasToString(text);
+            assertThatObject(Ascii.trim(Ascii.trim(padded))).hasToString(text);
+        }
+        assertThatObject(Ascii.trim(new AsciiString(" \t "))).hasToString("");
     }
 
     @Test

@@ -100,7 +100,7 @@ record FieldEdit(FieldName name, AsciiString value, Action action) {
                 throw new MalformedMessageException("with a value that a header field cannot have");
             }
         }
-        return text.trim();
+        return Ascii.trim(text);
     }
 
     /** Returns about how many bytes of heap it takes. */

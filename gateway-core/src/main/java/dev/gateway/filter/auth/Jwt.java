@@ -103,7 +103,7 @@ public final class Jwt implements Filter {
     private @Nullable AsciiString withoutScheme(AsciiString value) {
         int length = BEARER.length();
         if (value.length() >= length && Ascii.equalsLower(value.array(), value.arrayOffset(), length, BEARER)) {
-            return value.subSequence(length, value.length(), false).trim();
+            return Ascii.trim(value.subSequence(length, value.length(), false));
         }
         return needsScheme ? null : value;
     }

@@ -1,5 +1,6 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.NameReadings;
@@ -113,7 +114,7 @@ public sealed interface KeyPlace {
                 int end = list.indexOf(separator, start);
                 end = end < 0 ? list.length() : end;
                 AsciiString pair = list.subSequence(start, end, false);
-                AsciiString left = withoutKeys(separator == ';' ? pair.trim() : pair, inner);
+                AsciiString left = withoutKeys(separator == ';' ? Ascii.trim(pair) : pair, inner);
                 if (!left.isEmpty()) {
                     rest.add(left);
                 }

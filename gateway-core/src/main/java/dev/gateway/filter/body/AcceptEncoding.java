@@ -1,5 +1,6 @@
 package dev.gateway.filter.body;
 
+import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import io.netty.util.AsciiString;
@@ -70,13 +71,12 @@ final class AcceptEncoding {
     /** A malformed weight counts as 0. */
     private static void readElement(AsciiString element, List<ContentCoding> offered, int[] weights) {
         int semicolon = element.indexOf(';', 0);
-        AsciiString name = (semicolon < 0 ? element : element.subSequence(0, semicolon, false)).trim();
+        AsciiString name = Ascii.trim(semicolon < 0 ? element : element.subSequence(0, semicolon, false));
         int at = index(name, offered);
         if (at >= 0) {
             weights[at] = semicolon < 0
                     ? MOST
-                    : weight(element.subSequence(semicolon + 1, element.length(), false)
-                            .trim());
+                    : weight(Ascii.trim(element.subSequence(semicolon + 1, element.length(), false)));
         }
     }
 

@@ -2,6 +2,7 @@ package dev.gateway.filter.rewrite;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.RequestWord;
+import dev.gateway.message.Ascii;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -58,7 +59,7 @@ final class RequestTemplate implements FieldValue {
             boolean valid = c == '\t' || (c >= ' ' && c < 256 && c != 0x7f);
             bytes[i] = valid ? (byte) c : (byte) '?'; // such as the name in a certificate
         }
-        AsciiString all = new AsciiString(bytes, false).trim();
+        AsciiString all = Ascii.trim(new AsciiString(bytes, false));
         return all.isEmpty() ? null : all;
     }
 }

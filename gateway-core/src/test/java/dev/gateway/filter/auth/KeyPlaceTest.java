@@ -6,6 +6,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,6 +23,14 @@ class KeyPlaceTest {
         RequestHead head = head("/");
         head.fields().add(new AsciiString("cookie"), new AsciiString(parts.replace(';', ',') + "; key=k"));
         assertThat(String.valueOf(new KeyPlace.Cookie(KEY).find(head, false))).isEqualTo("k");
+    }
+
+    @Test
+    void aKeyIsWhatItIsToItsLastByte() {
+        RequestHead head = head("/");
+        byte[] cookies = "other=1; key=k\u00e9\u00ff ; more=2".getBytes(StandardCharsets.ISO_8859_1);
+        head.fields().add(new AsciiString("cookie"), new AsciiString(cookies));
+        assertThat(String.valueOf(new KeyPlace.Cookie(KEY).find(head, true))).isEqualTo("k\u00e9\u00ff");
     }
 
     private static String query(String query) {
