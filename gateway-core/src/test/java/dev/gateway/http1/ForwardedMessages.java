@@ -70,13 +70,16 @@ public final class ForwardedMessages {
     private static String forward(RequestHead head, String body, @Nullable Fields trailers) {
         Upstream upstream = new Upstream(CLIENT);
         Upstream.Received exchange = upstream.open();
-        boolean empty = body.isEmpty() && trailers == null;
-        exchange.stream().head(head.copy(), empty && !head.isConnect());
-        if (!empty) {
-            exchange.stream().data(Buffers.of(body), trailers == null);
-        }
         if (trailers != null) {
             HopByHop.stripTrailers(trailers);
+        }
+        boolean noTrailers = trailers == null || trailers.size() == 0;
+        boolean empty = body.isEmpty() && noTrailers;
+        exchange.stream().head(head.copy(), empty && !head.isConnect());
+        if (!empty) {
+            exchange.stream().data(Buffers.of(body), noTrailers);
+        }
+        if (trailers != null && !noTrailers) {
             exchange.stream().trailers(trailers.copy());
         }
         exchange.stream().flush();

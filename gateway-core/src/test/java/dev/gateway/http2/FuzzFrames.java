@@ -94,6 +94,17 @@ final class FuzzFrames {
         return sent.stream().anyMatch(frame -> frame.type() == Frames.GOAWAY && frame.number(4) != 0);
     }
 
+    /**
+     * Whether the peer says with a whole frame that it is about to go.
+     *
+     * @param skipped bytes before the first frame
+     */
+    static boolean hasGoaway(byte[] sent, int skipped) {
+        ByteBuf frames = Unpooled.wrappedBuffer(sent);
+        return whole(frames.skipBytes(Math.min(skipped, sent.length))).stream()
+                .anyMatch(frame -> frame.type() == Frames.GOAWAY);
+    }
+
     private static void decode(DefaultHttp2HeadersDecoder hpack, Frame frame) {
         try {
             hpack.decodeHeaders(frame.stream(), frame.payload());

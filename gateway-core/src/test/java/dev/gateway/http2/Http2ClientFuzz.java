@@ -58,9 +58,11 @@ final class Http2ClientFuzz {
         Upstream whole = new Upstream(List.of(sent));
         Upstream pieces = new Upstream(cut.pieces(sent));
         // Frames are judged before those ahead of them in the same read are handled, so the way to an error depends on
-        // the cut.
-        assertEquals(whole.error, pieces.error);
-        if (!whole.error) {
+        // the cut. A GOAWAY among those may end the connection before the frame that breaks a rule is there.
+        if (!FuzzFrames.hasGoaway(sent, 0)) {
+            assertEquals(whole.error, pieces.error);
+        }
+        if (!whole.error && !pieces.error) {
             assertEquals(whole.outcome, pieces.outcome);
         }
         for (Exchange exchange : whole.exchanges) {

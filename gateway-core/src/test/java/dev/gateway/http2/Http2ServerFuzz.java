@@ -41,6 +41,7 @@ import org.jspecify.annotations.Nullable;
 final class Http2ServerFuzz {
     private static final int RAW = 1;
     private static final int SILENT = 2;
+    private static final int PREFACE = 24; // bytes before the first frame
 
     private static final Http2ServerSettings SETTINGS = new Http2ServerSettings(
             Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(8),
@@ -61,9 +62,11 @@ final class Http2ServerFuzz {
         Client whole = new Client(control, List.of(sent));
         Client pieces = new Client(control, cut.pieces(sent));
         // Frames are judged before those ahead of them in the same read are handled, so the way to an error depends on
-        // the cut.
-        assertEquals(whole.error, pieces.error);
-        if (!whole.error) {
+        // the cut. A GOAWAY among those may end the connection before the frame that breaks a rule is there.
+        if (!FuzzFrames.hasGoaway(sent, PREFACE)) {
+            assertEquals(whole.error, pieces.error);
+        }
+        if (!whole.error && !pieces.error) {
             assertEquals(whole.outcome, pieces.outcome);
         }
         for (Request request : whole.requests) {
@@ -112,7 +115,7 @@ final class Http2ServerFuzz {
             List<Frame> received = Frames.read(got.duplicate());
             error = FuzzFrames.isError(received);
             outcome = outcome(open);
-            FuzzFrames.check(received, FuzzFrames.whole(sent.skipBytes(Math.min(24, sent.readableBytes()))));
+            FuzzFrames.check(received, FuzzFrames.whole(sent.skipBytes(Math.min(PREFACE, sent.readableBytes()))));
             checkEnd(open, received);
             channel.close();
             collect();

@@ -56,7 +56,8 @@ final class DecompressingFuzz {
         byte[] body = Arrays.copyOfRange(input, 2, input.length);
         Outcome whole = run(coding, body, new Random(0), body.length + 1, ANY_RATIO);
         Outcome cut = run(coding, body, new Random(input[1]), 1 + (input[1] & 0x1f), ANY_RATIO);
-        assertThat(cut.failure).isEqualTo(whole.failure);
+        // Where a body is both invalid and too large, the cut decides which of the two is seen first.
+        assertThat(cut.failure == null).isEqualTo(whole.failure == null);
         int common = Math.min(cut.made.length, whole.made.length);
         assertThat(Arrays.copyOf(cut.made, common)).isEqualTo(Arrays.copyOf(whole.made, common));
         if (whole.failure == null) {

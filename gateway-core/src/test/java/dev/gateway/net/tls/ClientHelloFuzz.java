@@ -118,10 +118,20 @@ final class ClientHelloFuzz {
         Listener pieces = new Listener(cut.pieces(sent));
         assertEquals(whole.names, pieces.names);
         assertEquals(whole.kinds, pieces.kinds);
-        if (reading instanceof Hello hello) {
+        // A relay needs the message alone, a listener the rest of its record as well.
+        if (reading instanceof Hello hello && !(whole.names.isEmpty() && isRecordCut(sent))) {
             assertEquals(List.of(String.valueOf(hello.serverName())), whole.names);
             assertFalse(whole.kinds.contains(KeyKind.OTHER));
         }
+    }
+
+    /** Whether the bytes end within a record. */
+    private static boolean isRecordCut(byte[] sent) {
+        int at = 0;
+        while (at + 5 <= sent.length) {
+            at += 5 + ((sent[at + 3] & 0xff) << 8 | (sent[at + 4] & 0xff));
+        }
+        return at != sent.length;
     }
 
     /** A listener that has a certificate for no name, so that there is no handshake. */
