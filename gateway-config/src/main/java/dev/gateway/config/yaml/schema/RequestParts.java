@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /** Parts of requests that requests are told apart by: a list element names one of them. */
-final class RequestParts {
+public final class RequestParts {
     /** Stands for a part that has no name. */
-    static final ScalarType<Boolean> YES = new ScalarType<>(
+    public static final ScalarType<Boolean> YES = new ScalarType<>(
             ScalarType.Form.BARE,
             Map.of("const", true),
             true,
@@ -22,8 +22,8 @@ final class RequestParts {
             },
             value -> value);
 
-    static final ScalarType<String> COOKIE = Types.word("[^\\s=;,\"]+", "the name of a cookie");
-    static final ScalarType<String> QUERY_PARAMETER = Types.word("[^&=#]+", "the name of a query parameter");
+    public static final ScalarType<String> COOKIE = Types.word("[^\\s=;,\"]+", "the name of a cookie");
+    public static final ScalarType<String> QUERY_PARAMETER = Types.word("[^&=#]+", "the name of a query parameter");
 
     private RequestParts() {}
 
@@ -33,7 +33,7 @@ final class RequestParts {
      * @param what the object is
      * @param shown the key whose place is told if none is there
      */
-    static <T> void requireOne(ObjectType.Declaration<T> o, List<String> keys, String what, String shown) {
+    public static <T> void requireOne(ObjectType.Declaration<T> o, List<String> keys, String what, String shown) {
         o.constraint(
                 values -> {
                     List<String> written = keys.stream().filter(values::has).toList();

@@ -8,11 +8,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Objects with a type, whose settings are in a key that belongs to the type. */
-final class TypeKeys {
+public final class TypeKeys {
     private TypeKeys() {}
 
     /** The key that belongs to the type is required, those of other types are refused. */
-    static <T> void choice(ObjectType.Declaration<T> o, Map<String, String> settings) {
+    public static <T> void choice(ObjectType.Declaration<T> o, Map<String, String> settings) {
         settings.forEach((type, key) -> o.with(key, "type: " + type));
         o.constraint(values -> misplaced(values, settings), choiceSchema(settings));
     }
