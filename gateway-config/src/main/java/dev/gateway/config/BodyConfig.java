@@ -6,36 +6,9 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Settings of filters that limit, compress and decompress bodies. */
+/** Settings of filters that compress and decompress bodies. */
 public final class BodyConfig {
     private BodyConfig() {}
-
-    /**
-     * Maximum size of request bodies.
-     *
-     * @param maxBytes at least 1
-     */
-    public record BodyLimit(Position position, long maxBytes) implements FilterConfig {
-        @Override
-        public String summary() {
-            return type() + ": at most " + Sizes.print(maxBytes);
-        }
-
-        @Override
-        public boolean guards() {
-            return true;
-        }
-
-        @Override
-        public boolean protects() {
-            return false;
-        }
-
-        @Override
-        public boolean isRepeatable() {
-            return false;
-        }
-    }
 
     /**
      * Which responses are compressed, and how.

@@ -11,7 +11,7 @@ import dev.gateway.config.yaml.schema.FilterTypeList;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.body.BodyLimit;
+import dev.gateway.filter.bodylimit.BodyLimitFeature;
 import dev.gateway.filter.rewrite.RequestHeaderModifier;
 import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;
@@ -55,7 +55,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // Before redirects and direct responses, so that they are limited, too; after all who identify clients.
             feature(EngineFilters.RATE_LIMIT, RateLimitFilters::filter),
             // After all that refuses requests whatever their bodies; before anybody waits for a body.
-            feature(EngineFilters.BODY_LIMIT, (config, site) -> new BodyLimit(config.maxBytes())),
+            filter(new BodyLimitFeature()),
             // After all that refuses requests, so that those that do not name a place see what may pass.
             plugins(FilterPlace.REQUEST),
             // Before all edits: its Location is made of the request as the client sent it.
@@ -92,6 +92,10 @@ public final class BuiltInFilters implements FilterTypeList {
 
     private static Entry plugins(FilterPlace place) {
         return new Entry(new FilterSlot.Plugins(place), null);
+    }
+
+    private static Entry filter(FilterFeature<?> feature) {
+        return new Entry(feature.type(), feature);
     }
 
     private static <C extends FilterConfig> Entry feature(FilterType<C, ?> type, Factory<C> factory) {

@@ -1,4 +1,4 @@
-/** Filters of bodies: size limits, compression, decompression. */
+/** Filters of bodies: compression, decompression. */
 @NullMarked
 package dev.gateway.filter.body;
 

@@ -1,7 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.BodyConfig.Algorithm;
-import dev.gateway.config.BodyConfig.BodyLimit;
 import dev.gateway.config.BodyConfig.Compression;
 import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.Position;
@@ -12,14 +11,13 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
-import dev.gateway.format.Sizes;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Filters that limit, compress and decompress bodies, key by key. */
+/** Filters that compress and decompress bodies, key by key. */
 final class BodyFilterSchema {
     private static final long DEFAULT_DECOMPRESSED = 10L << 20;
     private static final int DEFAULT_RATIO = 100;
@@ -53,25 +51,6 @@ final class BodyFilterSchema {
             "application/*+xml",
             "application/wasm",
             "image/svg+xml");
-
-    /** Settings. */
-    static final ObjectType<BodyLimit> LIMIT = ObjectType.of(
-            "bodyLimit section",
-            "Refuses requests with a larger body: 413 with the cause body_too_large. Without Content-Length, the "
-                    + "gateway counts the bytes that arrive.",
-            o -> {
-                var bytes = o.required(
-                        "maxBytes",
-                        Types.SIZE,
-                        BodyLimit::maxBytes,
-                        "Maximum size of a request body, as the client sends it. The limit of the listener "
-                                + "(limits.maxBody) holds, too.");
-                o.foreign("max maxSize limit", "maxBytes");
-                return v -> {
-                    positive(v, "maxBytes", v.get(bytes));
-                    return new BodyLimit(v.position(), v.get(bytes));
-                };
-            });
 
     /** Settings. */
     static final ObjectType<Compression> COMPRESSION = ObjectType.of(
@@ -139,7 +118,7 @@ final class BodyFilterSchema {
                         Decompression::maxRatio,
                         "How many times its size a body may become. The first 64KiB do not count.");
                 return v -> {
-                    positive(v, "maxBytes", v.get(bytes));
+                    v.refuseZero("maxBytes", v.get(bytes));
                     return new Decompression(v.position(), v.get(algorithms), named(v), v.get(bytes), v.get(ratio));
                 };
             });
@@ -168,23 +147,5 @@ final class BodyFilterSchema {
 
     private static @Nullable Position named(Values v) {
         return v.has("algorithms") ? v.at("algorithms") : null;
-    }
-
-    private static void positive(Values v, String key, long bytes) {
-        if (bytes == 0 && v.has(key) && v.isReadable(key, Types.SIZE)) {
-            v.error(v.at(key), key + ": expected at least 1B");
-        }
-    }
-
-    /** The limit of a listener is checked before the route is found, so no rule can allow more. */
-    static void check(BodyLimit filter, RuleSite site) {
-        site.listeners().stream()
-                .filter(listener ->
-                        listener.limits().maxBody() > 0 && listener.limits().maxBody() <= filter.maxBytes())
-                .findFirst()
-                .ifPresent(listener -> site.warning(
-                        filter.position(),
-                        "maxBytes: listener '" + listener.name() + "' allows no more than "
-                                + Sizes.print(listener.limits().maxBody()) + " (limits.maxBody)"));
     }
 }

@@ -4,7 +4,6 @@ import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.IpAccess;
-import dev.gateway.config.BodyConfig.BodyLimit;
 import dev.gateway.config.BodyConfig.Compression;
 import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
@@ -45,9 +44,6 @@ public final class EngineFilters {
     public static final FilterType<RateLimitConfig, ?> RATE_LIMIT = FilterType.of(
                     "RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT)
             .checkedBy(RateLimitSchema::check);
-    public static final FilterType<BodyLimit, ?> BODY_LIMIT = FilterType.of(
-                    "BodyLimit", "bodyLimit", BodyLimit.class, BodyFilterSchema.LIMIT)
-            .checkedBy(BodyFilterSchema::check);
     public static final FilterType<RequestRedirect, ?> REQUEST_REDIRECT =
             FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT);
     public static final FilterType<DirectResponse, ?> DIRECT_RESPONSE =

@@ -147,6 +147,13 @@ public final class Values {
         return scope.directory;
     }
 
+    /** Reports a size of zero bytes where that makes no sense. */
+    public void refuseZero(String key, long bytes) {
+        if (bytes == 0 && has(key) && isReadable(key, Types.SIZE)) {
+            error(at(key), key + ": expected at least 1B");
+        }
+    }
+
     /** Adds an error at a place of the file. */
     public void error(Position position, String message) {
         scope.problems.error(position, message);

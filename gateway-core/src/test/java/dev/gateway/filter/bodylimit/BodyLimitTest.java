@@ -1,4 +1,4 @@
-package dev.gateway.filter.body;
+package dev.gateway.filter.bodylimit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.filter.body;
+package dev.gateway.filter.bodylimit;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
@@ -9,8 +9,6 @@ import dev.gateway.stream.Failure;
 
 /** Request body size limit: refuses a larger Content-Length at once, and fails any other body when it exceeds the limit. */
 public final class BodyLimit implements Filter {
-    private static final String NAME = "BodyLimit";
-
     private final long maxBytes;
 
     /** Creates the filter. The limit is at least one byte. */
@@ -28,9 +26,10 @@ public final class BodyLimit implements Filter {
         if (head.contentLength() > maxBytes) {
             return new Verdict.Refuse(Failure.of(
                     Cause.BODY_TOO_LARGE,
-                    "Content-Length " + head.contentLength() + " is more than " + maxBytes + " bytes (" + NAME + ")"));
+                    "Content-Length " + head.contentLength() + " is more than " + maxBytes + " bytes ("
+                            + BodyLimitFeature.NAME + ")"));
         }
-        context.limitRequestBody(maxBytes, NAME);
+        context.limitRequestBody(maxBytes, BodyLimitFeature.NAME);
         return Verdict.PROCEED;
     }
 }

@@ -1,0 +1,5 @@
+/** Filter BodyLimit: maximum size of request bodies. */
+@NullMarked
+package dev.gateway.filter.bodylimit;
+
+import org.jspecify.annotations.NullMarked;
