@@ -45,6 +45,7 @@ class ArchitectureTest {
             "dev.gateway.exchange.LoopServices",
             "dev.gateway.time.TimerWheel",
             // Certificates end by it.
+            "dev.gateway.observe.metrics.Attention",
             "dev.gateway.runtime.Certificates",
             "dev.gateway.config.yaml.ConfigLoader",
             "dev.gateway.net.tls.ClientCertificates",

@@ -44,7 +44,7 @@ final class TopFrame {
                 from,
                 TopUnits.duration(now.number("uptimeSeconds")),
                 now.number("config", "generation")));
-        TopAttention.of(now, rates).forEach(each -> line("! " + each));
+        now.list("attention").forEach(each -> line("! " + each.text("text")));
         line(String.format(
                 Locale.ROOT,
                 "requests    %10s/s   active %-8.0f total %.0f",
@@ -143,7 +143,7 @@ final class TopFrame {
                         upstream,
                         rates.of(upstream, "upstreams", "attempts", "failed"),
                         rates.of(upstream, "upstreams", "attempts", "total"),
-                        TopAttention.illPart(upstream)))
+                        illPart(upstream)))
                 .sorted(Ranked.WORST_FIRST)
                 .toList();
         int room = Math.max(3, rows - lines.size() - 2 - now.list("listeners").size());
@@ -182,13 +182,13 @@ final class TopFrame {
                 whole(upstream.number("attempts", "active")),
                 whole(upstream.number("connections", "active")),
                 whole(upstream.number("pending", "active")),
-                endpoints.isEmpty() && !TopAttention.isEmpty(upstream) ? "any" : good + " of " + endpoints.size()));
+                endpoints.isEmpty() && !isEmpty(upstream) ? "any" : good + " of " + endpoints.size()));
     }
 
     /** Returns a line for each endpoint that fails or is not healthy, the first few. */
     private List<String> badEndpoints(JsonView upstream) {
         List<String> bad = new ArrayList<>();
-        boolean served = upstream.list("endpoints").stream().anyMatch(each -> TopAttention.isIn(each, "healthy"));
+        boolean served = upstream.list("endpoints").stream().anyMatch(each -> isIn(each, "healthy"));
         for (JsonView endpoint : upstream.list("endpoints")) {
             double failures = rates.ofEndpoint(upstream, endpoint, "failures");
             String state = endpoint.text("state");
@@ -208,6 +208,32 @@ final class TopFrame {
             }
         }
         return bad;
+    }
+
+    /** Endpoints that drain do so because somebody wants it. But nobody wants all to. */
+    private static long ill(JsonView upstream) {
+        boolean served = upstream.list("endpoints").stream().anyMatch(each -> isIn(each, "healthy"));
+        return upstream.list("endpoints").stream()
+                .filter(each -> !isIn(each, "healthy") && !(served && isIn(each, "draining")))
+                .count();
+    }
+
+    /** Whether an endpoint is in a state. */
+    private static boolean isIn(JsonView endpoint, String state) {
+        return endpoint.text("state").equals(state);
+    }
+
+    /** Returns how much of an upstream is ill, from 0 to 1. */
+    private static double illPart(JsonView upstream) {
+        return isEmpty(upstream)
+                ? 1
+                : (double) ill(upstream)
+                        / Math.max(1, upstream.list("endpoints").size());
+    }
+
+    /** Whether an upstream has no endpoint, and requests do not name them. */
+    private static boolean isEmpty(JsonView upstream) {
+        return upstream.list("endpoints").isEmpty() && !upstream.isTrue("namedByRequests");
     }
 
     private void listeners() {

@@ -39,19 +39,6 @@ final class TopRates {
         return former == null ? 0 : grown(endpoint.number(counter), former.number(counter));
     }
 
-    /** The same of a route, of which there may be one on each listener. */
-    double ofRoute(JsonView route, String... counter) {
-        if (before != null) {
-            for (JsonView each : before.list("routes")) {
-                if (each.text("route").equals(route.text("route"))
-                        && each.text("listener").equals(route.text("listener"))) {
-                    return grown(route.number(counter), each.number(counter));
-                }
-            }
-        }
-        return 0;
-    }
-
     private static @Nullable JsonView former(@Nullable JsonView in, String list, String key, JsonView like) {
         if (in != null) {
             for (JsonView each : in.list(list)) {

@@ -27,10 +27,6 @@ class TopRatesTest {
         assertThat(rates.ofTotal("totals", "requestsTotal")).isEqualTo(10);
         assertThat(rates.of(now.list("listeners").get(0), "listeners", "requests", "total"))
                 .isEqualTo(10);
-        assertThat(rates.ofRoute(now.list("routes").get(0), "requests")).isEqualTo(10);
-        assertThat(rates.ofRoute(now.list("routes").get(1), "requests"))
-                .as("the same route of another listener")
-                .isZero();
         JsonView upstream = now.list("upstreams").get(0);
         assertThat(rates.ofEndpoint(upstream, upstream.list("endpoints").get(0), "requests"))
                 .isEqualTo(10);
@@ -43,9 +39,6 @@ class TopRatesTest {
                 .isZero();
         JsonView other = JsonView.parse("{\"name\": \"other\"}");
         assertThat(rates.ofEndpoint(other, other, "requests")).isZero();
-        assertThat(rates.ofRoute(
-                        JsonView.parse("{\"listener\": \"web\", \"route\": \"new\", \"requests\": 5}"), "requests"))
-                .isZero();
     }
 
     @Test
@@ -61,7 +54,6 @@ class TopRatesTest {
         assertThat(alone.ofTotal("totals", "requestsTotal")).isZero();
         assertThat(alone.of(now.list("listeners").get(0), "listeners", "requests", "total"))
                 .isZero();
-        assertThat(alone.ofRoute(now.list("routes").get(0), "requests")).isZero();
         assertThat(alone.moreOfCause("connect_failed")).isZero();
     }
 

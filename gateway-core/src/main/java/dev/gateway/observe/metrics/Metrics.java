@@ -43,6 +43,7 @@ public final class Metrics implements AutoCloseable {
     private final ProcessMeters process;
     private final EndpointSource endpoints;
     private final LastMinutes lastMinutes = new LastMinutes(statistics);
+    private final Attention attention;
     private @Nullable PrometheusMeterRegistry registry; // made when first asked for: it takes long to load
     private @Nullable JvmGcMetrics gc;
 
@@ -53,6 +54,7 @@ public final class Metrics implements AutoCloseable {
      */
     public Metrics(String version) {
         process = new ProcessMeters(version);
+        attention = new Attention(statistics, process);
         sources.add(new MeterSource(loops));
         sources.add(new UpstreamSource(loops, () -> process.upstreams.get()));
         sources.add(process);
@@ -170,6 +172,7 @@ public final class Metrics implements AutoCloseable {
     void sample() {
         statistics.sample();
         lastMinutes.sample();
+        attention.sample();
         endpoints.forgetGone();
         loops.forEach(loop -> loop.health().probe());
     }
@@ -239,7 +242,7 @@ public final class Metrics implements AutoCloseable {
 
     /** Returns what {@link #statsText} says, and what it is made of, as a JSON object. */
     public String statsJson() {
-        return new StatisticsDocument(statistics, process).write();
+        return new StatisticsDocument(statistics, process, attention).write();
     }
 
     /** Returns what went on in the last ten minutes, as a JSON object. */

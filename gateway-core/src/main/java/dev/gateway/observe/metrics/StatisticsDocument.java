@@ -20,9 +20,11 @@ import java.util.function.ToLongFunction;
 final class StatisticsDocument {
     private final Statistics statistics;
     private final ProcessMeters process;
+    private final Attention attention;
     private final JsonText json = new JsonText();
 
-    StatisticsDocument(Statistics statistics, ProcessMeters process) {
+    StatisticsDocument(Statistics statistics, ProcessMeters process, Attention attention) {
+        this.attention = attention;
         this.statistics = statistics;
         this.process = process;
     }
@@ -43,6 +45,12 @@ final class StatisticsDocument {
                 .put("reloadsFailed", process.reloadsFailed.get())
                 .put("lastReloadFailed", process.lastReloadFailed)
                 .endObject();
+        json.array("attention");
+        attention.findings().forEach(each -> json.object()
+                .put("level", each.level().label())
+                .put("text", each.text())
+                .endObject());
+        json.endArray();
         totals();
         RecentRequests.Window window = statistics.recent();
         json.put("latencyBoundsSeconds", Histogram.Buckets.REQUEST.seconds());

@@ -7,7 +7,7 @@ const RECENT = 10;
 const sum = numbers => numbers.reduce((total, number) => total + number, 0);
 
 /** Adds the numbers of some objects up, by their keys. */
-export function sums(objects) {
+function sums(objects) {
   const total = {};
   for (const object of objects) {
     for (const [key, number] of Object.entries(object)) total[key] = (total[key] ?? 0) + number;

@@ -1,6 +1,6 @@
 // The page: asks for statistics, keeps their history, and has each part show its own.
 
-import {attention, showAttention} from './attention.js';
+import {showAttention} from './attention.js';
 import {setClass, setText} from './elements.js';
 import {Events} from './events.js';
 import {Failures} from './failures.js';
@@ -32,7 +32,7 @@ function show() {
   setText('version', stats.build.version);
   setText('uptime', age(stats.uptimeSeconds));
   tiles(stats, recent);
-  showAttention(byId('attention'), attention(stats, recent, stats.config.lastReloadFailed));
+  showAttention(byId('attention'), stats.attention);
   traffic.show(stats, recent);
   failures.show(stats);
   upstreams.show(stats, recent);

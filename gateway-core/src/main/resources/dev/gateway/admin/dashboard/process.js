@@ -7,7 +7,7 @@ import {Plot} from './plots.js';
 const DAY = 86400;
 
 /** Whole days until a certificate ends, and how urgent that is. */
-export function daysLeft(certificate, now) {
+function daysLeft(certificate, now) {
   const days = Math.floor((certificate.notAfterSeconds - now / 1000) / DAY);
   return {days, level: days < 7 ? 'bad' : days < 21 ? 'warn' : 'good', text: days < 0 ? 'expired' : plural(days, 'day')};
 }

@@ -233,7 +233,7 @@ class DashboardIT {
         browser.await("document.querySelector('.events .bad')?.textContent", "A reload was refused");
         browser.await(
                 "document.querySelector('#attention .bad')?.textContent",
-                "The last reload was refused; the log says why.");
+                "The last reload was refused; the log and /ready say why.");
     }
 
     @Test
