@@ -21,7 +21,7 @@ public record ExternalAuthConfig(
         OnError onError)
         implements FilterConfig {
     /** Fields that frame a message, or are about one connection. */
-    public static final Set<String> FRAMING = with(HeaderEdits.FRAMING, "expect", "http2-settings");
+    public static final Set<String> FRAMING = with(FramingFields.NAMES, "expect", "http2-settings");
 
     /** Fields that the gateway writes into questions. */
     public static final Set<String> OF_QUESTIONS = with(

@@ -2,7 +2,6 @@ package dev.gateway.config;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -135,7 +134,7 @@ public interface FilterConfig {
             @Nullable PathRewrite path,
             @Nullable Integer port,
             int statusCode,
-            List<Header> headers)
+            List<HeaderField> headers)
             implements FilterConfig {
         public RequestRedirect {
             headers = List.copyOf(headers);
@@ -179,7 +178,7 @@ public interface FilterConfig {
      * @param body as UTF-8; empty for none
      */
     record DirectResponse(
-            Position position, int statusCode, @Nullable String contentType, String body, List<Header> headers)
+            Position position, int statusCode, @Nullable String contentType, String body, List<HeaderField> headers)
             implements FilterConfig {
         public DirectResponse {
             headers = List.copyOf(headers);
@@ -198,47 +197,13 @@ public interface FilterConfig {
      * @param add append one
      * @param remove names of which all fields are taken away
      */
-    record HeaderEdits(Position position, List<Header> set, List<Header> add, List<String> remove) {
-        /** Names of fields that the gateway itself decides about, and that an edit would break. */
-        public static final Set<String> FRAMING = Set.of(
-                "connection",
-                "content-length",
-                "host",
-                "keep-alive",
-                "proxy-connection",
-                "te",
-                "trailer",
-                "transfer-encoding",
-                "upgrade");
-
+    record HeaderEdits(Position position, List<HeaderField> set, List<HeaderField> add, List<String> remove) {
         public HeaderEdits {
             set = List.copyOf(set);
             add = List.copyOf(add);
             remove = List.copyOf(remove);
         }
     }
-
-    /**
-     * A header field.
-     *
-     * @param value empty if a file has it
-     * @param file which file has the value, null if the configuration has it
-     * @param secret whether the value must not be shown
-     */
-    record Header(Position position, String name, String value, @Nullable ValueFile file, boolean secret) {
-        /** Leaves a secret value out. */
-        @Override
-        public String toString() {
-            return name + ": " + (file != null ? "from " + file.path() : secret ? "***" : value);
-        }
-    }
-
-    /**
-     * A file that has the value of a header field. It is read again when it changes.
-     *
-     * @param prefix what stands before it, such as {@code Bearer} and a space; empty for nothing
-     */
-    record ValueFile(Path path, String prefix) {}
 
     /**
      * A new path.

@@ -82,6 +82,9 @@ public final class FakeContext implements InspectionContext {
     /** What the client used. */
     public ClientTarget target;
 
+    /** How much of the path the match of the rule covers. */
+    public int matchedPrefixLength;
+
     private final ConnectionInfo connection;
     private @Nullable Object kept;
     private final Queue<Runnable> tasks = new ArrayDeque<>();
@@ -188,7 +191,7 @@ public final class FakeContext implements InspectionContext {
 
     @Override
     public int matchedPrefixLength() {
-        return 0;
+        return matchedPrefixLength;
     }
 
     @Override

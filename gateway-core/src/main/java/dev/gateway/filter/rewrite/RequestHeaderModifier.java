@@ -3,6 +3,7 @@ package dev.gateway.filter.rewrite;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.message.Authority;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

@@ -2,6 +2,7 @@ package dev.gateway.filter.rewrite;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 

@@ -1,7 +1,7 @@
 package dev.gateway.tests.jmh;
 
 import dev.gateway.filter.Filter;
-import dev.gateway.filter.rewrite.FieldEdits;
+import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.filter.rewrite.RequestHeaderModifier;
 import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;

@@ -30,7 +30,7 @@ final class DirectResponseSchema {
                         "Body of the answer, which the gateway sends as UTF-8.");
                 var headers = o.defaulted(
                         "headers",
-                        new ListType<>(HeaderEditsSchema.HEADER, 0),
+                        new ListType<>(HeaderFieldSchema.HEADER, 0),
                         List.of(),
                         DirectResponse::headers,
                         "Further header fields.");

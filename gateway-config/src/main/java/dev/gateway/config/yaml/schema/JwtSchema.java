@@ -141,7 +141,7 @@ final class JwtSchema {
                 var header = o.required("header", Types.HEADER_NAME, ClaimHeader::header, "Name of the header field.");
                 o.pair("claim", "header");
                 return v -> {
-                    HeaderEditsSchema.refuseFraming(v, "header", v.get(header));
+                    v.refuseFraming("header", v.get(header));
                     return new ClaimHeader(v.position(), v.get(claim), v.get(header));
                 };
             });

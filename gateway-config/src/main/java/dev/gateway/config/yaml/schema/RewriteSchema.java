@@ -86,7 +86,7 @@ final class RewriteSchema {
                         "Status of the answer. 301 and 308 are permanent; 307 and 308 keep the method.");
                 var headers = o.defaulted(
                         "headers",
-                        new ListType<>(HeaderEditsSchema.HEADER, 0),
+                        new ListType<>(HeaderFieldSchema.HEADER, 0),
                         List.of(),
                         RequestRedirect::headers,
                         "Further header fields of the answer.");

@@ -1,9 +1,11 @@
 package dev.gateway.config.yaml.type;
 
 import dev.gateway.config.Concealed;
+import dev.gateway.config.FramingFields;
 import dev.gateway.config.Position;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -151,6 +153,18 @@ public final class Values {
     public void refuseZero(String key, long bytes) {
         if (bytes == 0 && has(key) && isReadable(key, Types.SIZE)) {
             error(at(key), key + ": expected at least 1B");
+        }
+    }
+
+    /** Reports the name of a header field that cannot be written, because the gateway itself decides about it. */
+    public void refuseFraming(String key, String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        if (FramingFields.NAMES.contains(lower)) {
+            error(
+                    at(key),
+                    key + ": '" + name
+                            + "' cannot be changed: the gateway sets it, because framing and routing depend on it"
+                            + (lower.equals("host") ? " (change the host with URLRewrite or preserveHost)" : ""));
         }
     }
 

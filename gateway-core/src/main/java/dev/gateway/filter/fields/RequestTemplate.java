@@ -1,4 +1,4 @@
-package dev.gateway.filter.rewrite;
+package dev.gateway.filter.fields;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.RequestWord;

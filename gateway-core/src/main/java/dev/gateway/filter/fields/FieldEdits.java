@@ -1,4 +1,4 @@
-package dev.gateway.filter.rewrite;
+package dev.gateway.filter.fields;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.message.FieldName;
@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a header modifier does, in this order: remove, set (replace all of that name by one), add (keep what is there).
+ * Edits of a header section, in this order: remove, set (replace all of that name by one), add (keep what is there).
  * Immutable except for values that change.
  */
 public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remove) {
@@ -73,7 +73,7 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
      * Deletes from trailers, or from an interim head, what is removed or set in the head, which it would have another value
      * of. Adds nothing.
      */
-    void takeOut(Fields fields) {
+    public void takeOut(Fields fields) {
         for (int i = 0; i < remove.size(); i++) {
             fields.remove(remove.get(i));
         }
@@ -82,7 +82,8 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
         }
     }
 
-    void apply(Fields fields, FilterContext context) {
+    /** Edits fields, with values for one exchange. */
+    public void apply(Fields fields, FilterContext context) {
         // By index: no iterator for each request.
         for (int i = 0; i < remove.size(); i++) {
             fields.remove(remove.get(i));

@@ -1,0 +1,80 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.HeaderField;
+import dev.gateway.config.HeaderField.ValueFile;
+import dev.gateway.config.HeaderValueFile;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.Secrets;
+import dev.gateway.config.yaml.type.Types;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Header fields that filters write, key by key. */
+public final class HeaderFieldSchema {
+    /** A field. */
+    public static final ObjectType<HeaderField> HEADER =
+            ObjectType.of("header", "A header field. It has either value or valueFile.", o -> {
+                var name = o.required("name", Types.HEADER_NAME, HeaderField::name, "Name of the field.");
+                var value = o.optional(
+                        "value",
+                        Types.HEADER_VALUE,
+                        HeaderFieldSchema::shown,
+                        "Value of the field. Words such as {client} and {requestId} stand for what is known of the request; "
+                                + "the page on routing lists them. If nothing is left of the value, the gateway leaves the field "
+                                + "out. Other braces stay as they are.");
+                var file = o.optional(
+                        "valueFile",
+                        Types.PATH,
+                        header -> header.file() == null ? null : header.file().path(),
+                        "File with the value in one line, for credentials. The gateway reads it again when it "
+                                + "changes.");
+                var prefix = o.optional(
+                        "valuePrefix",
+                        Types.HEADER_VALUE_PREFIX,
+                        header ->
+                                header.file() == null || header.file().prefix().isEmpty()
+                                        ? null
+                                        : header.file().prefix(),
+                        "Text before the value of valueFile, such as 'Bearer '.");
+                o.pair("name", "value");
+                o.exactlyOneOf("value", "valueFile");
+                o.constraint(
+                        values -> values.has("valuePrefix") && !values.has("valueFile")
+                                ? new ObjectType.Finding(
+                                        "valuePrefix", "valuePrefix needs valueFile: write it into value")
+                                : null,
+                        Map.of("dependentRequired", Map.of("valuePrefix", List.of("valueFile"))));
+                return v -> {
+                    v.refuseFraming("name", v.get(name));
+                    String written = v.find(value);
+                    String before = v.find(prefix);
+                    Path path = v.find(file);
+                    if (path != null) {
+                        try {
+                            HeaderValueFile.read(path);
+                        } catch (IOException e) {
+                            v.error(v.at("valueFile"), "valueFile: " + e.getMessage());
+                        }
+                    }
+                    String foreign = written == null ? null : ForeignPlaceholders.inValue(v.written("value"));
+                    if (foreign != null && !Secrets.isSecret(v.get(name), v.written("value"))) {
+                        v.warning(v.at("value"), "value: " + foreign);
+                    }
+                    return new HeaderField(
+                            v.position(),
+                            v.get(name),
+                            written == null ? "" : written,
+                            path == null ? null : new ValueFile(path, before == null ? "" : before),
+                            Secrets.isSecret(v.get(name), v.written("value")));
+                };
+            });
+
+    private HeaderFieldSchema() {}
+
+    private static @Nullable String shown(HeaderField header) {
+        return header.file() != null ? null : header.secret() ? Secrets.MASK : header.value();
+    }
+}
