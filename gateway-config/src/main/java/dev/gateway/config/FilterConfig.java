@@ -171,26 +171,6 @@ public interface FilterConfig {
     }
 
     /**
-     * Answers at once.
-     *
-     * @param statusCode 200 to 599
-     * @param contentType null if there is no body
-     * @param body as UTF-8; empty for none
-     */
-    record DirectResponse(
-            Position position, int statusCode, @Nullable String contentType, String body, List<HeaderField> headers)
-            implements FilterConfig {
-        public DirectResponse {
-            headers = List.copyOf(headers);
-        }
-
-        @Override
-        public int answer() {
-            return statusCode;
-        }
-    }
-
-    /**
      * Edits of a header. The gateway removes first, then sets, then adds.
      *
      * @param set replace all fields of that name by one

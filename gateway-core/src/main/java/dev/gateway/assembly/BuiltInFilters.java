@@ -8,10 +8,14 @@ import dev.gateway.config.yaml.schema.EngineFilters;
 import dev.gateway.config.yaml.schema.FilterSlot;
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.schema.FilterTypeList;
+import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.bodylimit.BodyLimitFeature;
+import dev.gateway.filter.directresponse.DirectResponse;
+import dev.gateway.filter.directresponse.DirectResponseConfig;
+import dev.gateway.filter.directresponse.DirectResponseFeature;
 import dev.gateway.filter.rewrite.RequestHeaderModifier;
 import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;
@@ -61,7 +65,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // Before all edits: its Location is made of the request as the client sent it.
             feature(EngineFilters.REQUEST_REDIRECT, RewriteFilters::redirect),
             // Before all edits: they would be lost on a request that is answered here.
-            feature(EngineFilters.DIRECT_RESPONSE, RewriteFilters::directResponse),
+            filter(new DirectResponseFeature()),
             // After all that answers here: only upstreams need it, and it takes memory.
             feature(EngineFilters.DECOMPRESSION, BodyFilters::decompression),
             // Before the request's fields are edited: what the client accepts decides.
@@ -128,6 +132,12 @@ public final class BuiltInFilters implements FilterTypeList {
             throw new IllegalArgumentException("a filter of an unknown type: " + config.type());
         }
         return create(feature, config, site);
+    }
+
+    /** Returns what answers all requests with a status and no body, where filters of a rule that answer have their place. */
+    static Placed answering(int status) {
+        return new Placed(
+                FilterTypes.order(DirectResponseConfig.class), new DirectResponse(status, List.of(), new byte[0]));
     }
 
     private static <C extends FilterConfig> Filter create(

@@ -5,13 +5,10 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.fields.ConfiguredFields;
 import dev.gateway.filter.fields.FieldEdits;
-import dev.gateway.filter.rewrite.DirectResponse;
 import dev.gateway.filter.rewrite.PathRewrite;
 import dev.gateway.filter.rewrite.RequestRedirect;
 import dev.gateway.message.FieldName;
 import dev.gateway.process.StartException;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Makes filters that edit requests and responses, or answer. */
@@ -27,14 +24,6 @@ final class RewriteFilters {
                 path(config.path()),
                 config.statusCode(),
                 ConfiguredFields.of(config.headers(), site));
-    }
-
-    static Filter directResponse(FilterConfig.DirectResponse config, FilterSite site) throws StartException {
-        List<FieldEdits.Field> fields = ConfiguredFields.of(config.headers(), site);
-        if (config.contentType() != null) {
-            fields.add(FieldEdits.Field.of("Content-Type", config.contentType()));
-        }
-        return new DirectResponse(config.statusCode(), fields, config.body().getBytes(StandardCharsets.UTF_8));
     }
 
     static @Nullable PathRewrite path(FilterConfig.@Nullable PathRewrite rewrite) {

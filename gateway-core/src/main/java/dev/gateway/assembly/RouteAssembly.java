@@ -1,13 +1,10 @@
 package dev.gateway.assembly;
 
-import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.TunnelTimeouts;
-import dev.gateway.config.yaml.schema.FilterTypes;
-import dev.gateway.filter.rewrite.DirectResponse;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.message.PathForm;
@@ -108,9 +105,7 @@ public final class RouteAssembly {
         boolean none = weighted.stream().allMatch(each -> each.weight() == 0);
         Route.Target target = none ? null : WeightedTarget.of(weighted);
         if (target == null && !forwarding.backendRefs().isEmpty()) {
-            filters.add(new Placed(
-                    FilterTypes.order(FilterConfig.DirectResponse.class),
-                    new DirectResponse(NO_TARGET_STATUS, List.of(), new byte[0])));
+            filters.add(BuiltInFilters.answering(NO_TARGET_STATUS));
         }
         PluginFilters.addNet(rule, filters);
         RuleConfig.Timeouts timeouts = rule.timeouts();

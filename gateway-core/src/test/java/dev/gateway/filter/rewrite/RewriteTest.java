@@ -24,7 +24,6 @@ import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -305,40 +304,6 @@ class RewriteTest {
         assertThatThrownBy(() -> new RequestRedirect(null, "a:80", 0, null, 302))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new RequestRedirect(null, null, 65536, null, 302))
-                .isInstanceOf(IllegalArgumentException.class);
-    }
-
-    @Test
-    void aDirectResponseAnswersEveryRequestAlike() {
-        byte[] body = "teapot".getBytes(StandardCharsets.US_ASCII);
-        Filter filter = new DirectResponse(418, List.of(field("Content-Type", "text/plain")), body);
-
-        for (int i = 0; i < 2; i++) {
-            Verdict.Reply reply = (Verdict.Reply) filter.onRequest(Heads.get("a", "/"), context(0, 80, false));
-            assertThat(reply.head().status()).isEqualTo(418);
-            assertThat(reply.head().contentLength()).isEqualTo(6);
-            assertThat(reply.head().fields()).hasToString("Content-Type: text/plain\n");
-            assertThat(reply.body().toString(StandardCharsets.US_ASCII)).isEqualTo("teapot");
-            reply.body().release();
-        }
-    }
-
-    @Test
-    void aDirectResponseToHeadSaysHowLongTheBodyWouldBe() {
-        Filter filter = new DirectResponse(200, List.of(), new byte[5]);
-
-        Verdict.Reply reply = (Verdict.Reply) filter.onRequest(Heads.request("HEAD", "a", "/"), context(0, 80, false));
-
-        assertThat(reply.head().contentLength()).isEqualTo(5);
-        assertThat(reply.body().readableBytes()).isEqualTo(5);
-        reply.body().release();
-    }
-
-    @Test
-    void aDirectResponseIsFinalAndHasABodyOnlyWhereOneMayBe() {
-        assertThatThrownBy(() -> new DirectResponse(103, List.of(), new byte[0]))
-                .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new DirectResponse(204, List.of(), new byte[1]))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -115,7 +115,8 @@ final class RouteChecks {
                 && !UncheckedFilterConfig.isIn(rule)) {
             scope.problems.error(
                     scope.at(rule, "backendRefs"),
-                    "a rule needs 'backendRefs', or a filter that answers: RequestRedirect or DirectResponse");
+                    "a rule needs 'backendRefs', or a filter that answers: "
+                            + String.join(" or ", FilterTypes.BUILT_IN.answering()));
         }
     }
 

@@ -9,7 +9,6 @@ import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
-import dev.gateway.config.FilterConfig.DirectResponse;
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
@@ -44,10 +43,9 @@ public final class EngineFilters {
     public static final FilterType<RateLimitConfig, ?> RATE_LIMIT = FilterType.of(
                     "RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT)
             .checkedBy(RateLimitSchema::check);
-    public static final FilterType<RequestRedirect, ?> REQUEST_REDIRECT =
-            FilterType.of("RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT);
-    public static final FilterType<DirectResponse, ?> DIRECT_RESPONSE =
-            FilterType.of("DirectResponse", "directResponse", DirectResponse.class, DirectResponseSchema.DIRECT);
+    public static final FilterType<RequestRedirect, ?> REQUEST_REDIRECT = FilterType.of(
+                    "RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT)
+            .answering();
     public static final FilterType<Decompression, ?> DECOMPRESSION =
             FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION);
     public static final FilterType<Compression, ?> COMPRESSION =

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param maker makes the record of its position and its settings
  * @param written returns the settings of a record
  * @param check of each filter in its rule
+ * @param answers whether its filters answer all requests, so that their rules need no upstream
  */
 public record FilterType<C extends FilterConfig, S>(
         String name,
@@ -28,9 +29,10 @@ public record FilterType<C extends FilterConfig, S>(
         Type<S> settings,
         BiFunction<Position, S, C> maker,
         Function<C, S> written,
-        FilterCheck<C> check)
+        FilterCheck<C> check,
+        boolean answers)
         implements FilterSlot {
-    /** Makes a type without a check. */
+    /** Makes a type without a check, whose filters let requests continue. */
     public FilterType(
             String name,
             String key,
@@ -38,7 +40,7 @@ public record FilterType<C extends FilterConfig, S>(
             Type<S> settings,
             BiFunction<Position, S, C> maker,
             Function<C, S> written) {
-        this(name, key, record, settings, maker, written, (filter, site) -> {});
+        this(name, key, record, settings, maker, written, (filter, site) -> {}, false);
     }
 
     /** Makes a type whose settings are its record. */
@@ -49,7 +51,12 @@ public record FilterType<C extends FilterConfig, S>(
 
     /** Returns the same type with a check of its filters. */
     public FilterType<C, S> checkedBy(FilterCheck<C> how) {
-        return new FilterType<>(name, key, record, settings, maker, written, how);
+        return new FilterType<>(name, key, record, settings, maker, written, how, answers);
+    }
+
+    /** Returns the same type, whose filters answer all requests. */
+    public FilterType<C, S> answering() {
+        return new FilterType<>(name, key, record, settings, maker, written, check, true);
     }
 
     /** Checks a filter if it is of this type. */

@@ -169,6 +169,11 @@ public final class FilterTypes {
         return all.stream().map(FilterType::name).toList();
     }
 
+    /** Returns the names of the types whose filters answer all requests, in the same order. */
+    public List<String> answering() {
+        return all.stream().filter(FilterType::answers).map(FilterType::name).toList();
+    }
+
     /** Returns the records of all types, in the same order. */
     public List<Class<?>> records() {
         return all.stream().map(FilterType::record).collect(Collectors.toUnmodifiableList());
