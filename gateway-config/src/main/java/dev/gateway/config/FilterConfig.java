@@ -104,21 +104,6 @@ public interface FilterConfig {
     /** An upstream that a filter calls, by its name. */
     record UpstreamRef(Position position, String name) {}
 
-    /** Edits of the header of a request on its way upstream. */
-    record RequestHeaderModifier(Position position, HeaderEdits edits) implements FilterConfig {}
-
-    /**
-     * Edits of the header of a response on its way downstream.
-     *
-     * @param always whether the gateway's own answers are edited, too
-     */
-    record ResponseHeaderModifier(Position position, HeaderEdits edits, boolean always) implements FilterConfig {
-        @Override
-        public boolean editsAnswers() {
-            return always;
-        }
-    }
-
     /**
      * Answers with a redirect; what is null stays as it was requested.
      *
@@ -167,21 +152,6 @@ public interface FilterConfig {
         @Override
         public @Nullable PathRewrite rewrite() {
             return path;
-        }
-    }
-
-    /**
-     * Edits of a header. The gateway removes first, then sets, then adds.
-     *
-     * @param set replace all fields of that name by one
-     * @param add append one
-     * @param remove names of which all fields are taken away
-     */
-    record HeaderEdits(Position position, List<HeaderField> set, List<HeaderField> add, List<String> remove) {
-        public HeaderEdits {
-            set = List.copyOf(set);
-            add = List.copyOf(add);
-            remove = List.copyOf(remove);
         }
     }
 

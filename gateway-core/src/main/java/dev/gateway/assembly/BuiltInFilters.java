@@ -1,6 +1,5 @@
 package dev.gateway.assembly;
 
-import static dev.gateway.assembly.RewriteFilters.edits;
 import static dev.gateway.assembly.RewriteFilters.path;
 
 import dev.gateway.config.FilterConfig;
@@ -16,8 +15,8 @@ import dev.gateway.filter.bodylimit.BodyLimitFeature;
 import dev.gateway.filter.directresponse.DirectResponse;
 import dev.gateway.filter.directresponse.DirectResponseConfig;
 import dev.gateway.filter.directresponse.DirectResponseFeature;
-import dev.gateway.filter.rewrite.RequestHeaderModifier;
-import dev.gateway.filter.rewrite.ResponseHeaderModifier;
+import dev.gateway.filter.headers.RequestHeaderModifierFeature;
+import dev.gateway.filter.headers.ResponseHeaderModifierFeature;
 import dev.gateway.filter.rewrite.UrlRewrite;
 import dev.gateway.plugin.FilterPlace;
 import dev.gateway.process.StartException;
@@ -71,9 +70,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // Before the request's fields are edited: what the client accepts decides.
             feature(EngineFilters.COMPRESSION, BodyFilters::compression),
             // Before the path is rewritten, so that what is edited is the request that was matched.
-            feature(
-                    EngineFilters.REQUEST_HEADER_MODIFIER,
-                    (config, site) -> new RequestHeaderModifier(edits(config.edits(), site))),
+            filter(new RequestHeaderModifierFeature()),
             // Last that edits the request: its host name wins over a Host set by a modifier.
             feature(
                     EngineFilters.URL_REWRITE,
@@ -81,9 +78,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // After all that answers, refuses or edits: what is copied is what the upstream gets.
             feature(EngineFilters.REQUEST_MIRROR, MirrorFilters::requestMirror),
             // Next to the upstream, so first to see a response: others see the fields as they will be sent.
-            feature(
-                    EngineFilters.RESPONSE_HEADER_MODIFIER,
-                    (config, site) -> new ResponseHeaderModifier(edits(config.edits(), site), config.always())),
+            filter(new ResponseHeaderModifierFeature()),
             // These want what the upstream gets, and its response as it is.
             plugins(FilterPlace.UPSTREAM));
 

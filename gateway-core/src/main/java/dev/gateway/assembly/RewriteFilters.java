@@ -4,10 +4,8 @@ import dev.gateway.config.FilterConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.fields.ConfiguredFields;
-import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.filter.rewrite.PathRewrite;
 import dev.gateway.filter.rewrite.RequestRedirect;
-import dev.gateway.message.FieldName;
 import dev.gateway.process.StartException;
 import org.jspecify.annotations.Nullable;
 
@@ -34,12 +32,5 @@ final class RewriteFilters {
             case REPLACE_FULL_PATH -> PathRewrite.full(rewrite.value());
             case REPLACE_PREFIX_MATCH -> PathRewrite.prefix(rewrite.value());
         };
-    }
-
-    static FieldEdits edits(FilterConfig.HeaderEdits edits, FilterSite site) throws StartException {
-        return new FieldEdits(
-                ConfiguredFields.of(edits.set(), site),
-                ConfiguredFields.of(edits.add(), site),
-                edits.remove().stream().map(FieldName::of).toList());
     }
 }

@@ -3,14 +3,14 @@ package dev.gateway.assembly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.FilterConfig.HeaderEdits;
-import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.FilterConfig.UrlRewrite;
 import dev.gateway.config.Position;
 import dev.gateway.config.yaml.schema.FilterSlot;
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.filter.headers.HeaderEdits;
+import dev.gateway.filter.headers.RequestHeaderModifierConfig;
 import dev.gateway.plugin.FilterPlace;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ class BuiltInFiltersTest {
 
     private static FilterConfig headers(int line) {
         Position at = new Position("gateway.yaml", line, 1);
-        return new RequestHeaderModifier(at, new HeaderEdits(at, List.of(), List.of(), List.of()));
+        return new RequestHeaderModifierConfig(at, new HeaderEdits(at, List.of(), List.of(), List.of()));
     }
 
     @Test

@@ -8,7 +8,7 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.directresponse.DirectResponse;
 import dev.gateway.filter.fields.FieldEdits;
-import dev.gateway.filter.rewrite.ResponseHeaderModifier;
+import dev.gateway.filter.headers.ResponseHeaderModifier;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;

@@ -2,12 +2,12 @@ package dev.gateway.config.yaml;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.LoadResult.Valid;
 import dev.gateway.config.RuleConfig;
+import dev.gateway.filter.headers.RequestHeaderModifierConfig;
 import dev.gateway.format.Cidr;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -166,7 +166,8 @@ class ConfigLoaderTest {
                         + UPSTREAM,
                 Map.of("UPSTREAM_TOKEN", "hunter2", "TIER", "gold"));
         RuleConfig rule = config.routes().get(0).rules().get(0);
-        RequestHeaderModifier modifier = (RequestHeaderModifier) rule.filters().get(0);
+        RequestHeaderModifierConfig modifier =
+                (RequestHeaderModifierConfig) rule.filters().get(0);
         assertThat(modifier.edits().set().get(1).value()).isEqualTo("hunter2");
         assertThat(config.toString()).doesNotContain("hunter");
         String printed = ConfigPrinter.yaml(config);

@@ -15,7 +15,6 @@ import dev.gateway.message.ClientTarget;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
-import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
@@ -131,54 +130,11 @@ class RewriteTest {
     }
 
     @Test
-    void aHeaderModifierRemovesSetsAndAdds() {
-        FieldEdits edits = new FieldEdits(
-                List.of(field("X-Set", "new"), field("X-Fresh", "1")),
-                List.of(field("X-Add", "b")),
-                List.of(FieldName.of("x-remove")));
-        String[] lines = {"X-Remove: 1", "x-set: old", "X-Add: a", "X-SET: older", "X-Stay: 1"};
-        String expected = "X-Add: a\nX-Stay: 1\nX-Set: new\nX-Fresh: 1\nX-Add: b\n";
-        RequestHead request = Heads.get("a", "/", lines);
-        ResponseHead response = new ResponseHead(200, null, Heads.fields(lines), 0);
-
-        assertThat(new RequestHeaderModifier(edits).onRequest(request, context(0, 80, false)))
-                .isSameAs(Verdict.PROCEED);
-        new ResponseHeaderModifier(edits).onResponse(response, context(0, 80, false));
-
-        assertThat(request.fields()).hasToString(expected);
-        assertThat(response.fields()).hasToString(expected);
-    }
-
-    @Test
     void aRedirectMayHaveFurtherFields() {
         Filter filter = new RequestRedirect(
                 "https", null, 0, null, 301, List.of(field("Cache-Control", "max-age=60"), field("Location", "/x")));
         Verdict.Reply reply = (Verdict.Reply) filter.onRequest(Heads.get("a", "/"), context(0, 80, false));
         assertThat(reply.head().fields()).hasToString("Cache-Control: max-age=60\nLocation: https://a/\n");
-    }
-
-    @Test
-    void settingHostChangesWhatTheUpstreamIsTold() {
-        RequestHead head = Heads.get("a", "/", "Host: a");
-
-        new RequestHeaderModifier(new FieldEdits(List.of(field("host", "b:81")), List.of(), List.of()))
-                .onRequest(head, context(0, 80, false));
-
-        assertThatObject(head.authority()).isEqualTo(new AsciiString("b:81"));
-        assertThat(head.fields().contains(FieldName.HOST)).isFalse();
-    }
-
-    @Test
-    void hostIsNeitherAddedNorRemovedNorSetToNonsense() {
-        FieldEdits.Field host = field("Host", "a");
-        assertThatThrownBy(() -> new RequestHeaderModifier(new FieldEdits(List.of(), List.of(host), List.of())))
-                .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(
-                        () -> new RequestHeaderModifier(new FieldEdits(List.of(), List.of(), List.of(FieldName.HOST))))
-                .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() ->
-                        new RequestHeaderModifier(new FieldEdits(List.of(field("Host", "a b")), List.of(), List.of())))
-                .isInstanceOf(IllegalArgumentException.class);
     }
 
     @ParameterizedTest // the table of the Gateway API's ReplacePrefixMatch, then the cases it leaves out

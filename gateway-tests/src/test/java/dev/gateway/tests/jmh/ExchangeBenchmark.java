@@ -2,8 +2,8 @@ package dev.gateway.tests.jmh;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.fields.FieldEdits;
-import dev.gateway.filter.rewrite.RequestHeaderModifier;
-import dev.gateway.filter.rewrite.ResponseHeaderModifier;
+import dev.gateway.filter.headers.RequestHeaderModifier;
+import dev.gateway.filter.headers.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

@@ -9,9 +9,7 @@ import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
-import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
-import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
 import dev.gateway.config.FilterConfig.UrlRewrite;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
@@ -50,24 +48,12 @@ public final class EngineFilters {
             FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION);
     public static final FilterType<Compression, ?> COMPRESSION =
             FilterType.of("Compression", "compression", Compression.class, BodyFilterSchema.COMPRESSION);
-    public static final FilterType<RequestHeaderModifier, ?> REQUEST_HEADER_MODIFIER = new FilterType<>(
-            "RequestHeaderModifier",
-            "requestHeaderModifier",
-            RequestHeaderModifier.class,
-            HeaderEditsSchema.EDITS,
-            RequestHeaderModifier::new,
-            RequestHeaderModifier::edits);
     public static final FilterType<UrlRewrite, ?> URL_REWRITE = FilterType.of(
                     "URLRewrite", "urlRewrite", UrlRewrite.class, RewriteSchema.REWRITE)
             .checkedBy(RewriteSchema::check);
     public static final FilterType<RequestMirrorConfig, ?> REQUEST_MIRROR = FilterType.of(
                     "RequestMirror", "requestMirror", RequestMirrorConfig.class, RequestMirrorSchema.REQUEST_MIRROR)
             .checkedBy(RequestMirrorSchema::check);
-    public static final FilterType<ResponseHeaderModifier, ?> RESPONSE_HEADER_MODIFIER = FilterType.of(
-            "ResponseHeaderModifier",
-            "responseHeaderModifier",
-            ResponseHeaderModifier.class,
-            HeaderEditsSchema.RESPONSE);
 
     private EngineFilters() {}
 }

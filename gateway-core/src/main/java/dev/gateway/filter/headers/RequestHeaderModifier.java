@@ -1,4 +1,4 @@
-package dev.gateway.filter.rewrite;
+package dev.gateway.filter.headers;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;

@@ -1,8 +1,7 @@
-package dev.gateway.config.yaml.schema;
+package dev.gateway.filter.headers;
 
-import dev.gateway.config.FilterConfig.HeaderEdits;
-import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
 import dev.gateway.config.HeaderField;
+import dev.gateway.config.yaml.schema.HeaderFieldSchema;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -23,26 +22,8 @@ final class HeaderEditsSchema {
                 return keys::read;
             });
 
-    /** Edits of responses. */
-    static final ObjectType<ResponseHeaderModifier> RESPONSE = ObjectType.of(
-            "response header edits section",
-            "Changes to the header section of responses. The gateway removes, then sets, then adds, whatever the "
-                    + "order in the file.",
-            o -> {
-                EditKeys<ResponseHeaderModifier> keys = EditKeys.of(o, ResponseHeaderModifier::edits);
-                var always = o.defaulted(
-                        "always",
-                        Types.BOOLEAN,
-                        false,
-                        ResponseHeaderModifier::always,
-                        "Whether the edits apply to all of the gateway's own answers of the rule, too: redirects, refusals "
-                                + "and failures.");
-                return v -> new ResponseHeaderModifier(v.position(), keys.read(v), v.get(always));
-            });
-
     /** The keys of edits. */
-    private record EditKeys<T>(
-            Key<T, List<HeaderField>> set, Key<T, List<HeaderField>> add, Key<T, List<String>> remove) {
+    record EditKeys<T>(Key<T, List<HeaderField>> set, Key<T, List<HeaderField>> add, Key<T, List<String>> remove) {
         static <T> EditKeys<T> of(ObjectType.Declaration<T> o, Function<T, HeaderEdits> edits) {
             o.foreign("delete del unset", "remove");
             return new EditKeys<>(

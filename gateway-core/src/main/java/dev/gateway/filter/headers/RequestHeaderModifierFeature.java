@@ -1,0 +1,30 @@
+package dev.gateway.filter.headers;
+
+import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFeature;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.process.StartException;
+
+/** Filter type RequestHeaderModifier. */
+public final class RequestHeaderModifierFeature implements FilterFeature<RequestHeaderModifierConfig> {
+    static final String NAME = "RequestHeaderModifier";
+
+    private static final FilterType<RequestHeaderModifierConfig, ?> TYPE = new FilterType<>(
+            NAME,
+            "requestHeaderModifier",
+            RequestHeaderModifierConfig.class,
+            HeaderEditsSchema.EDITS,
+            RequestHeaderModifierConfig::new,
+            RequestHeaderModifierConfig::edits);
+
+    @Override
+    public FilterType<RequestHeaderModifierConfig, ?> type() {
+        return TYPE;
+    }
+
+    @Override
+    public Filter create(RequestHeaderModifierConfig config, FilterSite site) throws StartException {
+        return new RequestHeaderModifier(config.edits().at(site));
+    }
+}
