@@ -82,6 +82,11 @@ public interface FilterConfig {
         return true;
     }
 
+    /** Whether it answers with another URL for the request. */
+    default boolean redirects() {
+        return false;
+    }
+
     /** Returns how it changes the path, null if it does not. */
     default @Nullable PathRewrite rewrite() {
         return null;
@@ -103,57 +108,6 @@ public interface FilterConfig {
 
     /** An upstream that a filter calls, by its name. */
     record UpstreamRef(Position position, String name) {}
-
-    /**
-     * Answers with a redirect; what is null stays as it was requested.
-     *
-     * @param scheme {@code http}, {@code https} or null
-     * @param port null for the scheme's well-known port if a scheme is given, else for the listener's
-     * @param statusCode 301, 302, 303, 307 or 308
-     * @param headers further fields of the answer
-     */
-    record RequestRedirect(
-            Position position,
-            @Nullable String scheme,
-            @Nullable String hostname,
-            @Nullable PathRewrite path,
-            @Nullable Integer port,
-            int statusCode,
-            List<HeaderField> headers)
-            implements FilterConfig {
-        public RequestRedirect {
-            headers = List.copyOf(headers);
-        }
-
-        @Override
-        public int answer() {
-            return statusCode;
-        }
-
-        @Override
-        public @Nullable PathRewrite rewrite() {
-            return path;
-        }
-    }
-
-    /** Changes host and path of a request before it is forwarded; what is null stays. */
-    record UrlRewrite(Position position, @Nullable String hostname, @Nullable PathRewrite path)
-            implements FilterConfig {
-        @Override
-        public String type() {
-            return "URLRewrite";
-        }
-
-        @Override
-        public boolean isRepeatable() {
-            return false;
-        }
-
-        @Override
-        public @Nullable PathRewrite rewrite() {
-            return path;
-        }
-    }
 
     /**
      * A new path.

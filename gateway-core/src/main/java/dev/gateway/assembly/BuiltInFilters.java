@@ -1,7 +1,5 @@
 package dev.gateway.assembly;
 
-import static dev.gateway.assembly.RewriteFilters.path;
-
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.yaml.schema.EngineFilters;
 import dev.gateway.config.yaml.schema.FilterSlot;
@@ -17,7 +15,8 @@ import dev.gateway.filter.directresponse.DirectResponseConfig;
 import dev.gateway.filter.directresponse.DirectResponseFeature;
 import dev.gateway.filter.headers.RequestHeaderModifierFeature;
 import dev.gateway.filter.headers.ResponseHeaderModifierFeature;
-import dev.gateway.filter.rewrite.UrlRewrite;
+import dev.gateway.filter.redirect.RequestRedirectFeature;
+import dev.gateway.filter.urlrewrite.UrlRewriteFeature;
 import dev.gateway.plugin.FilterPlace;
 import dev.gateway.process.StartException;
 import java.util.List;
@@ -62,7 +61,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // After all that refuses requests, so that those that do not name a place see what may pass.
             plugins(FilterPlace.REQUEST),
             // Before all edits: its Location is made of the request as the client sent it.
-            feature(EngineFilters.REQUEST_REDIRECT, RewriteFilters::redirect),
+            filter(new RequestRedirectFeature()),
             // Before all edits: they would be lost on a request that is answered here.
             filter(new DirectResponseFeature()),
             // After all that answers here: only upstreams need it, and it takes memory.
@@ -72,9 +71,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // Before the path is rewritten, so that what is edited is the request that was matched.
             filter(new RequestHeaderModifierFeature()),
             // Last that edits the request: its host name wins over a Host set by a modifier.
-            feature(
-                    EngineFilters.URL_REWRITE,
-                    (config, site) -> new UrlRewrite(config.hostname(), path(config.path()))),
+            filter(new UrlRewriteFeature()),
             // After all that answers, refuses or edits: what is copied is what the upstream gets.
             feature(EngineFilters.REQUEST_MIRROR, MirrorFilters::requestMirror),
             // Next to the upstream, so first to see a response: others see the fields as they will be sent.

@@ -3,14 +3,14 @@ package dev.gateway.assembly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.FilterConfig.RequestRedirect;
-import dev.gateway.config.FilterConfig.UrlRewrite;
 import dev.gateway.config.Position;
 import dev.gateway.config.yaml.schema.FilterSlot;
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.headers.HeaderEdits;
 import dev.gateway.filter.headers.RequestHeaderModifierConfig;
+import dev.gateway.filter.redirect.RequestRedirectConfig;
+import dev.gateway.filter.urlrewrite.UrlRewriteConfig;
 import dev.gateway.plugin.FilterPlace;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -27,9 +27,9 @@ class BuiltInFiltersTest {
 
     @Test
     void filtersRunInTheOneOrderWhateverTheConfiguredOrder() {
-        FilterConfig rewrite = new UrlRewrite(AT, "b.test", null);
+        FilterConfig rewrite = new UrlRewriteConfig(AT, "b.test", null);
         FilterConfig first = headers(2);
-        FilterConfig redirect = new RequestRedirect(AT, null, "c.test", null, null, 302, List.of());
+        FilterConfig redirect = new RequestRedirectConfig(AT, null, "c.test", null, null, 302, List.of());
         FilterConfig second = headers(3);
         assertThat(FilterAssembly.inOrder(List.of(rewrite, first, redirect, second)))
                 .containsExactly(redirect, first, second, rewrite);

@@ -1,5 +1,6 @@
 package dev.gateway.filter.rewrite;
 
+import dev.gateway.config.FilterConfig;
 import dev.gateway.message.AsciiBuilder;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;
@@ -25,6 +26,21 @@ public final class PathRewrite {
         this.full = full;
         int length = this.replacement.length();
         this.baseLength = this.replacement.byteAt(length - 1) == '/' ? length - 1 : length;
+    }
+
+    /**
+     * Makes what is configured; null of null.
+     *
+     * @throws IllegalArgumentException if the replacement is not a path in normal form
+     */
+    public static @Nullable PathRewrite of(FilterConfig.@Nullable PathRewrite config) {
+        if (config == null) {
+            return null;
+        }
+        return switch (config.type()) {
+            case REPLACE_FULL_PATH -> full(config.value());
+            case REPLACE_PREFIX_MATCH -> prefix(config.value());
+        };
     }
 
     /**
@@ -60,7 +76,7 @@ public final class PathRewrite {
      *
      * @param prefixLength how much of the path the route's match covered
      */
-    AsciiString apply(RequestHead head, int prefixLength) {
+    public AsciiString apply(RequestHead head, int prefixLength) {
         AsciiString path = head.path();
         int queryStart = head.queryStart();
         if (queryStart == 0 || path.byteAt(0) != '/') {

@@ -4,7 +4,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.filter.headers.RequestHeaderModifier;
 import dev.gateway.filter.headers.ResponseHeaderModifier;
-import dev.gateway.filter.rewrite.UrlRewrite;
+import dev.gateway.filter.urlrewrite.UrlRewrite;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;

@@ -9,8 +9,6 @@ import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
-import dev.gateway.config.FilterConfig.RequestRedirect;
-import dev.gateway.config.FilterConfig.UrlRewrite;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RequestMirrorConfig;
@@ -41,16 +39,10 @@ public final class EngineFilters {
     public static final FilterType<RateLimitConfig, ?> RATE_LIMIT = FilterType.of(
                     "RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT)
             .checkedBy(RateLimitSchema::check);
-    public static final FilterType<RequestRedirect, ?> REQUEST_REDIRECT = FilterType.of(
-                    "RequestRedirect", "requestRedirect", RequestRedirect.class, RewriteSchema.REDIRECT)
-            .answering();
     public static final FilterType<Decompression, ?> DECOMPRESSION =
             FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION);
     public static final FilterType<Compression, ?> COMPRESSION =
             FilterType.of("Compression", "compression", Compression.class, BodyFilterSchema.COMPRESSION);
-    public static final FilterType<UrlRewrite, ?> URL_REWRITE = FilterType.of(
-                    "URLRewrite", "urlRewrite", UrlRewrite.class, RewriteSchema.REWRITE)
-            .checkedBy(RewriteSchema::check);
     public static final FilterType<RequestMirrorConfig, ?> REQUEST_MIRROR = FilterType.of(
                     "RequestMirror", "requestMirror", RequestMirrorConfig.class, RequestMirrorSchema.REQUEST_MIRROR)
             .checkedBy(RequestMirrorSchema::check);

@@ -1,9 +1,10 @@
-package dev.gateway.filter.rewrite;
+package dev.gateway.filter.redirect;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.fields.FieldEdits;
+import dev.gateway.filter.rewrite.PathRewrite;
 import dev.gateway.message.AsciiBuilder;
 import dev.gateway.message.Authority;
 import dev.gateway.message.ClientTarget;

@@ -1,8 +1,9 @@
-package dev.gateway.filter.rewrite;
+package dev.gateway.filter.urlrewrite;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.rewrite.PathRewrite;
 import dev.gateway.message.Authority;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
