@@ -1,7 +1,6 @@
 package dev.gateway.filter.directresponse;
 
 import dev.gateway.config.yaml.schema.FilterType;
-import dev.gateway.config.yaml.schema.HeaderFieldSchema;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
@@ -10,6 +9,7 @@ import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.fields.ConfiguredFields;
 import dev.gateway.filter.fields.FieldEdits;
+import dev.gateway.filter.fields.HeaderFieldSchema;
 import dev.gateway.process.StartException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

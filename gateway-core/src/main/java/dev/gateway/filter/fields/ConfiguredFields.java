@@ -1,7 +1,5 @@
 package dev.gateway.filter.fields;
 
-import dev.gateway.config.HeaderField;
-import dev.gateway.config.HeaderValueFile;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.message.FieldName;

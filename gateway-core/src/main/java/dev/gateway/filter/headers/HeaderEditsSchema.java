@@ -1,12 +1,12 @@
 package dev.gateway.filter.headers;
 
-import dev.gateway.config.HeaderField;
-import dev.gateway.config.yaml.schema.HeaderFieldSchema;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.filter.fields.HeaderField;
+import dev.gateway.filter.fields.HeaderFieldSchema;
 import java.util.List;
 import java.util.function.Function;
 

@@ -1,8 +1,8 @@
 package dev.gateway.filter.redirect;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.HeaderField;
 import dev.gateway.config.Position;
+import dev.gateway.filter.fields.HeaderField;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

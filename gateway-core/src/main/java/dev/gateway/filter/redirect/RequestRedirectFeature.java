@@ -3,7 +3,6 @@ package dev.gateway.filter.redirect;
 import static java.util.Map.entry;
 
 import dev.gateway.config.yaml.schema.FilterType;
-import dev.gateway.config.yaml.schema.HeaderFieldSchema;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
@@ -14,6 +13,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.fields.ConfiguredFields;
+import dev.gateway.filter.fields.HeaderFieldSchema;
 import dev.gateway.filter.rewrite.PathRewrite;
 import dev.gateway.filter.rewrite.PathRewriteSchema;
 import dev.gateway.process.StartException;

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Placeholders of other products, such as nginx's {@code $remote_addr}, in texts where ours are words in braces. */
-final class ForeignPlaceholders {
+public final class ForeignPlaceholders {
     private static final Pattern VARIABLE = Pattern.compile("\\$([a-z][a-z0-9_]+)"); // nginx
     private static final Pattern OPERATOR = Pattern.compile("%([A-Z][A-Z_]{2,})(\\([^)]*\\))?%"); // Envoy
     private static final Pattern DIRECTIVE = Pattern.compile("%>?[a-zA-Z]\\b"); // Apache httpd, HAProxy
@@ -55,7 +55,7 @@ final class ForeignPlaceholders {
     private ForeignPlaceholders() {}
 
     /** Returns what to say of the value of a header, null if it has no placeholder of another product. */
-    static @Nullable String inValue(String text) {
+    public static @Nullable String inValue(String text) {
         return found(text, false);
     }
 

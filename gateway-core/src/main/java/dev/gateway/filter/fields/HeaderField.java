@@ -1,5 +1,6 @@
-package dev.gateway.config;
+package dev.gateway.filter.fields;
 
+import dev.gateway.config.Position;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

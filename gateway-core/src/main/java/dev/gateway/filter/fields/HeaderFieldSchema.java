@@ -1,11 +1,10 @@
-package dev.gateway.config.yaml.schema;
+package dev.gateway.filter.fields;
 
-import dev.gateway.config.HeaderField;
-import dev.gateway.config.HeaderField.ValueFile;
-import dev.gateway.config.HeaderValueFile;
+import dev.gateway.config.yaml.schema.ForeignPlaceholders;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Secrets;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.filter.fields.HeaderField.ValueFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

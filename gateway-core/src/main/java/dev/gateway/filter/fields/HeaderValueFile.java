@@ -1,4 +1,4 @@
-package dev.gateway.config;
+package dev.gateway.filter.fields;
 
 import dev.gateway.files.InputFile;
 import java.io.IOException;
