@@ -2,7 +2,6 @@ package dev.gateway.config;
 
 import dev.gateway.format.Cidr;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 
 /** Settings of filters that decide who may use a route. */
@@ -95,39 +94,6 @@ public final class AccessConfig {
         @Override
         public ShownCredentials credentials() {
             return new ShownCredentials(place, name, !forwardKey);
-        }
-
-        @Override
-        public boolean isRepeatable() {
-            return false;
-        }
-    }
-
-    /**
-     * Pages of other origins whose scripts may use a route (the Gateway API's HTTPCORSFilter). {@code *} stands for all.
-     *
-     * @param allowOrigins in lower case: {@code *}, {@code https://example.com} or {@code https://*.example.com}
-     * @param exposeHeaders not {@code *} with credentials
-     */
-    public record Cors(
-            Position position,
-            List<String> allowOrigins,
-            List<String> allowMethods,
-            List<String> allowHeaders,
-            List<String> exposeHeaders,
-            Duration maxAge,
-            boolean allowCredentials)
-            implements FilterConfig {
-        public Cors {
-            allowOrigins = List.copyOf(allowOrigins);
-            allowMethods = List.copyOf(allowMethods);
-            allowHeaders = List.copyOf(allowHeaders);
-            exposeHeaders = List.copyOf(exposeHeaders);
-        }
-
-        @Override
-        public String type() {
-            return "CORS";
         }
 
         @Override

@@ -9,7 +9,6 @@ import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.access.AddressRules;
-import dev.gateway.filter.access.Cors;
 import dev.gateway.filter.access.IpAccess;
 import dev.gateway.filter.auth.AllowedNames;
 import dev.gateway.filter.auth.ApiKey;
@@ -65,16 +64,6 @@ final class AccessFilters {
         return new AddressRules(
                 lists(config.position(), config.deny(), config.denyFiles(), states),
                 isRestricted ? lists(config.position(), config.allow(), config.allowFiles(), states) : null);
-    }
-
-    static Filter cors(AccessConfig.Cors config) {
-        return new Cors(new Cors.Settings(
-                config.allowOrigins(),
-                config.allowMethods(),
-                config.allowHeaders(),
-                config.exposeHeaders(),
-                config.maxAge().toSeconds(),
-                config.allowCredentials()));
     }
 
     static Filter clientCertificate(ClientCertificateConfig config) {

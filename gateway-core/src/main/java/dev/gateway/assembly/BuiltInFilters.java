@@ -10,6 +10,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.bodylimit.BodyLimitFeature;
+import dev.gateway.filter.cors.CorsFeature;
 import dev.gateway.filter.directresponse.DirectResponse;
 import dev.gateway.filter.directresponse.DirectResponseConfig;
 import dev.gateway.filter.directresponse.DirectResponseFeature;
@@ -39,7 +40,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // First of those that decide: it costs least, and who is refused learns nothing of the route.
             feature(EngineFilters.IP_ACCESS, AccessFilters::ipAccess),
             // Before all that asks who sends a request: a preflight has no credentials, and pages read refusals.
-            feature(EngineFilters.CORS, (config, site) -> AccessFilters.cors(config)),
+            filter(new CorsFeature()),
             // These decide by what a request looks like, before anybody asks who sends it.
             plugins(FilterPlace.ACCESS),
             // First of those that ask who the client is: it costs least, and a user is more exact than a machine.

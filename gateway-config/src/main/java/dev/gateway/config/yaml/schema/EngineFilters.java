@@ -2,7 +2,6 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
-import dev.gateway.config.AccessConfig.Cors;
 import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.config.BodyConfig.Compression;
 import dev.gateway.config.BodyConfig.Decompression;
@@ -19,8 +18,6 @@ public final class EngineFilters {
             FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES);
     public static final FilterType<IpAccess, ?> IP_ACCESS =
             FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS);
-    public static final FilterType<Cors, ?> CORS =
-            FilterType.of("CORS", "cors", Cors.class, CorsSchema.CORS).checkedBy(CorsSchema::check);
     public static final FilterType<ClientCertificateConfig, ?> CLIENT_CERTIFICATE = FilterType.of(
                     "ClientCertificate",
                     "clientCertificate",

@@ -6,8 +6,6 @@ import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -44,18 +42,16 @@ final class UpgradeSchema {
                     "upgrade token",
                     "A token of the Upgrade header, such as websocket, tcp or SPDY/3.1. No HTTP version except h2c.");
 
-    static final String ORIGIN_PATTERN = "[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\\s*]+";
-
     /** What a browser writes in the Origin header. */
     private static final ScalarType<String> ORIGIN = new ScalarType<>(
                     ScalarType.Form.TEXT,
-                    Map.of("type", "string", "pattern", "^(" + ORIGIN_PATTERN + "|null)$"),
+                    Map.of("type", "string", "pattern", "^(" + Origins.PATTERN + "|null)$"),
                     "null",
                     (text, site) -> {
                         if (text.equals("null")) {
                             return text;
                         }
-                        String origin = text.matches(ORIGIN_PATTERN) ? origin(text.toLowerCase(Locale.ROOT)) : "";
+                        String origin = Origins.written(text);
                         if (origin.isEmpty()) {
                             throw new InvalidException("expected an origin such as https://example.com or"
                                     + " https://example.com:8443, not " + MessageText.quote(text) + originHint(text));
@@ -86,29 +82,12 @@ final class UpgradeSchema {
 
     private UpgradeSchema() {}
 
-    /** Returns an origin as browsers write it, empty if it is not one. */
-    static String origin(String text) {
-        try {
-            URI uri = new URI(text);
-            if (uri.getHost() == null || uri.getPort() > 65535 || text.endsWith(":")) {
-                return "";
-            }
-            boolean usual = uri.getPort() == (uri.getScheme().equals("https") ? 443 : 80);
-            return uri.getScheme() + "://" + uri.getHost() + (uri.getPort() < 0 || usual ? "" : ":" + uri.getPort());
-        } catch (URISyntaxException e) {
-            return "";
-        }
-    }
-
     private static String originHint(String text) {
         if (text.equals("*")) {
             return ": remove allowedOrigins for all";
         } else if (text.contains("*")) {
             return ": there is no wildcard, write each";
-        } else if (!text.contains("://")) {
-            return ": did you mean 'https://" + MessageText.shorten(text) + "'?";
         }
-        int path = text.indexOf('/', text.indexOf("://") + 3);
-        return path < 0 ? "" : ": an origin has no path, write '" + MessageText.shorten(text.substring(0, path)) + "'";
+        return Origins.hint(text);
     }
 }

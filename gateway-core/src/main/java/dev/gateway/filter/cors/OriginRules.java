@@ -1,4 +1,4 @@
-package dev.gateway.filter.access;
+package dev.gateway.filter.cors;
 
 import io.netty.util.AsciiString;
 import java.util.ArrayList;

@@ -1,7 +1,8 @@
-package dev.gateway.filter.access;
+package dev.gateway.filter.cors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.Position;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
@@ -10,6 +11,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import io.netty.util.AsciiString;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -17,12 +19,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class CorsTest {
+    private static final Position AT = new Position("gateway.yaml", 1, 1);
     private static final List<String> SHOP = List.of("https://shop.test", "https://*.shop.test", "http://*.test:8080");
 
     private static Cors filter(List<String> origins, boolean credentials, String... all) {
         List<String> given = List.of(all);
-        return new Cors(
-                new Cors.Settings(origins, given, given, credentials ? List.of("X-Id") : given, 600, credentials));
+        return new Cors(new CorsConfig(
+                AT, origins, given, given, credentials ? List.of("X-Id") : given, Duration.ofMinutes(10), credentials));
     }
 
     private static Fields fields(String... lines) {
@@ -103,8 +106,14 @@ class CorsTest {
 
     @Test
     void aPreflightRequestIsAnsweredWithWhatIsAllowed() {
-        Cors filter = new Cors(new Cors.Settings(
-                SHOP, List.of("PUT", "DELETE"), List.of("X-Tenant", "Authorization"), List.of("X-Id"), 600, false));
+        Cors filter = new Cors(new CorsConfig(
+                AT,
+                SHOP,
+                List.of("PUT", "DELETE"),
+                List.of("X-Tenant", "Authorization"),
+                List.of("X-Id"),
+                Duration.ofMinutes(10),
+                false));
         assertThat(preflight(
                         filter,
                         "Origin: https://a.shop.test",

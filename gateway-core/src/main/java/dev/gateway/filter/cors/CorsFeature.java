@@ -1,6 +1,8 @@
-package dev.gateway.config.yaml.schema;
+package dev.gateway.filter.cors;
 
-import dev.gateway.config.AccessConfig.Cors;
+import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.Origins;
+import dev.gateway.config.yaml.schema.RuleSite;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
@@ -8,13 +10,18 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFeature;
+import dev.gateway.filter.FilterSite;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Cross-origin resource sharing, key by key. */
-final class CorsSchema {
+/** Filter type CORS. */
+public final class CorsFeature implements FilterFeature<CorsConfig> {
+    static final String NAME = "CORS";
+
     private static final String ALL = "*";
     private static final String PATTERN = "\\*|[A-Za-z][A-Za-z0-9+.-]*://(\\*\\.)?[^/?#@\\s*]+";
 
@@ -29,8 +36,7 @@ final class CorsSchema {
                     "An origin such as https://example.com or https://example.com:8443, https://*.example.com for all "
                             + "names below a domain, or '*' for all origins.");
 
-    /** Settings. */
-    static final ObjectType<Cors> CORS = ObjectType.of(
+    private static final ObjectType<CorsConfig> SETTINGS = ObjectType.of(
             "cors section",
             "Lets pages of other origins use the route (CORS). The gateway answers preflight requests, and replaces the "
                     + "upstream's own fields of CORS.",
@@ -38,38 +44,38 @@ final class CorsSchema {
                 var origins = o.required(
                         "allowOrigins",
                         new ListType<>(ORIGINS, 1),
-                        Cors::allowOrigins,
+                        CorsConfig::allowOrigins,
                         "Origins of pages that may use the route.");
                 var methods = o.defaulted(
                         "allowMethods",
                         new ListType<>(Types.METHOD, 0),
                         List.of(),
-                        Cors::allowMethods,
+                        CorsConfig::allowMethods,
                         "Methods that pages may use, or '*' for all. Browsers always allow GET, HEAD and POST.");
                 var headers = o.defaulted(
                         "allowHeaders",
                         new ListType<>(Types.HEADER_NAME, 0),
                         List.of(),
-                        Cors::allowHeaders,
+                        CorsConfig::allowHeaders,
                         "Header fields that pages may send, or '*' for all, also Authorization.");
                 var exposed = o.defaulted(
                         "exposeHeaders",
                         new ListType<>(Types.HEADER_NAME, 0),
                         List.of(),
-                        Cors::exposeHeaders,
+                        CorsConfig::exposeHeaders,
                         "Header fields of responses that pages may read, or '*' for all.");
                 var maxAge = o.defaulted(
                         "maxAge",
                         Types.DURATION,
                         Duration.ofSeconds(5),
-                        Cors::maxAge,
+                        CorsConfig::maxAge,
                         "How long a browser may reuse the answer to a preflight request. Browsers have limits of their "
                                 + "own, such as 2h.");
                 var credentials = o.defaulted(
                         "allowCredentials",
                         Types.BOOLEAN,
                         false,
-                        Cors::allowCredentials,
+                        CorsConfig::allowCredentials,
                         "Whether requests of pages may carry cookies and other credentials.");
                 return v -> {
                     alone(v, "allowOrigins", v.get(origins));
@@ -94,7 +100,7 @@ final class CorsSchema {
                                 "allowHeaders: '*' includes Authorization, so any page may use a token that it has got: "
                                         + "name the headers or the origins");
                     }
-                    return new Cors(
+                    return new CorsConfig(
                             v.position(),
                             v.get(origins),
                             v.get(methods),
@@ -105,7 +111,18 @@ final class CorsSchema {
                 };
             });
 
-    private CorsSchema() {}
+    private static final FilterType<CorsConfig, ?> TYPE =
+            FilterType.of(NAME, "cors", CorsConfig.class, SETTINGS).checkedBy(CorsFeature::check);
+
+    @Override
+    public FilterType<CorsConfig, ?> type() {
+        return TYPE;
+    }
+
+    @Override
+    public Filter create(CorsConfig config, FilterSite site) {
+        return new Cors(config);
+    }
 
     private static void alone(Values v, String key, List<String> values) {
         if (values.size() > 1 && values.contains(ALL)) {
@@ -120,25 +137,17 @@ final class CorsSchema {
         String lower = text.toLowerCase(Locale.ROOT);
         int wildcard = lower.indexOf("://*.");
         String one = wildcard < 0 ? lower : lower.substring(0, wildcard + 3) + lower.substring(wildcard + 5);
-        String origin = one.matches(UpgradeSchema.ORIGIN_PATTERN) ? UpgradeSchema.origin(one) : "";
+        String origin = Origins.written(one);
         if (origin.isEmpty()) {
             throw new InvalidException(
                     "expected an origin such as https://example.com, https://*.example.com or '*', not "
-                            + MessageText.quote(text) + hint(text));
+                            + MessageText.quote(text) + Origins.hint(text));
         }
         return wildcard < 0 ? origin : origin.replaceFirst("://", "://*.");
     }
 
-    private static String hint(String text) {
-        if (!text.contains("://")) {
-            return ": did you mean 'https://" + MessageText.shorten(text) + "'?";
-        }
-        int path = text.indexOf('/', text.indexOf("://") + 3);
-        return path < 0 ? "" : ": an origin has no path, write '" + MessageText.shorten(text.substring(0, path)) + "'";
-    }
-
     /** Browsers ask by OPTIONS before they send what they want to. */
-    static void check(Cors filter, RuleSite site) {
+    private static void check(CorsConfig filter, RuleSite site) {
         if (site.rule().matches().stream()
                 .allMatch(match -> match.method() != null && !match.method().equals("OPTIONS"))) {
             site.warning(

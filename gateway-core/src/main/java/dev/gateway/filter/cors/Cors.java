@@ -1,4 +1,4 @@
-package dev.gateway.filter.access;
+package dev.gateway.filter.cors;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
@@ -38,7 +38,7 @@ public final class Cors implements Filter {
     private static final AsciiString PREFLIGHT_VARY =
             new AsciiString("Origin, Access-Control-Request-Method, Access-Control-Request-Headers");
 
-    private final Settings settings;
+    private final boolean credentials;
     private final OriginRules origins;
     private final AsciiString methods; // as it is written; empty for none
     private final AsciiString headers;
@@ -46,36 +46,15 @@ public final class Cors implements Filter {
     private final AsciiString maxAge;
     private final boolean isSameForAll; // whatever the origin of a request
 
-    /**
-     * What is allowed; {@code *} alone stands for all.
-     *
-     * @param origins in lower case: {@code https://example.com} or {@code https://*.example.com}
-     * @param exposed names of response fields that pages may read
-     */
-    public record Settings(
-            List<String> origins,
-            List<String> methods,
-            List<String> headers,
-            List<String> exposed,
-            long maxAgeSeconds,
-            boolean credentials) {
-        public Settings {
-            origins = List.copyOf(origins);
-            methods = List.copyOf(methods);
-            headers = List.copyOf(headers);
-            exposed = List.copyOf(exposed);
-        }
-    }
-
     /** Makes the filter. */
-    public Cors(Settings settings) {
-        this.settings = settings;
-        this.origins = new OriginRules(settings.origins);
-        this.methods = joined(settings.methods);
-        this.headers = joined(settings.headers);
-        this.exposed = joined(settings.exposed);
-        this.maxAge = new AsciiString(Long.toString(settings.maxAgeSeconds));
-        this.isSameForAll = origins.allowsAll() && !settings.credentials;
+    public Cors(CorsConfig config) {
+        this.credentials = config.allowCredentials();
+        this.origins = new OriginRules(config.allowOrigins());
+        this.methods = joined(config.allowMethods());
+        this.headers = joined(config.allowHeaders());
+        this.exposed = joined(config.exposeHeaders());
+        this.maxAge = new AsciiString(Long.toString(config.maxAge().toSeconds()));
+        this.isSameForAll = origins.allowsAll() && !credentials;
     }
 
     private static AsciiString joined(List<String> values) {
@@ -123,7 +102,7 @@ public final class Cors implements Filter {
 
     private void allow(Fields fields, AsciiString origin) {
         fields.add(ALLOW_ORIGIN, isSameForAll ? ALL : origin);
-        if (settings.credentials) {
+        if (credentials) {
             fields.add(ALLOW_CREDENTIALS, TRUE);
         }
     }
