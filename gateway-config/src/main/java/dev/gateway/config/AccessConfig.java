@@ -1,41 +1,10 @@
 package dev.gateway.config;
 
-import dev.gateway.format.Cidr;
 import java.nio.file.Path;
-import java.util.List;
 
-/** Settings of filters that decide who may use a route. */
+/** Settings of filters that find out who uses a route. */
 public final class AccessConfig {
     private AccessConfig() {}
-
-    /**
-     * Client addresses that may use a route or a listener, and those that may not.
-     *
-     * @param deny refused, even if allowed
-     * @param denyFiles of more addresses that are refused
-     * @param allow if there are any, or files of them, all other addresses are refused
-     * @param allowFiles of more addresses that are allowed
-     */
-    public record IpAccess(
-            Position position, List<Cidr> deny, List<Path> denyFiles, List<Cidr> allow, List<Path> allowFiles)
-            implements FilterConfig {
-        public IpAccess {
-            deny = List.copyOf(deny);
-            denyFiles = List.copyOf(denyFiles);
-            allow = List.copyOf(allow);
-            allowFiles = List.copyOf(allowFiles);
-        }
-
-        @Override
-        public String type() {
-            return "IPAccess";
-        }
-
-        @Override
-        public boolean guards() {
-            return true;
-        }
-    }
 
     /**
      * Users that may use a route, by name and password.

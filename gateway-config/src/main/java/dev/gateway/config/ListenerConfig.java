@@ -1,6 +1,5 @@
 package dev.gateway.config;
 
-import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.format.Cidr;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +18,7 @@ public record ListenerConfig(
         String name,
         BindConfig bind,
         Protocols protocols,
-        @Nullable IpAccess ipAccess,
+        @Nullable IpAccessConfig ipAccess,
         Http http,
         Limits limits,
         Timeouts timeouts) {

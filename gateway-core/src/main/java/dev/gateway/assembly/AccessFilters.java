@@ -1,15 +1,12 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.AccessConfig;
-import dev.gateway.config.AddressFile;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.Position;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.filter.access.AddressRules;
-import dev.gateway.filter.access.IpAccess;
 import dev.gateway.filter.auth.AllowedNames;
 import dev.gateway.filter.auth.ApiKey;
 import dev.gateway.filter.auth.ApiKeys;
@@ -20,20 +17,13 @@ import dev.gateway.filter.auth.CertificateName;
 import dev.gateway.filter.auth.ClientCertificate;
 import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.filter.auth.UserAccounts;
-import dev.gateway.format.Cidr;
-import dev.gateway.format.CidrSet;
 import dev.gateway.process.StartException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 
 /** Makes filters that decide who may use a route. */
 final class AccessFilters {
     private AccessFilters() {}
-
-    /** Key of the addresses of a file. */
-    private record Addresses(Path file) {}
 
     /** Key of the API keys of a file. */
     private record Keys(Path file) {}
@@ -52,18 +42,6 @@ final class AccessFilters {
         public List<String> problems() {
             return accounts.problems();
         }
-    }
-
-    static Filter ipAccess(AccessConfig.IpAccess config, FilterSite site) throws StartException {
-        return new IpAccess(addressRules(config, site.states()));
-    }
-
-    /** Makes the rules of a filter, or of a listener. */
-    static AddressRules addressRules(AccessConfig.IpAccess config, FilterStates.Prepared states) throws StartException {
-        boolean isRestricted = !config.allow().isEmpty() || !config.allowFiles().isEmpty();
-        return new AddressRules(
-                lists(config.position(), config.deny(), config.denyFiles(), states),
-                isRestricted ? lists(config.position(), config.allow(), config.allowFiles(), states) : null);
     }
 
     static Filter clientCertificate(ClientCertificateConfig config) {
@@ -118,20 +96,5 @@ final class AccessFilters {
             case QUERY_PARAMETER -> KeyPlace.queryParameter(name);
             case COOKIE -> KeyPlace.cookie(name);
         };
-    }
-
-    private static List<Supplier<CidrSet>> lists(
-            Position position, List<Cidr> blocks, List<Path> files, FilterStates.Prepared states)
-            throws StartException {
-        List<Supplier<CidrSet>> lists = new ArrayList<>();
-        if (!blocks.isEmpty()) {
-            CidrSet written = CidrSet.of(blocks);
-            lists.add(() -> written);
-        }
-        FilterFile.Use use = new FilterFile.Use(position, "IPAccess", "addresses");
-        for (Path file : files) {
-            lists.add(FilterFile.of(new Addresses(file), file, AddressFile::read, use, states));
-        }
-        return lists;
     }
 }

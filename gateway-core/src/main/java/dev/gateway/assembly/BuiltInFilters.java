@@ -16,6 +16,7 @@ import dev.gateway.filter.directresponse.DirectResponseConfig;
 import dev.gateway.filter.directresponse.DirectResponseFeature;
 import dev.gateway.filter.headers.RequestHeaderModifierFeature;
 import dev.gateway.filter.headers.ResponseHeaderModifierFeature;
+import dev.gateway.filter.ipaccess.IpAccessFeature;
 import dev.gateway.filter.redirect.RequestRedirectFeature;
 import dev.gateway.filter.urlrewrite.UrlRewriteFeature;
 import dev.gateway.plugin.FilterPlace;
@@ -38,7 +39,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // Before all others: it chooses the bodies of their refusals, and refuses nothing itself.
             feature(EngineFilters.ERROR_PAGES, (config, site) -> ErrorPageFiles.pages(config, site.states())),
             // First of those that decide: it costs least, and who is refused learns nothing of the route.
-            feature(EngineFilters.IP_ACCESS, AccessFilters::ipAccess),
+            filter(new IpAccessFeature()),
             // Before all that asks who sends a request: a preflight has no credentials, and pages read refusals.
             filter(new CorsFeature()),
             // These decide by what a request looks like, before anybody asks who sends it.

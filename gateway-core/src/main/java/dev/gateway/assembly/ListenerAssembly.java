@@ -6,6 +6,7 @@ import dev.gateway.config.BindConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.ipaccess.AddressRules;
 import dev.gateway.format.CidrSet;
 import dev.gateway.http1.HeadLimits;
 import dev.gateway.http1.Http1ServerSettings;
@@ -99,9 +100,7 @@ public final class ListenerAssembly {
     }
 
     private static Access access(ListenerConfig config, FilterStates.Prepared states) throws StartException {
-        return config.ipAccess() == null
-                ? Access.ANYONE
-                : AccessFilters.addressRules(config.ipAccess(), states)::refusal;
+        return config.ipAccess() == null ? Access.ANYONE : AddressRules.of(config.ipAccess(), states)::refusal;
     }
 
     private static @Nullable TcpServerSettings bytes(ListenerConfig config) {

@@ -2,7 +2,6 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
-import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.config.BodyConfig.Compression;
 import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
@@ -16,8 +15,6 @@ import dev.gateway.config.RequestMirrorConfig;
 public final class EngineFilters {
     public static final FilterType<ErrorPagesConfig, ?> ERROR_PAGES =
             FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES);
-    public static final FilterType<IpAccess, ?> IP_ACCESS =
-            FilterType.of("IPAccess", "ipAccess", IpAccess.class, IpAccessSchema.IP_ACCESS);
     public static final FilterType<ClientCertificateConfig, ?> CLIENT_CERTIFICATE = FilterType.of(
                     "ClientCertificate",
                     "clientCertificate",

@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.AccessConfig.IpAccess;
 import dev.gateway.config.AddressFile;
+import dev.gateway.config.IpAccessConfig;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -16,11 +16,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Rules about client addresses, of a filter or a listener, key by key. */
-final class IpAccessSchema {
+public final class IpAccessSchema {
     private static final List<String> KEYS = List.of("deny", "denyFiles", "allow", "allowFiles");
 
     /** Settings. */
-    static final ObjectType<IpAccess> IP_ACCESS = ObjectType.of(
+    public static final ObjectType<IpAccessConfig> IP_ACCESS = ObjectType.of(
             "ipAccess section",
             "Refuses clients by their addresses. The gateway refuses addresses that deny or denyFiles have. "
                     + "With allow or allowFiles, it also refuses all that these do not have.",
@@ -29,13 +29,13 @@ final class IpAccessSchema {
                         "deny",
                         new ListType<>(Types.CIDR, 0),
                         List.of(),
-                        IpAccess::deny,
+                        IpAccessConfig::deny,
                         "Addresses that are refused, even if allow has them.");
                 var denyFiles = o.defaulted(
                         "denyFiles",
                         new ListType<>(Types.PATH, 0),
                         List.of(),
-                        IpAccess::denyFiles,
+                        IpAccessConfig::denyFiles,
                         "Files of addresses that are refused, one address or block in a line. The gateway reads them "
                                 + "again when they change.");
                 var allow = o.optional(
@@ -58,7 +58,7 @@ final class IpAccessSchema {
                 return v -> {
                     List<Cidr> allowed = orNone(v, allow);
                     unreachable(v, v.get(deny), allowed, v.has("allowFiles"));
-                    return new IpAccess(
+                    return new IpAccessConfig(
                             v.position(),
                             v.get(deny),
                             checked(v, "denyFiles", v.get(denyFiles)),
@@ -69,7 +69,7 @@ final class IpAccessSchema {
 
     private IpAccessSchema() {}
 
-    private static <T> List<T> orNone(Values v, Key<IpAccess, List<T>> key) {
+    private static <T> List<T> orNone(Values v, Key<IpAccessConfig, List<T>> key) {
         @Nullable List<T> written = v.find(key);
         return written == null ? List.of() : written;
     }

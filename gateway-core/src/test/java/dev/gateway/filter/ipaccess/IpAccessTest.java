@@ -1,4 +1,4 @@
-package dev.gateway.filter.access;
+package dev.gateway.filter.ipaccess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,7 +1,16 @@
-package dev.gateway.filter.access;
+package dev.gateway.filter.ipaccess;
 
+import dev.gateway.config.AddressFile;
+import dev.gateway.config.IpAccessConfig;
+import dev.gateway.config.Position;
+import dev.gateway.filter.FilterFile;
+import dev.gateway.filter.FilterStates;
+import dev.gateway.format.Cidr;
 import dev.gateway.format.CidrSet;
+import dev.gateway.process.StartException;
 import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +22,36 @@ import org.jspecify.annotations.Nullable;
 public final class AddressRules {
     private final List<Supplier<CidrSet>> deny;
     private final @Nullable List<Supplier<CidrSet>> allow;
+
+    /** Key of the addresses of a file. */
+    private record Addresses(Path file) {}
+
+    /**
+     * Makes the rules of a filter, or of a listener, whose files are watched.
+     *
+     * @throws StartException if a file cannot be used
+     */
+    public static AddressRules of(IpAccessConfig config, FilterStates.Prepared states) throws StartException {
+        boolean isRestricted = !config.allow().isEmpty() || !config.allowFiles().isEmpty();
+        return new AddressRules(
+                lists(config.position(), config.deny(), config.denyFiles(), states),
+                isRestricted ? lists(config.position(), config.allow(), config.allowFiles(), states) : null);
+    }
+
+    private static List<Supplier<CidrSet>> lists(
+            Position position, List<Cidr> blocks, List<Path> files, FilterStates.Prepared states)
+            throws StartException {
+        List<Supplier<CidrSet>> lists = new ArrayList<>();
+        if (!blocks.isEmpty()) {
+            CidrSet written = CidrSet.of(blocks);
+            lists.add(() -> written);
+        }
+        FilterFile.Use use = new FilterFile.Use(position, IpAccessFeature.NAME, "addresses");
+        for (Path file : files) {
+            lists.add(FilterFile.of(new Addresses(file), file, AddressFile::read, use, states));
+        }
+        return lists;
+    }
 
     /**
      * Makes the rules.

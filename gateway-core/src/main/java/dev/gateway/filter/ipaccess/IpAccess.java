@@ -1,4 +1,4 @@
-package dev.gateway.filter.access;
+package dev.gateway.filter.ipaccess;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;

@@ -1,0 +1,31 @@
+package dev.gateway.filter.ipaccess;
+
+import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.IpAccessSchema;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFeature;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.process.StartException;
+
+/** Filter type IPAccess. */
+public final class IpAccessFeature implements FilterFeature<IpAccessFilterConfig> {
+    static final String NAME = "IPAccess";
+
+    private static final FilterType<IpAccessFilterConfig, ?> TYPE = new FilterType<>(
+            NAME,
+            "ipAccess",
+            IpAccessFilterConfig.class,
+            IpAccessSchema.IP_ACCESS,
+            (position, addresses) -> new IpAccessFilterConfig(addresses),
+            IpAccessFilterConfig::addresses);
+
+    @Override
+    public FilterType<IpAccessFilterConfig, ?> type() {
+        return TYPE;
+    }
+
+    @Override
+    public Filter create(IpAccessFilterConfig config, FilterSite site) throws StartException {
+        return new IpAccess(AddressRules.of(config.addresses(), site.states()));
+    }
+}

@@ -1,0 +1,23 @@
+package dev.gateway.filter.ipaccess;
+
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.IpAccessConfig;
+import dev.gateway.config.Position;
+
+/** Client addresses that may use a route, and those that may not. */
+public record IpAccessFilterConfig(IpAccessConfig addresses) implements FilterConfig {
+    @Override
+    public Position position() {
+        return addresses.position();
+    }
+
+    @Override
+    public String type() {
+        return IpAccessFeature.NAME;
+    }
+
+    @Override
+    public boolean guards() {
+        return true;
+    }
+}
