@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  * @param pages of which the first that has an error's status and cause is used
  * @param upstreamErrors whether errors of upstreams get pages, too
  */
-public record ErrorPagesConfig(Position position, List<Page> pages, boolean upstreamErrors) implements FilterConfig {
+public record ErrorPagesConfig(Position position, List<Page> pages, boolean upstreamErrors) {
     /** What causes are called: the words of the access log. */
     public static final List<String> CAUSES = List.of(
             "no_route",
@@ -54,20 +54,10 @@ public record ErrorPagesConfig(Position position, List<Page> pages, boolean upst
         pages = List.copyOf(pages);
     }
 
-    @Override
-    public String type() {
-        return "ErrorPages";
-    }
-
-    @Override
+    /** Returns what they are for, for people. */
     public String summary() {
-        return type() + ": " + pages.stream().map(Page::summary).collect(Collectors.joining("; "))
+        return "ErrorPages: " + pages.stream().map(Page::summary).collect(Collectors.joining("; "))
                 + (upstreamErrors ? "; for upstreams, too" : "");
-    }
-
-    @Override
-    public boolean isRepeatable() {
-        return false;
     }
 
     /**

@@ -14,6 +14,7 @@ import dev.gateway.filter.cors.CorsFeature;
 import dev.gateway.filter.directresponse.DirectResponse;
 import dev.gateway.filter.directresponse.DirectResponseConfig;
 import dev.gateway.filter.directresponse.DirectResponseFeature;
+import dev.gateway.filter.errorpages.ErrorPagesFeature;
 import dev.gateway.filter.headers.RequestHeaderModifierFeature;
 import dev.gateway.filter.headers.ResponseHeaderModifierFeature;
 import dev.gateway.filter.ipaccess.IpAccessFeature;
@@ -37,7 +38,7 @@ public final class BuiltInFilters implements FilterTypeList {
     /** The filters, each with the reason for its place. */
     private static final List<Entry> IN_ORDER = List.of(
             // Before all others: it chooses the bodies of their refusals, and refuses nothing itself.
-            feature(EngineFilters.ERROR_PAGES, (config, site) -> ErrorPageFiles.pages(config, site.states())),
+            filter(new ErrorPagesFeature()),
             // First of those that decide: it costs least, and who is refused learns nothing of the route.
             filter(new IpAccessFeature()),
             // Before all that asks who sends a request: a preflight has no credentials, and pages read refusals.

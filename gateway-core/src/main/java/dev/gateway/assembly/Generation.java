@@ -5,7 +5,7 @@ import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
-import dev.gateway.filter.rewrite.ErrorPages;
+import dev.gateway.filter.errorpages.ErrorPages;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.route.Router;
 import dev.gateway.trace.TraceSettings;

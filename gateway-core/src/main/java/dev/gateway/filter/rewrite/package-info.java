@@ -1,4 +1,4 @@
-/** Filters that change heads, or answer without an upstream: those of the Gateway API and the direct response. */
+/** New paths of requests, which redirects and rewrites make. */
 @NullMarked
 package dev.gateway.filter.rewrite;
 

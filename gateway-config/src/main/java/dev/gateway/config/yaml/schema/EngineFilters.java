@@ -5,7 +5,6 @@ import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.BodyConfig.Compression;
 import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
-import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
@@ -13,8 +12,6 @@ import dev.gateway.config.RequestMirrorConfig;
 
 /** Filter types whose settings are still in the engine of the configuration. */
 public final class EngineFilters {
-    public static final FilterType<ErrorPagesConfig, ?> ERROR_PAGES =
-            FilterType.of("ErrorPages", "errorPages", ErrorPagesConfig.class, ErrorPagesSchema.ERROR_PAGES);
     public static final FilterType<ClientCertificateConfig, ?> CLIENT_CERTIFICATE = FilterType.of(
                     "ClientCertificate",
                     "clientCertificate",

@@ -21,7 +21,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Error pages of a rule or a listener, key by key. */
-final class ErrorPagesSchema {
+public final class ErrorPagesSchema {
     private static final List<String> WHICH = List.of("statuses", "causes");
 
     private static final ScalarType<String> CAUSE = Types.words(causes(), Map.of())
@@ -60,7 +60,7 @@ final class ErrorPagesSchema {
             });
 
     /** Settings. */
-    static final ObjectType<ErrorPagesConfig> ERROR_PAGES = ObjectType.of(
+    public static final ObjectType<ErrorPagesConfig> ERROR_PAGES = ObjectType.of(
             "errorPages section",
             "Bodies of errors from files. The status stays. Each page may have the placeholders {{requestId}}, "
                     + "{{status}}, {{reason}} and {{cause}}. Calls of gRPC get no pages.",

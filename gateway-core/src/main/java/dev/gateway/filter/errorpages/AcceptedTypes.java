@@ -1,4 +1,4 @@
-package dev.gateway.filter.rewrite;
+package dev.gateway.filter.errorpages;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

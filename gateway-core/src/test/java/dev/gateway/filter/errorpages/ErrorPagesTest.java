@@ -1,8 +1,9 @@
-package dev.gateway.filter.rewrite;
+package dev.gateway.filter.errorpages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.ErrorPagesConfig;
+import dev.gateway.config.UpstreamConfig.StatusRange;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.format.PageType;
@@ -26,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ErrorPagesTest {
-    private static final List<ErrorPages.Statuses> ALL = List.of(new ErrorPages.Statuses(400, 599));
+    private static final List<StatusRange> ALL = List.of(new StatusRange(400, 599));
 
     private static Supplier<PageTemplate> file(PageType type, String text) {
         PageTemplate template = new PageTemplate(type, text);
@@ -38,7 +39,7 @@ class ErrorPagesTest {
     }
 
     private static ErrorPages.Page page(int first, int last, Set<Cause> causes, String text) {
-        return new ErrorPages.Page(List.of(new ErrorPages.Statuses(first, last)), causes, List.of(html(text)));
+        return new ErrorPages.Page(List.of(new StatusRange(first, last)), causes, List.of(html(text)));
     }
 
     private static RequestHead asking(@Nullable String... accept) {

@@ -1,11 +1,9 @@
-package dev.gateway.assembly;
+package dev.gateway.filter.errorpages;
 
 import dev.gateway.config.ErrorPageFile;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.filter.rewrite.ErrorPages;
-import dev.gateway.filter.rewrite.PageTemplate;
 import dev.gateway.format.PageType;
 import dev.gateway.process.StartException;
 import dev.gateway.stream.Cause;
@@ -19,21 +17,21 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Makes error pages, of rules and of listeners, whose files are watched. */
-final class ErrorPageFiles {
+public final class ErrorPageFiles {
     private ErrorPageFiles() {}
 
     /** Key of the page of a file. */
     private record PageOf(Path file) {}
 
-    static ErrorPages pages(ErrorPagesConfig config, FilterStates.Prepared states) throws StartException {
+    /**
+     * Makes the pages.
+     *
+     * @throws StartException if a file cannot be used
+     */
+    public static ErrorPages pages(ErrorPagesConfig config, FilterStates.Prepared states) throws StartException {
         List<ErrorPages.Page> pages = new ArrayList<>();
         for (ErrorPagesConfig.Page page : config.pages()) {
-            pages.add(new ErrorPages.Page(
-                    page.statuses().stream()
-                            .map(range -> new ErrorPages.Statuses(range.first(), range.last()))
-                            .toList(),
-                    causes(page),
-                    files(page, states)));
+            pages.add(new ErrorPages.Page(page.statuses(), causes(page), files(page, states)));
         }
         return new ErrorPages(pages, config.upstreamErrors());
     }
@@ -46,7 +44,7 @@ final class ErrorPageFiles {
 
     private static List<Supplier<PageTemplate>> files(ErrorPagesConfig.Page page, FilterStates.Prepared states)
             throws StartException {
-        FilterFile.Use use = new FilterFile.Use(page.position(), "ErrorPages", "page");
+        FilterFile.Use use = new FilterFile.Use(page.position(), ErrorPagesFeature.NAME, "page");
         List<Supplier<PageTemplate>> files = new ArrayList<>();
         for (Path file : page.files()) {
             files.add(FilterFile.of(new PageOf(file), file, ErrorPageFiles::read, use, states));

@@ -1,4 +1,4 @@
-package dev.gateway.filter.rewrite;
+package dev.gateway.filter.errorpages;
 
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;

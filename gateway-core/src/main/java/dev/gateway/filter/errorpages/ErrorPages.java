@@ -1,5 +1,6 @@
-package dev.gateway.filter.rewrite;
+package dev.gateway.filter.errorpages;
 
+import dev.gateway.config.UpstreamConfig.StatusRange;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
@@ -21,9 +22,6 @@ public final class ErrorPages implements Filter {
     private final List<Page> pages;
     private final boolean upstreamErrors;
 
-    /** Statuses from first to last. */
-    public record Statuses(int first, int last) {}
-
     /**
      * A page.
      *
@@ -32,7 +30,7 @@ public final class ErrorPages implements Filter {
      * @param files of which clients choose by type, and the first one if they do not care; asked for each answer, as
      *     files may change
      */
-    public record Page(List<Statuses> statuses, Set<Cause> causes, List<Supplier<PageTemplate>> files) {
+    public record Page(List<StatusRange> statuses, Set<Cause> causes, List<Supplier<PageTemplate>> files) {
         public Page {
             statuses = List.copyOf(statuses);
             causes = Set.copyOf(causes);
@@ -46,8 +44,8 @@ public final class ErrorPages implements Filter {
         }
 
         private boolean has(int status) {
-            for (Statuses each : statuses) {
-                if (each.first <= status && status <= each.last) {
+            for (StatusRange each : statuses) {
+                if (each.first() <= status && status <= each.last()) {
                     return true;
                 }
             }
