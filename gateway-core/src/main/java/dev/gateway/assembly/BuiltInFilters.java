@@ -18,6 +18,7 @@ import dev.gateway.filter.errorpages.ErrorPagesFeature;
 import dev.gateway.filter.headers.RequestHeaderModifierFeature;
 import dev.gateway.filter.headers.ResponseHeaderModifierFeature;
 import dev.gateway.filter.ipaccess.IpAccessFeature;
+import dev.gateway.filter.mirror.RequestMirrorFeature;
 import dev.gateway.filter.redirect.RequestRedirectFeature;
 import dev.gateway.filter.urlrewrite.UrlRewriteFeature;
 import dev.gateway.plugin.FilterPlace;
@@ -76,7 +77,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // Last that edits the request: its host name wins over a Host set by a modifier.
             filter(new UrlRewriteFeature()),
             // After all that answers, refuses or edits: what is copied is what the upstream gets.
-            feature(EngineFilters.REQUEST_MIRROR, MirrorFilters::requestMirror),
+            filter(new RequestMirrorFeature()),
             // Next to the upstream, so first to see a response: others see the fields as they will be sent.
             filter(new ResponseHeaderModifierFeature()),
             // These want what the upstream gets, and its response as it is.

@@ -1,4 +1,4 @@
-/** Filter of requests that are also sent to another upstream. */
+/** Filter RequestMirror: requests that are also sent to another upstream. */
 @NullMarked
 package dev.gateway.filter.mirror;
 

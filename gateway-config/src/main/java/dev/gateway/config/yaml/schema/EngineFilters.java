@@ -8,7 +8,6 @@ import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.JwtConfig;
 import dev.gateway.config.RateLimitConfig;
-import dev.gateway.config.RequestMirrorConfig;
 
 /** Filter types whose settings are still in the engine of the configuration. */
 public final class EngineFilters {
@@ -34,9 +33,6 @@ public final class EngineFilters {
             FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION);
     public static final FilterType<Compression, ?> COMPRESSION =
             FilterType.of("Compression", "compression", Compression.class, BodyFilterSchema.COMPRESSION);
-    public static final FilterType<RequestMirrorConfig, ?> REQUEST_MIRROR = FilterType.of(
-                    "RequestMirror", "requestMirror", RequestMirrorConfig.class, RequestMirrorSchema.REQUEST_MIRROR)
-            .checkedBy(RequestMirrorSchema::check);
 
     private EngineFilters() {}
 }

@@ -1,17 +1,27 @@
-package dev.gateway.config.yaml.schema;
+package dev.gateway.filter.mirror;
 
-import dev.gateway.config.RequestMirrorConfig;
-import dev.gateway.config.RequestMirrorConfig.Fraction;
+import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.RuleSite;
+import dev.gateway.config.yaml.schema.UpstreamRefSchema;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ObjectType.Finding;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFeature;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.MirrorTarget;
+import dev.gateway.filter.mirror.RequestMirrorConfig.Fraction;
+import dev.gateway.process.StartException;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 
-/** Filter that sends copies of requests to another upstream, key by key. */
-final class RequestMirrorSchema {
+/** Filter type RequestMirror. */
+public final class RequestMirrorFeature implements FilterFeature<RequestMirrorConfig> {
+    static final String NAME = "RequestMirror";
+
     private static final int ALL = 100;
     private static final int MOST = 1_000_000_000;
 
@@ -41,10 +51,9 @@ final class RequestMirrorSchema {
     private static final ScalarType<Integer> WHOLE = Types.integer(0, ALL);
 
     /** A percentage, which the fraction can say more finely. */
-    private static final ScalarType<Integer> PERCENT = WHOLE.explained(RequestMirrorSchema::finer);
+    private static final ScalarType<Integer> PERCENT = WHOLE.explained(RequestMirrorFeature::finer);
 
-    /** Settings. */
-    static final ObjectType<RequestMirrorConfig> REQUEST_MIRROR = ObjectType.of(
+    private static final ObjectType<RequestMirrorConfig> SETTINGS = ObjectType.of(
             "requestMirror section",
             "Sends a copy of requests to another upstream, and drops the answers. The copy has no effect on the request. A "
                     + "rule may have several of these filters.",
@@ -73,7 +82,26 @@ final class RequestMirrorSchema {
                 return v -> new RequestMirrorConfig(v.position(), v.get(target), v.get(percent), v.find(fraction));
             });
 
-    private RequestMirrorSchema() {}
+    private static final FilterType<RequestMirrorConfig, ?> TYPE = FilterType.of(
+                    NAME, "requestMirror", RequestMirrorConfig.class, SETTINGS)
+            .checkedBy(RequestMirrorFeature::check);
+
+    @Override
+    public FilterType<RequestMirrorConfig, ?> type() {
+        return TYPE;
+    }
+
+    @Override
+    public Filter create(RequestMirrorConfig config, FilterSite site) throws StartException {
+        String name = config.backendRef().name();
+        MirrorTally tally = site.states().get(new MirrorCounts(site.rule(), name), MirrorTally::new);
+        Fraction share = config.share();
+        return new RequestMirror(
+                new MirrorTarget(site.upstream(name), tally),
+                share.numerator(),
+                share.denominator(),
+                bound -> ThreadLocalRandom.current().nextInt(bound));
+    }
 
     /** Returns how a percentage with decimals is written. */
     private static String finer(String text) {
@@ -88,7 +116,7 @@ final class RequestMirrorSchema {
     }
 
     /** Two requests for one may do harm, such as two orders. */
-    static void check(RequestMirrorConfig filter, RuleSite site) {
+    private static void check(RequestMirrorConfig filter, RuleSite site) {
         String name = filter.backendRef().name();
         if (site.rule().forwarding().backendRefs().stream()
                 .anyMatch(ref -> ref.name().equals(name))) {

@@ -1,5 +1,7 @@
-package dev.gateway.config;
+package dev.gateway.filter.mirror;
 
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.Position;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +17,7 @@ public record RequestMirrorConfig(Position position, UpstreamRef backendRef, int
 
     @Override
     public String type() {
-        return "RequestMirror";
+        return RequestMirrorFeature.NAME;
     }
 
     @Override
