@@ -52,6 +52,11 @@ public interface FilterConfig {
         return false;
     }
 
+    /** Returns the verified claims that it uses. */
+    default List<String> usedClaims() {
+        return List.of();
+    }
+
     /** Whether it also edits what other filters of its rule answer. */
     default boolean editsAnswers() {
         return false;

@@ -23,9 +23,9 @@ public record StoreConfig(
         String keyPrefix,
         Duration timeout,
         OnError onError) {
-    /** What becomes of a request that cannot be counted. */
+    /** What becomes of a request while the store does not answer. */
     public enum OnError {
-        /** The gateway counts it by itself. */
+        /** The gateway's own buckets decide. They also count, and refuse, while the store answers. */
         LOCAL,
         ALLOW,
         DENY

@@ -19,6 +19,7 @@ import dev.gateway.filter.headers.RequestHeaderModifierFeature;
 import dev.gateway.filter.headers.ResponseHeaderModifierFeature;
 import dev.gateway.filter.ipaccess.IpAccessFeature;
 import dev.gateway.filter.mirror.RequestMirrorFeature;
+import dev.gateway.filter.ratelimit.RateLimitFeature;
 import dev.gateway.filter.redirect.RequestRedirectFeature;
 import dev.gateway.filter.urlrewrite.UrlRewriteFeature;
 import dev.gateway.plugin.FilterPlace;
@@ -59,7 +60,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // After what is decided here, so that the server is asked about nothing that is refused anyway.
             feature(EngineFilters.EXTERNAL_AUTH, ExternalAuthFilters::filter),
             // Before redirects and direct responses, so that they are limited, too; after all who identify clients.
-            feature(EngineFilters.RATE_LIMIT, RateLimitFilters::filter),
+            filter(new RateLimitFeature()),
             // After all that refuses requests whatever their bodies; before anybody waits for a body.
             filter(new BodyLimitFeature()),
             // After all that refuses requests, so that those that do not name a place see what may pass.

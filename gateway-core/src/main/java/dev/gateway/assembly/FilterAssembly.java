@@ -3,7 +3,6 @@ package dev.gateway.assembly;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.PluginFilterConfig;
-import dev.gateway.config.RateLimitConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
@@ -48,7 +47,10 @@ public final class FilterAssembly {
      * @param name what logs and metrics call the rule
      */
     List<Placed> all(String name, RuleConfig rule) throws StartException {
-        FilterSite site = new FilterSite(name, states, shared.services(), limitClaims(rule), upstreams);
+        List<String> claims = rule.filters().stream()
+                .flatMap(filter -> filter.usedClaims().stream())
+                .toList();
+        FilterSite site = new FilterSite(name, states, shared.services(), claims, upstreams);
         List<Placed> filters = new ArrayList<>();
         for (FilterConfig config : rule.filters()) {
             Filter filter = create(config, site);
@@ -62,13 +64,6 @@ public final class FilterAssembly {
         return config instanceof PluginFilterConfig || config instanceof UncheckedFilterConfig
                 ? PluginFilters.create(config)
                 : BuiltInFilters.create(config, site);
-    }
-
-    private static List<String> limitClaims(RuleConfig rule) {
-        return rule.filters().stream()
-                .filter(RateLimitConfig.class::isInstance)
-                .flatMap(filter -> ((RateLimitConfig) filter).claims().stream())
-                .toList();
     }
 
     /** Returns the error pages of a listener. */

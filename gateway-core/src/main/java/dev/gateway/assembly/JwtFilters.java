@@ -30,7 +30,7 @@ final class JwtFilters {
     private record Tokens(JwtRules rules, List<Supplier<JwkSet>> keys) {}
 
     static Filter jwt(JwtConfig config, FilterSite site) throws StartException {
-        JwtRules rules = rules(config, site.limitClaims());
+        JwtRules rules = rules(config, site.usedClaims());
         List<Supplier<JwkSet>> keys = new ArrayList<>();
         for (JwtConfig.Provider provider : config.providers()) {
             keys.add(keys(provider, config, site));
@@ -62,7 +62,7 @@ final class JwtFilters {
         return FilterFile.of(new Keys(file), file, JwkSetFile::read, use, site.states());
     }
 
-    private static JwtRules rules(JwtConfig config, List<String> limitClaims) {
+    private static JwtRules rules(JwtConfig config, List<String> usedClaims) {
         return new JwtRules(
                 config.providers().stream()
                         .map(each -> new JwtRules.Provider(
@@ -72,7 +72,7 @@ final class JwtFilters {
                         .map(each -> new JwtRules.Required(each.name(), Set.copyOf(each.values())))
                         .toList(),
                 config.claimsToHeaders().stream().map(ClaimHeader::claim).toList(),
-                limitClaims,
+                usedClaims,
                 config.identityClaim(),
                 config.requireExpiration());
     }

@@ -6,7 +6,8 @@ import dev.gateway.config.StoreConfig;
 import dev.gateway.files.InputFile;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.filter.limit.LimitStore;
+import dev.gateway.filter.ratelimit.LimitStore;
+import dev.gateway.filter.ratelimit.StoreKey;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.tls.ClientTlsSettings;
@@ -42,32 +43,6 @@ public final class StoreAssembly {
         this.transport = transport;
         this.resolver = resolver;
         this.states = states;
-    }
-
-    /** Key of a store, by its name. */
-    private record Key(String store) implements FilterStates.CountedKey<LimitStore> {
-        @Override
-        public Class<LimitStore> kind() {
-            return LimitStore.class;
-        }
-
-        @Override
-        public void addTo(Exposition out, LimitStore counts) {
-            decided(out, "allowed", counts.allowed());
-            decided(out, "denied", counts.denied());
-            decided(out, "undecided", counts.undecided());
-        }
-
-        private void decided(Exposition out, String result, long count) {
-            out.counter(
-                    "gateway_ratelimit_store_decisions",
-                    "Requests that a store of limits let pass or refused, and those decided while it did not answer.",
-                    count,
-                    "store",
-                    store,
-                    "result",
-                    result);
-        }
     }
 
     /** Key of the password of a file. */
@@ -159,16 +134,8 @@ public final class StoreAssembly {
         Supplier<@Nullable String> password = password(config); // of each generation, or the file is followed no more
         RedisStore redis = states.get(server, () -> make(config, password));
         used.add(redis);
-        LimitStore.OnError onError =
-                switch (config.onError()) {
-                    case LOCAL -> LimitStore.OnError.LOCAL;
-                    case ALLOW -> LimitStore.OnError.ALLOW;
-                    case DENY -> LimitStore.OnError.DENY;
-                };
-        LimitStore.Place place = new LimitStore.Place(config.keyPrefix(), onError, redis::client);
-        Key key = new Key(config.name());
-        LimitStore store = states.get(key, () -> new LimitStore(config.name(), place));
-        states.onUse(key, () -> store.change(place));
+        new StoreKey(config.name())
+                .prepare(new LimitStore.Place(config.keyPrefix(), config.onError(), redis::client), states);
     }
 
     private static @Nullable String authorities(StoreConfig config) throws StartException {
@@ -225,12 +192,5 @@ public final class StoreAssembly {
         } catch (IOException | GeneralSecurityException e) {
             throw StartException.at(config.position(), e);
         }
-    }
-
-    /** Returns the store of a name. */
-    static LimitStore find(String name, FilterStates.Prepared states) throws StartException {
-        return states.get(new Key(name), () -> {
-            throw new IllegalArgumentException("no store " + name);
-        });
     }
 }

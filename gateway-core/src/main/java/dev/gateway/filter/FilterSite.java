@@ -10,14 +10,14 @@ import java.util.Map;
  * @param rule what logs and metrics call the rule that has the filter
  * @param states what outlives the generation: contents of files, counts
  * @param services what the process has one of
- * @param limitClaims claims that limits of the rule count by
+ * @param usedClaims verified claims that filters of the rule use
  * @param upstreams those of the generation, by their names
  */
 public record FilterSite(
         String rule,
         FilterStates.Prepared states,
         SharedServices services,
-        List<String> limitClaims,
+        List<String> usedClaims,
         Map<String, Upstream> upstreams) {
     /** Returns the upstream of a name. */
     public Upstream upstream(String name) {

@@ -1,6 +1,6 @@
 package dev.gateway.redis;
 
-import dev.gateway.filter.limit.StoreClient;
+import dev.gateway.filter.ratelimit.StoreClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;

@@ -1,6 +1,6 @@
 package dev.gateway.redis;
 
-import dev.gateway.filter.limit.StoreClient;
+import dev.gateway.filter.ratelimit.StoreClient;
 
 /** An open connection to Redis. Confined to its event loop. No answer comes before {@link #ask} returns. */
 interface RedisLink {

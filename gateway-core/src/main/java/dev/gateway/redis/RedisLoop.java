@@ -1,6 +1,6 @@
 package dev.gateway.redis;
 
-import dev.gateway.filter.limit.StoreClient;
+import dev.gateway.filter.ratelimit.StoreClient;
 import dev.gateway.observe.Histogram;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;

@@ -1,6 +1,6 @@
 package dev.gateway.redis;
 
-import dev.gateway.filter.limit.StoreClient;
+import dev.gateway.filter.ratelimit.StoreClient;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.transport.Transport;

@@ -2,7 +2,7 @@ package dev.gateway.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.filter.limit.StoreClient;
+import dev.gateway.filter.ratelimit.StoreClient;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;

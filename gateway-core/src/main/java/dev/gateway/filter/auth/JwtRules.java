@@ -10,7 +10,7 @@ import java.util.Set;
  * @param providers who signs tokens, each with another issuer
  * @param required claims, all of which a token must have
  * @param headerClaims claims that become header fields
- * @param limitClaims claims that limits count by
+ * @param usedClaims claims that other filters use
  * @param identityClaim says who the client is
  * @param requiresExpiration whether a token must say when it ends
  */
@@ -18,14 +18,14 @@ public record JwtRules(
         List<Provider> providers,
         List<Required> required,
         List<String> headerClaims,
-        List<String> limitClaims,
+        List<String> usedClaims,
         String identityClaim,
         boolean requiresExpiration) {
     public JwtRules {
         providers = List.copyOf(providers);
         required = List.copyOf(required);
         headerClaims = List.copyOf(headerClaims);
-        limitClaims = List.copyOf(limitClaims);
+        usedClaims = List.copyOf(usedClaims);
     }
 
     /**

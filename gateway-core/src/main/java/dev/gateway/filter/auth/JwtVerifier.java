@@ -114,7 +114,7 @@ final class JwtVerifier {
         return new Valid(
                 claims.identity(rules.identityClaim()),
                 headers,
-                claims.texts(rules.limitClaims()),
+                claims.texts(rules.usedClaims()),
                 notBefore,
                 expires,
                 lacks(claims));

@@ -2,15 +2,16 @@ package dev.gateway.tests.jmh;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
-import dev.gateway.filter.limit.ConcurrencyLimit;
-import dev.gateway.filter.limit.Limit;
-import dev.gateway.filter.limit.LimitKey;
-import dev.gateway.filter.limit.LimitPolicy;
-import dev.gateway.filter.limit.LimitTables;
-import dev.gateway.filter.limit.QuotaRate;
-import dev.gateway.filter.limit.QuotaUnit;
-import dev.gateway.filter.limit.RateLimit;
-import dev.gateway.filter.limit.RequestLimit;
+import dev.gateway.filter.ratelimit.ConcurrencyLimit;
+import dev.gateway.filter.ratelimit.Limit;
+import dev.gateway.filter.ratelimit.LimitKey;
+import dev.gateway.filter.ratelimit.LimitPolicy;
+import dev.gateway.filter.ratelimit.LimitTables;
+import dev.gateway.filter.ratelimit.QuotaUnit;
+import dev.gateway.filter.ratelimit.RateLimit;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Rate;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Unit;
+import dev.gateway.filter.ratelimit.RequestLimit;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
@@ -49,7 +50,7 @@ public class RateLimitBenchmark {
     }
 
     private Limit requests(long perSecond) {
-        return new RequestLimit(tables, new QuotaRate(perSecond, Duration.ofSeconds(1), perSecond));
+        return new RequestLimit(tables, new Rate(Unit.REQUESTS, perSecond, Duration.ofSeconds(1), perSecond));
     }
 
     private RateLimit filter(Limit limit, List<LimitKey.Part> key) {

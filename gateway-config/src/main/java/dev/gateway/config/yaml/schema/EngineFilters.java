@@ -7,7 +7,6 @@ import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.JwtConfig;
-import dev.gateway.config.RateLimitConfig;
 
 /** Filter types whose settings are still in the engine of the configuration. */
 public final class EngineFilters {
@@ -26,9 +25,6 @@ public final class EngineFilters {
     public static final FilterType<ExternalAuthConfig, ?> EXTERNAL_AUTH = FilterType.of(
                     "ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH)
             .checkedBy(ExternalAuthSchema::check);
-    public static final FilterType<RateLimitConfig, ?> RATE_LIMIT = FilterType.of(
-                    "RateLimit", "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT)
-            .checkedBy(RateLimitSchema::check);
     public static final FilterType<Decompression, ?> DECOMPRESSION =
             FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION);
     public static final FilterType<Compression, ?> COMPRESSION =

@@ -38,7 +38,6 @@ final class JwtSchema {
     private static final Set<String> OF_APPLICATIONS = Set.of("aud", "azp", "client_id");
 
     private static final ScalarType<String> WORD = Types.word("\\S+", "text without spaces");
-    static final ScalarType<String> LINE = Types.word("[^\\x00-\\x1f\\x7f]+", "text without control characters");
 
     private static final String SHARED = "the gateway accepts no signatures by a shared secret";
 
@@ -58,7 +57,7 @@ final class JwtSchema {
                         "Issuer, exactly what tokens have in their claim iss.");
                 var audiences = o.defaulted(
                         "audiences",
-                        new ListType<>(LINE, 0),
+                        new ListType<>(Types.LINE, 0),
                         List.of(),
                         JwtConfig.Provider::audiences,
                         "Audiences, one of which the claim aud of a token must have. With [], the gateway does not check"
@@ -114,12 +113,12 @@ final class JwtSchema {
             "required claim", "A claim that tokens must have. The gateway answers others with 403.", o -> {
                 var name = o.required(
                         "name",
-                        LINE,
+                        Types.LINE,
                         RequiredClaim::name,
                         "Name of the claim. A dot leads into an object, as in realm_access.roles.");
                 var values = o.defaulted(
                         "values",
-                        new ListType<>(LINE, 0),
+                        new ListType<>(Types.LINE, 0),
                         List.of(),
                         RequiredClaim::values,
                         "Values, one of which the claim must have. The claims scope and scp may have several values, "
@@ -135,7 +134,7 @@ final class JwtSchema {
             o -> {
                 var claim = o.required(
                         "claim",
-                        LINE,
+                        Types.LINE,
                         ClaimHeader::claim,
                         "Name of the claim. A dot leads into an object, as in realm_access.roles.");
                 var header = o.required("header", Types.HEADER_NAME, ClaimHeader::header, "Name of the header field.");
@@ -170,7 +169,7 @@ final class JwtSchema {
                         "Claims that the upstream gets as header fields.");
                 var identity = o.defaulted(
                         "identityClaim",
-                        LINE,
+                        Types.LINE,
                         "sub",
                         JwtConfig::identityClaim,
                         "Claim that says who the client is, for the access log and for RateLimit.");

@@ -101,6 +101,9 @@ public final class Types {
 
     public static final ScalarType<String> TEXT = text("[\\s\\S]*", "text");
 
+    /** A text of one line, such as the name of a claim. */
+    public static final ScalarType<String> LINE = word("[^\\x00-\\x1f\\x7f]+", "text without control characters");
+
     public static final ScalarType<String> METHOD = new ScalarType<>(
                     ScalarType.Form.TEXT,
                     texts("[A-Z0-9!#$%&'*+.^_`|~-]+"),

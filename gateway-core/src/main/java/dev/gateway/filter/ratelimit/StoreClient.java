@@ -1,4 +1,4 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 /** Store client: asks a store on one event loop, where all calls and answers happen. */
 public interface StoreClient {

@@ -1,4 +1,4 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -17,14 +17,14 @@ public abstract sealed class BucketLimit extends Limit permits RequestLimit, Byt
      *
      * @param unit ticks of what it counts
      */
-    BucketLimit(LimitTables tables, QuotaRate rate, long unit) {
+    BucketLimit(LimitTables tables, RateLimitConfig.Rate rate, long unit) {
         this.tables = tables;
         this.buckets = tables.buckets();
         this.pace = Pace.of(rate, unit, tables.nanoTime());
     }
 
     /** Changes the rate. */
-    public final void change(QuotaRate rate) {
+    public final void change(RateLimitConfig.Rate rate) {
         pace = pace.change(rate, tables.nanoTime());
     }
 

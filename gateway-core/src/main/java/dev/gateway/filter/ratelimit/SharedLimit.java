@@ -1,4 +1,4 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.message.PartDigest;
@@ -18,14 +18,14 @@ public final class SharedLimit extends Limit {
      *
      * @param name of rule and limit, the same in all gateways
      */
-    public SharedLimit(LimitTables tables, QuotaRate rate, String name, LimitStore store) {
+    public SharedLimit(LimitTables tables, RateLimitConfig.Rate rate, String name, LimitStore store) {
         this.local = new RequestLimit(tables, rate);
         this.name = name;
         this.store = store;
     }
 
     /** Changes the rate, and where it counts. */
-    public void change(QuotaRate rate, LimitStore to) {
+    public void change(RateLimitConfig.Rate rate, LimitStore to) {
         local.change(rate);
         store = to;
     }

@@ -1,10 +1,12 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
-import dev.gateway.filter.limit.RateLimit.Limited;
+import dev.gateway.filter.ratelimit.RateLimit.Limited;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Rate;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Unit;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
@@ -25,7 +27,7 @@ class RateLimitTest {
 
     private Limited rate(String name, long requests, int seconds, long burst, LimitKey key) {
         return new Limited(
-                new RequestLimit(tables, new QuotaRate(requests, Duration.ofSeconds(seconds), burst)),
+                new RequestLimit(tables, new Rate(Unit.REQUESTS, requests, Duration.ofSeconds(seconds), burst)),
                 key,
                 new LimitPolicy(name, requests, seconds, QuotaUnit.REQUESTS),
                 "limit " + name);
@@ -214,7 +216,7 @@ class RateLimitTest {
         for (int i = 0; i < 6; i++) {
             passes(filter, from("192.0.2.1", 0));
         }
-        ((RequestLimit) limited.limit()).change(new QuotaRate(8, Duration.ofHours(1), 8));
+        ((RequestLimit) limited.limit()).change(new Rate(Unit.REQUESTS, 8, Duration.ofHours(1), 8));
         assertThat(passes(filter, from("192.0.2.1", 0))).isTrue();
         assertThat(passes(filter, from("192.0.2.1", 0))).isTrue();
         assertThat(passes(filter, from("192.0.2.1", 0))).isFalse();
@@ -233,7 +235,7 @@ class RateLimitTest {
 
     private Limited bytes(String name, long quota, int seconds, LimitKey key) {
         return new Limited(
-                new ByteLimit(tables, new QuotaRate(quota, Duration.ofSeconds(seconds), quota)),
+                new ByteLimit(tables, new Rate(Unit.BYTES, quota, Duration.ofSeconds(seconds), quota)),
                 key,
                 new LimitPolicy(name, quota, seconds, QuotaUnit.CONTENT_BYTES),
                 "limit " + name);
@@ -304,7 +306,7 @@ class RateLimitTest {
     @Test
     void anEvictedKeyIsStillChargedWhatItsRequestHasMoved() {
         LimitTables few = new LimitTables(() -> 0, 1);
-        ByteLimit limit = new ByteLimit(few, new QuotaRate(100, Duration.ofSeconds(100), 100));
+        ByteLimit limit = new ByteLimit(few, new Rate(Unit.BYTES, 100, Duration.ofSeconds(100), 100));
         assertThat(limit.take(7, 0)).isEqualTo(1);
         for (long key = 8; few.untracked() == 0 || limit.left(limit.take(7, 0)) < 99; key++) {
             limit.take(key, 0);

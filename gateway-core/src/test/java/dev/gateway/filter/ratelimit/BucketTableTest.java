@@ -1,7 +1,9 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.filter.ratelimit.RateLimitConfig.Rate;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Unit;
 import dev.gateway.testing.Race;
 import dev.gateway.testing.Seeds;
 import java.time.Duration;
@@ -19,7 +21,7 @@ class BucketTableTest {
     private final BucketTable table = new BucketTable(64);
 
     private static Pace pace(long requests, Duration interval, long burst) {
-        return Pace.of(new QuotaRate(requests, interval, burst), Pace.REQUEST, 0);
+        return Pace.of(new Rate(Unit.REQUESTS, requests, interval, burst), Pace.REQUEST, 0);
     }
 
     private static Pace perSecond(long requests, long burst) {
@@ -229,7 +231,7 @@ class BucketTableTest {
         for (int i = 0; i < 6; i++) {
             take(7, before, SECOND);
         }
-        Pace after = before.change(new QuotaRate(1, Duration.ofHours(1), 8), SECOND);
+        Pace after = before.change(new Rate(Unit.REQUESTS, 1, Duration.ofHours(1), 8), SECOND);
         assertThat(table.take(7, after, SECOND)).isEqualTo(7 * Pace.REQUEST);
         assertThat(table.take(7, after, SECOND)).isEqualTo(8 * Pace.REQUEST);
         assertThat(table.take(7, after, SECOND)).isNegative();

@@ -1,10 +1,12 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.StoreConfig.OnError;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
-import dev.gateway.filter.limit.LimitStore.OnError;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Rate;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Unit;
 import dev.gateway.message.Heads;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -59,7 +61,7 @@ class StoreFaultsTest {
                 List.of(new RateLimit.Limited(
                         new SharedLimit(
                                 tables,
-                                new QuotaRate(LIMIT, Duration.ofSeconds(1), LIMIT),
+                                new Rate(Unit.REQUESTS, LIMIT, Duration.ofSeconds(1), LIMIT),
                                 "rule:limit",
                                 new LimitStore("shared", new LimitStore.Place("gw:", OnError.LOCAL, this::client))),
                         new LimitKey(List.of()),

@@ -1,4 +1,4 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;

@@ -1,22 +1,11 @@
-package dev.gateway.assembly;
+package dev.gateway.filter.ratelimit;
 
-import dev.gateway.config.RateLimitConfig;
-import dev.gateway.config.RateLimitConfig.KeyPart;
+import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.filter.limit.ByteLimit;
-import dev.gateway.filter.limit.ConcurrencyLimit;
-import dev.gateway.filter.limit.Limit;
-import dev.gateway.filter.limit.LimitKey;
-import dev.gateway.filter.limit.LimitPolicy;
-import dev.gateway.filter.limit.LimitStore;
-import dev.gateway.filter.limit.LimitTables;
-import dev.gateway.filter.limit.QuotaRate;
-import dev.gateway.filter.limit.QuotaUnit;
-import dev.gateway.filter.limit.RateLimit;
-import dev.gateway.filter.limit.RequestLimit;
-import dev.gateway.filter.limit.SharedLimit;
+import dev.gateway.filter.ratelimit.RateLimitConfig.KeyPart;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
@@ -24,9 +13,13 @@ import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes filters that limit requests. */
-final class RateLimitFilters {
-    private RateLimitFilters() {}
+/** Filter type RateLimit. */
+public final class RateLimitFeature implements FilterFeature<RateLimitConfig> {
+    static final String NAME = "RateLimit";
+
+    private static final FilterType<RateLimitConfig, ?> TYPE = FilterType.of(
+                    NAME, "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT)
+            .checkedBy(RateLimitSchema::check);
 
     /**
      * Whose state it is.
@@ -71,7 +64,13 @@ final class RateLimitFilters {
         }
     }
 
-    static Filter filter(RateLimitConfig config, FilterSite site) throws StartException {
+    @Override
+    public FilterType<RateLimitConfig, ?> type() {
+        return TYPE;
+    }
+
+    @Override
+    public Filter create(RateLimitConfig config, FilterSite site) throws StartException {
         LimitTables tables = site.states().get(new Tables(), LimitTables::new);
         List<RateLimit.Limited> limits = new ArrayList<>();
         for (RateLimitConfig.Limit limit : config.limits()) {
@@ -83,7 +82,7 @@ final class RateLimitFilters {
     private static RateLimit.Limited limited(RateLimitConfig.Limit limit, LimitTables tables, FilterSite site)
             throws StartException {
         LimitKey key =
-                new LimitKey(limit.key().stream().map(RateLimitFilters::part).toList());
+                new LimitKey(limit.key().stream().map(RateLimitFeature::part).toList());
         String detail = "limit " + limit.name() + " is exceeded: " + limit.most();
         RateLimitConfig.Rate rate = limit.rate();
         if (rate == null) {
@@ -107,17 +106,12 @@ final class RateLimitFilters {
     }
 
     private static Limit bytes(
-            RateLimitConfig.Limit limit, RateLimitConfig.Rate config, LimitTables tables, FilterSite site)
+            RateLimitConfig.Limit limit, RateLimitConfig.Rate rate, LimitTables tables, FilterSite site)
             throws StartException {
-        QuotaRate rate = rate(config);
         Key<ByteLimit> key = new Key<>(site.rule(), limit.name(), ByteLimit.class);
         ByteLimit state = site.states().get(key, () -> new ByteLimit(tables, rate));
         site.states().onUse(key, () -> state.change(rate));
         return state;
-    }
-
-    private static QuotaRate rate(RateLimitConfig.Rate config) {
-        return new QuotaRate(config.quota(), config.interval(), config.burst());
     }
 
     private static Limit concurrency(RateLimitConfig.Limit limit, LimitTables tables, FilterSite site)
@@ -130,12 +124,11 @@ final class RateLimitFilters {
     }
 
     private static Limit requests(
-            RateLimitConfig.Limit limit, RateLimitConfig.Rate config, LimitTables tables, FilterSite site)
+            RateLimitConfig.Limit limit, RateLimitConfig.Rate rate, LimitTables tables, FilterSite site)
             throws StartException {
-        QuotaRate rate = rate(config);
         String store = limit.store();
         if (store != null) {
-            return shared(limit.name(), rate, StoreAssembly.find(store, site.states()), tables, site);
+            return shared(limit.name(), rate, new StoreKey(store).find(site.states()), tables, site);
         }
         Key<RequestLimit> key = new Key<>(site.rule(), limit.name(), RequestLimit.class);
         RequestLimit state = site.states().get(key, () -> new RequestLimit(tables, rate));
@@ -143,7 +136,8 @@ final class RateLimitFilters {
         return state;
     }
 
-    private static Limit shared(String name, QuotaRate rate, LimitStore store, LimitTables tables, FilterSite site)
+    private static Limit shared(
+            String name, RateLimitConfig.Rate rate, LimitStore store, LimitTables tables, FilterSite site)
             throws StartException {
         Key<SharedLimit> key = new Key<>(site.rule(), name, SharedLimit.class);
         SharedLimit state =

@@ -1,5 +1,6 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
+import dev.gateway.config.StoreConfig.OnError;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.RequestHead;
@@ -108,7 +109,7 @@ final class StoredCheck implements LoopStore.Waiter {
     /** Returns null if the limit lets the request pass. */
     private @Nullable Verdict decide(SharedLimit limit, long result) {
         LimitStore store = limit.store();
-        LimitStore.OnError onError = store.onError();
+        OnError onError = store.onError();
         boolean undecided = result == LoopStore.UNDECIDED;
         long decided = result;
         if (undecided) {
@@ -126,11 +127,11 @@ final class StoredCheck implements LoopStore.Waiter {
         }
         if (decided < 0) {
             giveBack();
-            return undecided && onError == LimitStore.OnError.DENY
+            return undecided && onError == OnError.DENY
                     ? limits.refuseUncounted(at, store.name())
                     : limits.refuse(at, decided);
         }
-        holds[at] = inStore[at] || onError == LimitStore.OnError.LOCAL;
+        holds[at] = inStore[at] || onError == OnError.LOCAL;
         taken[at++] = decided;
         return null;
     }

@@ -1,18 +1,19 @@
-package dev.gateway.config.yaml.schema;
+package dev.gateway.filter.ratelimit;
 
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.KeyPlace;
-import dev.gateway.config.RateLimitConfig;
-import dev.gateway.config.RateLimitConfig.KeyPart;
-import dev.gateway.config.RateLimitConfig.Limit;
-import dev.gateway.config.RateLimitConfig.Rate;
-import dev.gateway.config.RateLimitConfig.Unit;
 import dev.gateway.config.ShownCredentials;
+import dev.gateway.config.yaml.schema.RequestParts;
+import dev.gateway.config.yaml.schema.RuleSite;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.filter.ratelimit.RateLimitConfig.KeyPart;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Limit;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Rate;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Unit;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -55,7 +56,7 @@ final class RateLimitSchema {
                         "A query parameter, as the URL writes it.");
                 var claim = o.optional(
                         "claim",
-                        JwtSchema.LINE,
+                        Types.LINE,
                         KeyPart::claim,
                         "A claim of the token that the rule's JWT filter has verified: a text, a number, a boolean or a"
                                 + " list of them. A dot leads into an object, as in realm_access.roles.");

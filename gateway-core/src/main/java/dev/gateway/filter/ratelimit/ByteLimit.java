@@ -1,4 +1,4 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 /**
  * Limits how many bytes of bodies and WebSockets pass in a time, in both directions. A request passes if its bucket has a
@@ -6,7 +6,7 @@ package dev.gateway.filter.limit;
  */
 public final class ByteLimit extends BucketLimit {
     /** Makes a limit that has counted nothing. */
-    public ByteLimit(LimitTables tables, QuotaRate rate) {
+    public ByteLimit(LimitTables tables, RateLimitConfig.Rate rate) {
         super(tables, rate, Pace.BYTE);
     }
 

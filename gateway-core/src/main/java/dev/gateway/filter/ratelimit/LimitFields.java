@@ -1,4 +1,4 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

@@ -1,9 +1,9 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 /** Limits how many requests come in a time. */
 public final class RequestLimit extends BucketLimit {
     /** Makes a limit that has counted nothing. */
-    public RequestLimit(LimitTables tables, QuotaRate rate) {
+    public RequestLimit(LimitTables tables, RateLimitConfig.Rate rate) {
         super(tables, rate, Pace.REQUEST);
     }
 

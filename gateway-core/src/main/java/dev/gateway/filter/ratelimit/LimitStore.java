@@ -1,5 +1,6 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
+import dev.gateway.config.StoreConfig.OnError;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -16,14 +17,6 @@ public final class LimitStore {
     private final LongAdder denied = new LongAdder();
     private final LongAdder undecided = new LongAdder();
     private volatile Place place;
-
-    /** What becomes of a request while the store does not answer. */
-    public enum OnError {
-        /** The gateway's own buckets decide. They also count, and refuse, while the store answers. */
-        LOCAL,
-        ALLOW,
-        DENY
-    }
 
     /** Where the store is. */
     public static final class Place {

@@ -1,11 +1,13 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.StoreConfig.OnError;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
-import dev.gateway.filter.limit.LimitStore.OnError;
-import dev.gateway.filter.limit.RateLimit.Limited;
+import dev.gateway.filter.ratelimit.RateLimit.Limited;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Rate;
+import dev.gateway.filter.ratelimit.RateLimitConfig.Unit;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -57,7 +59,7 @@ class StoredRateLimitTest {
     }
 
     private Limited shared(String name, long requests, long burst, LimitKey key, LimitStore store) {
-        QuotaRate rate = new QuotaRate(requests, Duration.ofSeconds(1), burst);
+        Rate rate = new Rate(Unit.REQUESTS, requests, Duration.ofSeconds(1), burst);
         return new Limited(
                 new SharedLimit(tables, rate, "rule:" + name, store),
                 key,
@@ -357,7 +359,7 @@ class StoredRateLimitTest {
     @Test
     void keysBeyondTheTableAreAskedAboutAgain() {
         LoopStore store = new LoopStore(client, true);
-        RequestLimit limit = new RequestLimit(tables, new QuotaRate(9, Duration.ofSeconds(1), 9));
+        RequestLimit limit = new RequestLimit(tables, new Rate(Unit.REQUESTS, 9, Duration.ofSeconds(1), 9));
         int keys = 3 * LoopStore.PLACES;
         for (int i = 0; i < keys; i++) {
             asked.clear();
@@ -375,7 +377,7 @@ class StoredRateLimitTest {
     @Test
     void aRequestThatGoesBecauseOfWhatAnotherIsToldHearsNothing() {
         LoopStore store = new LoopStore(client, true);
-        RequestLimit limit = new RequestLimit(tables, new QuotaRate(9, Duration.ofSeconds(1), 9));
+        RequestLimit limit = new RequestLimit(tables, new Rate(Unit.REQUESTS, 9, Duration.ofSeconds(1), 9));
         Waiter second = new Waiter();
         Waiter first = new Waiter();
         first.then = () -> second.gone = true;

@@ -1,4 +1,4 @@
-package dev.gateway.filter.limit;
+package dev.gateway.filter.ratelimit;
 
 /**
  * Rate and burst of a limit, as a clock of its own. The clock counts in units, requests or bytes: it advances by one unit in
@@ -19,16 +19,16 @@ record Pace(long unit, long originNanos, long originTicks, double ticksPerNano, 
     static final long BYTE = 1;
 
     /** Makes a clock that begins at 0. */
-    static Pace of(QuotaRate rate, long unit, long nanos) {
+    static Pace of(RateLimitConfig.Rate rate, long unit, long nanos) {
         return new Pace(unit, nanos, 0, speed(rate, unit), rate.burst() * unit);
     }
 
-    private static double speed(QuotaRate rate, long unit) {
+    private static double speed(RateLimitConfig.Rate rate, long unit) {
         return (double) (rate.quota() * unit) / rate.interval().toNanos();
     }
 
     /** Returns the clock that follows from a time on, with another rate or burst. */
-    Pace change(QuotaRate rate, long nanos) {
+    Pace change(RateLimitConfig.Rate rate, long nanos) {
         double speed = speed(rate, unit);
         return speed == ticksPerNano
                 ? new Pace(unit, originNanos, originTicks, speed, rate.burst() * unit)

@@ -1,5 +1,7 @@
-package dev.gateway.config;
+package dev.gateway.filter.ratelimit;
 
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.Position;
 import dev.gateway.format.Durations;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +23,7 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
 
     @Override
     public String type() {
-        return "RateLimit";
+        return RateLimitFeature.NAME;
     }
 
     @Override
@@ -29,8 +31,8 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
         return type() + ": " + limits.stream().map(Limit::summary).collect(Collectors.joining("; "));
     }
 
-    /** Returns the claims of tokens that it counts by. */
-    public List<String> claims() {
+    @Override
+    public List<String> usedClaims() {
         return limits.stream()
                 .flatMap(limit -> limit.key().stream())
                 .map(KeyPart::claim)

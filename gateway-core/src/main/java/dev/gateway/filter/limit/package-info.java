@@ -1,5 +1,0 @@
-/** Rate and concurrency limits of routes: buckets and counts by key, in tables of fixed size that event loops share. */
-@NullMarked
-package dev.gateway.filter.limit;
-
-import org.jspecify.annotations.NullMarked;
