@@ -55,7 +55,7 @@ class ArchitectureTest {
             // It tells auth servers when a request came.
             "dev.gateway.assembly.ExternalAuthFilters",
             // Tokens begin and end by it.
-            "dev.gateway.assembly.JwtFilters",
+            "dev.gateway.filter.jwt.JwtFeature",
             // It compares the age of a file, and takes one from the future for young.
             "dev.gateway.files.FileStamp");
 
@@ -252,7 +252,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule joseIsKnownToTwoClasses = noClasses()
             .that()
-            .doNotHaveFullyQualifiedName("dev.gateway.filter.auth.JwtVerifier")
+            .doNotHaveFullyQualifiedName("dev.gateway.filter.jwt.JwtVerifier")
             .and()
             .doNotHaveFullyQualifiedName("dev.gateway.format.JwkParser")
             .should()

@@ -83,18 +83,10 @@ final class AccessFilters {
     }
 
     static Filter apiKey(AccessConfig.ApiKey config, FilterSite site) throws StartException {
-        KeyPlace place = place(config.place(), config.name());
+        KeyPlace place = KeyPlace.of(config.place(), config.name());
         Path file = config.keysFile();
         FilterFile.Use use = new FilterFile.Use(config.position(), "APIKey", "keys");
         FilterFile<ApiKeys> keys = FilterFile.of(new Keys(file), file, ApiKeys::read, use, site.states());
         return new ApiKey(place, keys, config.realm(), config.forwardKey());
-    }
-
-    static KeyPlace place(dev.gateway.config.KeyPlace place, String name) {
-        return switch (place) {
-            case HEADER -> KeyPlace.header(name);
-            case QUERY_PARAMETER -> KeyPlace.queryParameter(name);
-            case COOKIE -> KeyPlace.cookie(name);
-        };
     }
 }

@@ -96,7 +96,7 @@ public final class Assembly {
                             pages == null ? null : filters.errorPages(pages)));
         }
         List<Upstream> all = new ArrayList<>(upstreams.values());
-        all.addAll(KeySets.upstreams(states));
+        all.addAll(states.all(Upstream.class));
         return Generation.of(generation, traces(config.tracing()), policies, all, connect);
     }
 

@@ -18,6 +18,7 @@ import dev.gateway.filter.errorpages.ErrorPagesFeature;
 import dev.gateway.filter.headers.RequestHeaderModifierFeature;
 import dev.gateway.filter.headers.ResponseHeaderModifierFeature;
 import dev.gateway.filter.ipaccess.IpAccessFeature;
+import dev.gateway.filter.jwt.JwtFeature;
 import dev.gateway.filter.mirror.RequestMirrorFeature;
 import dev.gateway.filter.ratelimit.RateLimitFeature;
 import dev.gateway.filter.redirect.RequestRedirectFeature;
@@ -54,7 +55,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // Where a rule asks for both, after the user: the identity of a key is the more exact one.
             feature(EngineFilters.API_KEY, AccessFilters::apiKey),
             // Last of those that find out here who the client is: a signature may cost more than the others.
-            feature(EngineFilters.JWT, JwtFilters::jwt),
+            filter(new JwtFeature()),
             // These find out who the client is, where all other ways to do so have passed.
             plugins(FilterPlace.AUTHENTICATION),
             // After what is decided here, so that the server is asked about nothing that is refused anyway.

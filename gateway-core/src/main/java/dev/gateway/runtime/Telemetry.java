@@ -2,7 +2,6 @@ package dev.gateway.runtime;
 
 import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.LogAssembly;
-import dev.gateway.assembly.UrlUpstream;
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.HeadersFile;
@@ -26,6 +25,7 @@ import dev.gateway.process.BuildInfo;
 import dev.gateway.process.StartException;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UrlUpstream;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.gateway.status;
 
 import dev.gateway.assembly.ActiveConfig;
-import dev.gateway.assembly.KeySets;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.jwt.KeySets;
 import dev.gateway.observe.metrics.EndpointCounts;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.pool.LoopView;

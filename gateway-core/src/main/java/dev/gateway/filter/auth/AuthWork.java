@@ -12,11 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
- * Worker threads of authentication. Where what would hold up an event loop is done: hashing passwords, verifying signatures,
+ * Worker threads of authentication. Where what would hold up an event loop is done: hashing passwords,
  * and looking after files. One for the process. What comes when too much waits is rejected. Its threads end when there is
  * nothing to do, so nobody has to close it.
  */
 public final class AuthWork {
+    /** How many threads of the process hash passwords at the same time, and how many verify signatures. */
+    public static final int THREADS = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+
     private static final int WAITING_PER_THREAD = 64;
     /** So that who tries passwords leaves room for others; who shows right ones, does not show many different ones. */
     private static final int HASHING_PER_CLIENT = 16;
@@ -32,30 +35,23 @@ public final class AuthWork {
     private final Guesses guesses;
     private final KnownClients known = new KnownClients();
     private final Digests names = new Digests();
-    private final SignatureWork signatures;
     private final ConcurrentHashMap<Object, Integer> hashingOf = new ConcurrentHashMap<>(); // by client
 
     /** Returns that of the process. */
     public static AuthWork of(SharedServices services) {
-        return services.get(
-                AuthWork.class,
-                () -> new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2)));
+        return services.get(AuthWork.class, () -> new AuthWork(THREADS));
     }
 
-    /** Makes it with as many threads for hashing, and as many for signatures. */
+    /** Makes it with so many threads for hashing. */
     public AuthWork(int threads) {
-        hashing = pool("auth-hash-", threads, threads * WAITING_PER_THREAD);
+        hashing = threads("auth-hash-", threads, threads * WAITING_PER_THREAD);
         // Apart, so that password guessing does not keep a change of the files from being noticed.
-        files = pool("auth-file-", 1, WAITING_FILES);
+        files = threads("auth-file-", 1, WAITING_FILES);
         failures = new FailureCounts(System::nanoTime);
         suspects = new Suspects(failures);
         guesses = new Guesses(System::nanoTime, (task, nanos) -> CompletableFuture.delayedExecutor(
                         nanos, TimeUnit.NANOSECONDS, Runnable::run)
                 .execute(task));
-        // Apart, since a signature takes a hundredth of the time of a password.
-        int signaturesWaiting = threads * SignatureWork.WAITING_PER_THREAD;
-        signatures =
-                new SignatureWork(pool("auth-jwt-", threads, signaturesWaiting), signaturesWaiting, System::nanoTime);
     }
 
     /** Makes it for tests: clients that have to wait for a turn get none. */
@@ -69,7 +65,6 @@ public final class AuthWork {
         this.failures = new FailureCounts(nanoClock);
         this.suspects = new Suspects(failures);
         this.guesses = new Guesses(nanoClock, delay);
-        this.signatures = new SignatureWork(hashing, SignatureWork.WAITING_PER_THREAD, nanoClock);
     }
 
     /** Returns how often logins have failed. */
@@ -104,12 +99,13 @@ public final class AuthWork {
         return suspects.has(client);
     }
 
-    /** Returns what verifies signatures. */
-    SignatureWork signatures() {
-        return signatures;
-    }
-
-    private static Executor pool(String name, int threads, int waiting) {
+    /**
+     * Returns threads that end when there is nothing to do.
+     *
+     * @param name what theirs begin with
+     * @param waiting how many tasks may wait; those that come then are rejected
+     */
+    public static Executor threads(String name, int threads, int waiting) {
         AtomicInteger count = new AtomicInteger();
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new ArrayBlockingQueue<>(waiting), task -> {

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** How clients that have not proven who they are get asked for it. Immutable. */
-final class Challenges {
+public final class Challenges {
     private final Asker asker;
     private final List<AsciiString> challenges;
 
@@ -68,7 +68,7 @@ final class Challenges {
     }
 
     /** Returns the challenge of a server that asks for a token (RFC 6750). */
-    static Challenges bearer(String realm) {
+    public static Challenges bearer(String realm) {
         return new Challenges("Bearer " + quoted(realm));
     }
 
@@ -77,7 +77,7 @@ final class Challenges {
      *
      * @param error such as {@code invalid_token}
      */
-    static Challenges bearer(String realm, String error) {
+    public static Challenges bearer(String realm, String error) {
         return new Challenges("Bearer " + quoted(realm) + ", error=\"" + error + '"');
     }
 
@@ -86,12 +86,12 @@ final class Challenges {
     }
 
     /** Refuses a request, and asks for credentials. */
-    Verdict refuse(String why) {
+    public Verdict refuse(String why) {
         return refuse(asker.status, why);
     }
 
     /** Refuses a request with another status than the usual one, and asks for credentials. */
-    Verdict refuse(int status, String why) {
+    public Verdict refuse(int status, String why) {
         if (challenges.isEmpty()) {
             // Nothing to ask for: a 407 has to name a scheme (RFC 9110, section 15.5.8).
             return new Verdict.Refuse(Failure.of(Cause.PROXY_AUTH, 403, "no client certificate"));

@@ -4,7 +4,7 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /** The digest of a secret, as a key of tables; compared in constant time. */
-final class Digest {
+public final class Digest {
     private final byte[] bytes;
 
     /** Takes over at least four bytes. */

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /** How often logins have failed of late, by clients and by users. Bounded; safe from any thread. */
-final class FailureCounts {
+public final class FailureCounts {
     static final int MOST_PER_MINUTE = 10;
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
     private static final int MOST_KEYS = 10_000;
@@ -16,7 +16,8 @@ final class FailureCounts {
 
     private record Minute(long begunNanos, int failures) {}
 
-    FailureCounts(LongSupplier nanoClock) {
+    /** Makes it, without failures. */
+    public FailureCounts(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
     }
 

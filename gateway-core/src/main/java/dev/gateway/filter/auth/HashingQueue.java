@@ -11,19 +11,19 @@ import org.jspecify.annotations.Nullable;
  * those that have failed of late come after all others. The adding code bounds it. Safe from any thread, none of which it
  * holds up.
  */
-final class HashingQueue {
+public final class HashingQueue {
     private final Map<Object, Deque<HashingTask>> waiting = new LinkedHashMap<>(); // in order of their turns
     private final Map<Object, Deque<HashingTask>> suspected = new LinkedHashMap<>();
 
     /** Puts a client's task behind its others. */
-    synchronized void add(Object client, boolean hasFailed, HashingTask task) {
+    public synchronized void add(Object client, boolean hasFailed, HashingTask task) {
         (hasFailed ? suspected : waiting)
                 .computeIfAbsent(client, key -> new ArrayDeque<>(2))
                 .add(task);
     }
 
     /** Takes the task whose turn it is; null if none waits. */
-    synchronized @Nullable HashingTask next() {
+    public synchronized @Nullable HashingTask next() {
         HashingTask task = next(waiting);
         return task != null ? task : next(suspected);
     }
@@ -43,7 +43,7 @@ final class HashingQueue {
     }
 
     /** Takes away the last task of the client that has failed and has most waiting; null if none of those waits. */
-    synchronized @Nullable HashingTask evict() {
+    public synchronized @Nullable HashingTask evict() {
         Object most = null;
         int length = 0;
         for (Map.Entry<Object, Deque<HashingTask>> client : suspected.entrySet()) {

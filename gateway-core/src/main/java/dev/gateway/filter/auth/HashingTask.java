@@ -1,7 +1,7 @@
 package dev.gateway.filter.auth;
 
 /** A password to be hashed, or a signature to be verified. Runs on a thread of {@link AuthWork}. */
-interface HashingTask extends Runnable {
+public interface HashingTask extends Runnable {
     /** It will not be: others, who have not failed, have taken its place. */
     default void evicted() {}
 }

@@ -15,6 +15,15 @@ import org.jspecify.annotations.Nullable;
  * the same counts too, so that no upstream takes another key than the one that was checked. Immutable.
  */
 public sealed interface KeyPlace {
+    /** Returns the place that the settings of a filter name. */
+    static KeyPlace of(dev.gateway.config.KeyPlace kind, String name) {
+        return switch (kind) {
+            case HEADER -> header(name);
+            case QUERY_PARAMETER -> queryParameter(name);
+            case COOKIE -> cookie(name);
+        };
+    }
+
     /** Returns a header field of that name. */
     static KeyPlace header(String name) {
         return new Header(FieldName.of(name));

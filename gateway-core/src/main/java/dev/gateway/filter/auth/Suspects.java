@@ -3,11 +3,11 @@ package dev.gateway.filter.auth;
 import dev.gateway.stream.ClientNetwork;
 
 /** Clients that have failed of late, and all others of an IPv6 site that has one. Safe from any thread. */
-final class Suspects {
+public final class Suspects {
     private final FailureCounts failures;
 
     /** Makes it. Other keys may be counted in the same place. */
-    Suspects(FailureCounts failures) {
+    public Suspects(FailureCounts failures) {
         this.failures = failures;
     }
 
@@ -18,14 +18,16 @@ final class Suspects {
         }
     }
 
-    void add(Object client) {
+    /** Notes that a client has failed. */
+    public void add(Object client) {
         failures.add(client);
         if (client instanceof ClientNetwork network && network.kind() == ClientNetwork.Kind.IPV6) {
             failures.add(Site.of(network));
         }
     }
 
-    boolean has(Object client) {
+    /** Whether a client, or a neighbor of it, has failed of late. */
+    public boolean has(Object client) {
         return failures.any(client)
                 || (client instanceof ClientNetwork network
                         && network.kind() == ClientNetwork.Kind.IPV6

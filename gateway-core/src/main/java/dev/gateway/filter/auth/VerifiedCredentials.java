@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> what is remembered, such as whose credentials they are
  */
-final class VerifiedCredentials<T> {
+public final class VerifiedCredentials<T> {
     private static final int MOST = 10_000;
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5); // since their last use
     private static final long MOST_NANOS = TimeUnit.HOURS.toNanos(1); // in all
@@ -35,7 +35,8 @@ final class VerifiedCredentials<T> {
         this(nanoClock, MOST);
     }
 
-    VerifiedCredentials(LongSupplier nanoClock, int most) {
+    /** Makes it, for results whose size does not matter. */
+    public VerifiedCredentials(LongSupplier nanoClock, int most) {
         this(nanoClock, most, Long.MAX_VALUE);
     }
 
@@ -45,14 +46,14 @@ final class VerifiedCredentials<T> {
      * @param most how many it remembers
      * @param mostBytes how large all results are together
      */
-    VerifiedCredentials(LongSupplier nanoClock, int most, long mostBytes) {
+    public VerifiedCredentials(LongSupplier nanoClock, int most, long mostBytes) {
         this.nanoClock = nanoClock;
         this.most = most;
         this.mostBytes = mostBytes;
     }
 
     /** Returns what credentials are remembered by. */
-    Digest digest(byte[] secret) {
+    public Digest digest(byte[] secret) {
         return digests.of(secret);
     }
 
@@ -62,8 +63,7 @@ final class VerifiedCredentials<T> {
      * @param basis what they were checked against; if it is another object now, they have to be checked again
      */
     @SuppressWarnings("ReferenceEquality")
-    @Nullable
-    T find(Digest digest, Object basis) {
+    public @Nullable T find(Digest digest, Object basis) {
         Entry<T> entry = entries.get(digest);
         if (entry == null) {
             return null;
@@ -79,7 +79,8 @@ final class VerifiedCredentials<T> {
         return entry.result;
     }
 
-    void add(Digest digest, T result, Object basis) {
+    /** Remembers a result whose size does not matter. */
+    public void add(Digest digest, T result, Object basis) {
         add(digest, result, 0, basis);
     }
 
@@ -88,7 +89,7 @@ final class VerifiedCredentials<T> {
      *
      * @param size of it, in bytes
      */
-    void add(Digest digest, T result, int size, Object basis) {
+    public void add(Digest digest, T result, int size, Object basis) {
         if (entries.size() >= most || bytes.get() + size > mostBytes) {
             makeRoom();
         }

@@ -328,7 +328,7 @@ class PluginSourceTest {
         for (String hidden : List.of(
                 "dev.gateway.Gateway",
                 "dev.gateway.runtime.Lifecycle",
-                "dev.gateway.filter.auth.Jwt",
+                "dev.gateway.filter.jwt.Jwt",
                 "io.netty.channel.Channel",
                 "ch.qos.logback.classic.Logger")) {
             assertThat(Class.forName(hidden, false, getClass().getClassLoader()))

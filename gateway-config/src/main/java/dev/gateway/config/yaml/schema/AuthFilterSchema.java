@@ -18,12 +18,18 @@ import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Filters that ask who the client is, key by key. */
-final class AuthFilterSchema {
-    static final String REALM = "gateway";
-    static final ScalarType<String> QUERY_PARAMETER =
+/** Filters that ask who the client is, key by key, and what those have in common that look for a key or a token. */
+public final class AuthFilterSchema {
+    /** The realm, if none is written. */
+    public static final String REALM = "gateway";
+
+    /** A query parameter that has a key or a token. */
+    public static final ScalarType<String> QUERY_PARAMETER =
             Types.word("[A-Za-z0-9._~-]+", "letters, digits and - . _ ~ only");
-    static final ScalarType<String> COOKIE = Types.word(Types.TOKEN, "letters, digits and !#$%&'*+-.^_`|~ only");
+
+    /** A cookie that has one. */
+    public static final ScalarType<String> COOKIE = Types.word(Types.TOKEN, "letters, digits and !#$%&'*+-.^_`|~ only");
+
     private static final String DEFAULT_HEADER = "X-API-Key";
 
     /**
@@ -31,7 +37,7 @@ final class AuthFilterSchema {
      *
      * @param name of the header field, query parameter or cookie
      */
-    record Place(KeyPlace place, String name) {}
+    public record Place(KeyPlace place, String name) {}
 
     /** Settings of names and passwords. */
     static final ObjectType<BasicAuth> BASIC = ObjectType.of(
@@ -120,7 +126,7 @@ final class AuthFilterSchema {
      *
      * @param what is there, as "a key"
      */
-    static void inOnePlace(ObjectType.Declaration<?> o, String what) {
+    public static void inOnePlace(ObjectType.Declaration<?> o, String what) {
         o.constraint(
                 values -> {
                     List<String> written = Stream.of("header", "queryParameter", "cookie")
@@ -144,7 +150,8 @@ final class AuthFilterSchema {
     }
 
     /** Returns the place that is written, or the header field of that name. */
-    static Place place(@Nullable String header, @Nullable String query, @Nullable String cookie, String defaultHeader) {
+    public static Place place(
+            @Nullable String header, @Nullable String query, @Nullable String cookie, String defaultHeader) {
         if (query != null) {
             return new Place(KeyPlace.QUERY_PARAMETER, query);
         } else if (cookie != null) {

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /** How clients of tunnels tell who they are, key by key. */
-final class ConnectAuthSchema {
+public final class ConnectAuthSchema {
     /** As in the files: no control characters, no space at either end. */
     private static final String NAME_PATTERN = "[^\\s\\x00-\\x1f\\x7f]([^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f])?";
 
@@ -38,7 +38,7 @@ final class ConnectAuthSchema {
             .named("identity", "A name of a user, token, client certificate or group.");
 
     /** What clients show when they ask their users for a password. */
-    static final ScalarType<String> REALM =
+    public static final ScalarType<String> REALM =
             Types.text("[ !#-\\[\\]-~]+", "text without quotes, backslashes and non-ASCII characters");
 
     private record FileKey(Path file) {}

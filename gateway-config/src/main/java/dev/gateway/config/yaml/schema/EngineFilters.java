@@ -6,7 +6,6 @@ import dev.gateway.config.BodyConfig.Compression;
 import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ExternalAuthConfig;
-import dev.gateway.config.JwtConfig;
 
 /** Filter types whose settings are still in the engine of the configuration. */
 public final class EngineFilters {
@@ -20,8 +19,6 @@ public final class EngineFilters {
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC);
     public static final FilterType<ApiKey, ?> API_KEY =
             FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY);
-    public static final FilterType<JwtConfig, ?> JWT =
-            FilterType.of("JWT", "jwt", JwtConfig.class, JwtSchema.JWT).checkedBy(JwtSchema::check);
     public static final FilterType<ExternalAuthConfig, ?> EXTERNAL_AUTH = FilterType.of(
                     "ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH)
             .checkedBy(ExternalAuthSchema::check);

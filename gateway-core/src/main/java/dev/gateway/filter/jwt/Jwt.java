@@ -1,10 +1,13 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
-import dev.gateway.filter.auth.JwtResult.Invalid;
-import dev.gateway.filter.auth.JwtResult.Valid;
+import dev.gateway.filter.auth.Challenges;
+import dev.gateway.filter.auth.Digest;
+import dev.gateway.filter.auth.KeyPlace;
+import dev.gateway.filter.jwt.JwtResult.Invalid;
+import dev.gateway.filter.jwt.JwtResult.Valid;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

@@ -1,17 +1,18 @@
-package dev.gateway.config.yaml.schema;
+package dev.gateway.filter.jwt;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.JwkSetFile;
-import dev.gateway.config.JwtConfig;
-import dev.gateway.config.JwtConfig.ClaimHeader;
-import dev.gateway.config.JwtConfig.RequiredClaim;
 import dev.gateway.config.KeyPlace;
 import dev.gateway.config.ShownCredentials;
+import dev.gateway.config.yaml.schema.AuthFilterSchema;
+import dev.gateway.config.yaml.schema.ConnectAuthSchema;
+import dev.gateway.config.yaml.schema.RuleSite;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
+import dev.gateway.filter.jwt.JwtConfig.RequiredClaim;
 import dev.gateway.format.JwkSet;
 import java.io.IOException;
 import java.net.URI;

@@ -1,10 +1,13 @@
-package dev.gateway.config;
+package dev.gateway.filter.jwt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.JwtConfig.ClaimHeader;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.KeyPlace;
+import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.ConfigPrinter;
+import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
 import dev.gateway.format.JwkSet;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

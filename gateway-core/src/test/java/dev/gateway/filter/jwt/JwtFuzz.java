@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,7 +8,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
-import dev.gateway.filter.auth.JwtResult.Valid;
+import dev.gateway.filter.auth.KeyPlace;
+import dev.gateway.filter.jwt.JwtResult.Valid;
 import dev.gateway.format.JwkSet;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
@@ -131,7 +132,7 @@ final class JwtFuzz {
         JwtTokens tokens = new JwtTokens(
                 RULES,
                 List.of(() -> SETS.get(0), () -> SETS.get(1)),
-                new AuthWork(verifying::add, Runnable::run, () -> 0),
+                new SignatureWork(verifying::add, SignatureWork.WAITING_PER_THREAD, () -> 0),
                 () -> 0);
         Jwt filter = new Jwt(
                 new Jwt.Settings(KeyPlace.header("X-Token"), false, 8192, 0, List.of(HEADER, HEADER), "shop"),

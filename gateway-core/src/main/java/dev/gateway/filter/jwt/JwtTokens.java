@@ -1,5 +1,7 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
+import dev.gateway.filter.auth.Digest;
+import dev.gateway.filter.auth.VerifiedCredentials;
 import dev.gateway.format.JwkSet;
 import dev.gateway.jwks.RemoteKeys;
 import java.nio.charset.StandardCharsets;
@@ -49,13 +51,13 @@ public final class JwtTokens {
      *
      * @param sources asked for the keys of the providers, in the order of the rules; {@link RemoteKeys} also for newer ones
      */
-    public JwtTokens(JwtRules rules, List<Supplier<JwkSet>> sources, AuthWork work) {
+    JwtTokens(JwtRules rules, List<Supplier<JwkSet>> sources, SignatureWork work) {
         this(rules, sources, work, System::nanoTime);
     }
 
-    JwtTokens(JwtRules rules, List<Supplier<JwkSet>> sources, AuthWork work, LongSupplier nanoClock) {
+    JwtTokens(JwtRules rules, List<Supplier<JwkSet>> sources, SignatureWork work, LongSupplier nanoClock) {
         this.sources = List.copyOf(sources);
-        this.work = work.signatures();
+        this.work = work;
         this.verifier = new JwtVerifier(rules);
         this.valid = new VerifiedCredentials<>(nanoClock, MOST_VALID, MOST_VALID_BYTES);
         this.wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);

@@ -1,9 +1,10 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.filter.FakeContext;
-import dev.gateway.filter.auth.SignatureWork.Outcome;
+import dev.gateway.filter.auth.HashingTask;
+import dev.gateway.filter.jwt.SignatureWork.Outcome;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,10 +97,10 @@ class SignatureWorkTest {
 
     @Test
     void itIsDoneOnThreadsOfItsOwn() throws Exception {
-        AuthWork shared = new AuthWork(1);
+        SignatureWork shared = new SignatureWork(1);
         CountDownLatch ran = new CountDownLatch(SignatureWork.WAITING_PER_THREAD);
         for (int i = 0; i < SignatureWork.WAITING_PER_THREAD; i++) {
-            Outcome outcome = shared.signatures().add(i, () -> {
+            Outcome outcome = shared.add(i, () -> {
                 synchronized (done) {
                     done.add(Thread.currentThread().getName());
                 }

@@ -1,10 +1,5 @@
-package dev.gateway.assembly;
+package dev.gateway.upstream;
 
-import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.LeastRequest;
-import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
-import dev.gateway.upstream.UpstreamTlsSettings;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;

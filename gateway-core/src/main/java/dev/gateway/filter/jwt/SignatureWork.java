@@ -1,5 +1,11 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
+import dev.gateway.filter.SharedServices;
+import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.filter.auth.FailureCounts;
+import dev.gateway.filter.auth.HashingQueue;
+import dev.gateway.filter.auth.HashingTask;
+import dev.gateway.filter.auth.Suspects;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -29,6 +35,19 @@ final class SignatureWork {
         CLIENT_HAS_TOO_MANY,
         /** So many wait already that it would take too long. */
         TOO_MANY
+    }
+
+    /** Returns that of the process. */
+    static SignatureWork of(SharedServices services) {
+        return services.get(SignatureWork.class, () -> new SignatureWork(AuthWork.THREADS));
+    }
+
+    /** Makes it with so many threads of its own, since a signature takes a hundredth of the time of a password. */
+    SignatureWork(int threads) {
+        this(
+                AuthWork.threads("auth-jwt-", threads, threads * WAITING_PER_THREAD),
+                threads * WAITING_PER_THREAD,
+                System::nanoTime);
     }
 
     /**

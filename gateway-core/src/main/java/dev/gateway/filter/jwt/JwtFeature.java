@@ -1,15 +1,12 @@
-package dev.gateway.assembly;
+package dev.gateway.filter.jwt;
 
-import dev.gateway.config.JwkSetFile;
-import dev.gateway.config.JwtConfig;
-import dev.gateway.config.JwtConfig.ClaimHeader;
+import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterSite;
-import dev.gateway.filter.auth.AuthWork;
-import dev.gateway.filter.auth.Jwt;
-import dev.gateway.filter.auth.JwtRules;
-import dev.gateway.filter.auth.JwtTokens;
+import dev.gateway.filter.auth.KeyPlace;
+import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
 import dev.gateway.format.JwkSet;
 import dev.gateway.message.FieldName;
 import dev.gateway.process.StartException;
@@ -19,9 +16,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Makes filters that ask for signed tokens. */
-final class JwtFilters {
-    private JwtFilters() {}
+/** Filter type JWT. */
+public final class JwtFeature implements FilterFeature<JwtConfig> {
+    static final String NAME = "JWT";
+
+    private static final FilterType<JwtConfig, ?> TYPE =
+            FilterType.of(NAME, "jwt", JwtConfig.class, JwtSchema.JWT).checkedBy(JwtSchema::check);
 
     /** Key of the keys of a file. */
     private record Keys(Path file) {}
@@ -29,7 +29,13 @@ final class JwtFilters {
     /** Key of the tokens that were verified: what they were verified by. */
     private record Tokens(JwtRules rules, List<Supplier<JwkSet>> keys) {}
 
-    static Filter jwt(JwtConfig config, FilterSite site) throws StartException {
+    @Override
+    public FilterType<JwtConfig, ?> type() {
+        return TYPE;
+    }
+
+    @Override
+    public Filter create(JwtConfig config, FilterSite site) throws StartException {
         JwtRules rules = rules(config, site.usedClaims());
         List<Supplier<JwkSet>> keys = new ArrayList<>();
         for (JwtConfig.Provider provider : config.providers()) {
@@ -39,9 +45,9 @@ final class JwtFilters {
                 .get(
                         new Tokens(rules, keys),
                         JwtTokens.class,
-                        () -> new JwtTokens(rules, keys, AuthWork.of(site.services())));
+                        () -> new JwtTokens(rules, keys, SignatureWork.of(site.services())));
         Jwt.Settings settings = new Jwt.Settings(
-                AccessFilters.place(config.place(), config.name()),
+                KeyPlace.of(config.place(), config.name()),
                 config.forwardToken(),
                 config.maxTokenSize(),
                 config.leeway().toSeconds(),
@@ -58,7 +64,7 @@ final class JwtFilters {
         if (file == null) {
             return KeySets.of(provider, site);
         }
-        FilterFile.Use use = new FilterFile.Use(config.position(), "JWT", "keys");
+        FilterFile.Use use = new FilterFile.Use(config.position(), NAME, "keys");
         return FilterFile.of(new Keys(file), file, JwkSetFile::read, use, site.states());
     }
 

@@ -1,6 +1,5 @@
-package dev.gateway.assembly;
+package dev.gateway.filter.jwt;
 
-import dev.gateway.config.JwtConfig;
 import dev.gateway.config.Position;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
@@ -12,6 +11,7 @@ import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.process.StartException;
 import dev.gateway.upstream.SourceStatus;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UrlUpstream;
 import io.netty.util.AsciiString;
 import java.net.URI;
 import java.nio.file.Path;
@@ -152,11 +152,6 @@ public final class KeySets {
     private static AsciiString path(URI url) {
         String path = url.getRawPath().isEmpty() ? "/" : url.getRawPath();
         return new AsciiString(url.getRawQuery() == null ? path : path + "?" + url.getRawQuery());
-    }
-
-    /** Returns the upstreams of all servers that a generation needs. */
-    static List<Upstream> upstreams(FilterStates.Prepared states) {
-        return states.all(Upstream.class);
     }
 
     /** Shows all sets of the active generation. Any thread may ask. */

@@ -1,8 +1,8 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
-import dev.gateway.filter.auth.JwtResult.Invalid;
-import dev.gateway.filter.auth.JwtResult.NoKey;
-import dev.gateway.filter.auth.JwtResult.Valid;
+import dev.gateway.filter.jwt.JwtResult.Invalid;
+import dev.gateway.filter.jwt.JwtResult.NoKey;
+import dev.gateway.filter.jwt.JwtResult.Valid;
 import dev.gateway.format.JwkSet;
 import dev.gateway.format.VerificationKey;
 import io.netty.util.AsciiString;

@@ -1,4 +1,4 @@
-package dev.gateway.config;
+package dev.gateway.filter.jwt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;

@@ -1,7 +1,9 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.auth.Digest;
+import dev.gateway.filter.auth.HashingTask;
 import dev.gateway.jwks.RemoteKeys;
 import dev.gateway.jwks.RenewalOutcome;
 import dev.gateway.stream.Cause;

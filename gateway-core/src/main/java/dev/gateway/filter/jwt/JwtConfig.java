@@ -1,5 +1,9 @@
-package dev.gateway.config;
+package dev.gateway.filter.jwt;
 
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.KeyPlace;
+import dev.gateway.config.Position;
+import dev.gateway.config.ShownCredentials;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -44,7 +48,7 @@ public record JwtConfig(
 
     @Override
     public String type() {
-        return "JWT";
+        return JwtFeature.NAME;
     }
 
     @Override

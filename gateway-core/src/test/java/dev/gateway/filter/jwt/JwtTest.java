@@ -1,9 +1,10 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.format.JwkSet;
 import dev.gateway.jwks.KeyLocation;
 import dev.gateway.jwks.PlayedServer;
@@ -73,7 +74,11 @@ class JwtTest {
     }
 
     private JwtTokens tokens(JwtRules rules) {
-        return new JwtTokens(rules, List.of(keys::get), new AuthWork(verifying::add, Runnable::run, () -> 0), () -> 0);
+        return new JwtTokens(
+                rules,
+                List.of(keys::get),
+                new SignatureWork(verifying::add, SignatureWork.WAITING_PER_THREAD, () -> 0),
+                () -> 0);
     }
 
     private Jwt filter(KeyPlace place, boolean forward, String... headers) {
@@ -492,7 +497,7 @@ class JwtTest {
         tokens = new JwtTokens(
                 new JwtRules(List.of(provider(Set.of()), other), List.of(), List.of(), List.of(), "sub", true),
                 List.of(keys::get, () -> others),
-                new AuthWork(verifying::add, Runnable::run, () -> 0),
+                new SignatureWork(verifying::add, SignatureWork.WAITING_PER_THREAD, () -> 0),
                 () -> 0);
         keys.set(set(EC));
         String ofOther = claims("").replace(ISSUER, "other");
@@ -683,7 +688,7 @@ class JwtTest {
             tokens = new JwtTokens(
                     rules(List.of(), List.of()),
                     List.of(remote),
-                    new AuthWork(verifying::add, Runnable::run, () -> 0),
+                    new SignatureWork(verifying::add, SignatureWork.WAITING_PER_THREAD, () -> 0),
                     () -> 0);
             remote.start();
             loop.runPendingTasks();

@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.jwt;
 
 import java.util.List;
 import java.util.Set;
