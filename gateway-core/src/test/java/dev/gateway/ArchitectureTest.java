@@ -132,7 +132,7 @@ class ArchitectureTest {
     static final ArchRule netUses = mayUse("net", "files", "format", "stream", "message", "time", "overload");
 
     @ArchTest
-    static final ArchRule upstreamUses = mayUse("upstream", "message", "stream", "overload");
+    static final ArchRule upstreamUses = mayUse("upstream", "config", "message", "stream", "overload");
 
     @ArchTest
     static final ArchRule healthUses = mayUse("health", "grpc", "message", "stream", "time", "upstream");
@@ -295,7 +295,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule demoUsesNothingOfOurs = mayUse("demo", "config");
 
-    /** Of gateway-config it may have what is no configuration: formats, and how files are read. Filters own their settings. */
+    /** Of gateway-config it may have what is no configuration: formats, and how files are read. Filters and balancers own their settings. */
     @ArchTest
     static final ArchRule theDataPlaneKnowsNoConfiguration = noClasses()
             .that()
@@ -323,6 +323,8 @@ class ArchitectureTest {
                     "listener",
                     "exchange",
                     "admin"))
+            .and()
+            .resideOutsideOfPackage("dev.gateway.upstream.balancer..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("dev.gateway.config..")

@@ -1,6 +1,5 @@
 package dev.gateway.assembly;
 
-import dev.gateway.config.LoadBalancerConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
@@ -24,13 +23,12 @@ final class HealthAssembly {
         UpstreamConfig.HealthChecks checks = config.healthChecks();
         OutlierDetection outliers = outliers(checks == null ? null : checks.outlierDetection());
         ActiveCheck active = checks == null ? null : active(checks.active());
-        boolean byHash = config.loadBalancer().policy() == LoadBalancerConfig.Policy.HASH; // the same in each zone
         HealthSettings settings = new HealthSettings(
                 outliers,
                 active,
                 config.panicThreshold(),
                 Conversions.millis(config.slowStart()),
-                byHash ? null : localZone,
+                balancing.ignoresZones() ? null : localZone,
                 checks != null && checks.closeOnFailure());
         return new Health(List.of(), balancing, settings, System::nanoTime);
     }

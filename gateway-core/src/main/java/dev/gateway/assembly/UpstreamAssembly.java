@@ -50,7 +50,7 @@ final class UpstreamAssembly {
                 .dialSettings(
                         new DialSettings(addresses, ParentProxies.NONE, proxyHeader(protocols.sendProxyProtocol())))
                 .build();
-        Balancer.Policy balancing = BalancerAssembly.policy(config.loadBalancer());
+        Balancer.Policy balancing = BuiltInBalancers.policy(config.loadBalancer());
         Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing, localZone), settings);
         upstream.update(specs(config));
         return SessionAssembly.addTo(upstream, config.sessionPersistence(), states);

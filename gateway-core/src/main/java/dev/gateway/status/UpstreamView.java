@@ -49,7 +49,7 @@ final class UpstreamView {
         Map<String, String> policies = new LinkedHashMap<>();
         for (UpstreamConfig each : current.config.upstreams()) {
             places.put(each.name(), each.position().toString());
-            policies.put(each.name(), each.loadBalancer().policy().word());
+            policies.put(each.name(), each.loadBalancer().policy());
         }
         current.config
                 .connect()

@@ -32,5 +32,10 @@ public interface Balancer {
     interface Policy {
         /** Returns a balancer that chooses among these hosts; the list may be empty. */
         Balancer over(List<Host> hosts);
+
+        /** Whether it chooses the same endpoint wherever the gateway is, so that zones do not count. */
+        default boolean ignoresZones() {
+            return false;
+        }
     }
 }

@@ -89,7 +89,8 @@ public final class Host {
     @Nullable
     String failedCheck;
 
-    Host(Endpoint endpoint) {
+    /** Makes the state of an endpoint that nobody has used yet. */
+    public Host(Endpoint endpoint) {
         this.endpoint = endpoint;
         this.spec = EndpointSpec.of(endpoint);
     }

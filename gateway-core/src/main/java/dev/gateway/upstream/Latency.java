@@ -51,12 +51,12 @@ public final class Latency {
     }
 
     /** Whether nothing is known. */
-    boolean isUnknown() {
+    public boolean isUnknown() {
         return state.getOpaque() == 0;
     }
 
     /** Returns how many microseconds an answer takes. The value decays with time since the last answer; 0 if unknown. */
-    double microsAt(long now) {
+    public double microsAt(long now) {
         long known = state.getOpaque();
         return micros(known) * decay(known, now);
     }

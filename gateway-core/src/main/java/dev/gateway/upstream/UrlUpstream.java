@@ -7,6 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Upstreams of the gateway's own: servers that the configuration names by a URL, and not among the upstreams. */
 public final class UrlUpstream {
+    /** There is nothing to choose: each has one endpoint, if that is in service. */
+    private static final Balancer.Policy ONLY_ONE =
+            hosts -> request -> hosts.isEmpty() ? null : hosts.get(0).endpoint();
+
     private UrlUpstream() {}
 
     /**
@@ -37,6 +41,6 @@ public final class UrlUpstream {
                 .responseHeadersMillis(times.stepMillis)
                 .idleMillis(times.idleMillis)
                 .build();
-        return new Upstream(name, List.of(new Endpoint(0, host, port, 1)), LeastRequest::new, settings);
+        return new Upstream(name, List.of(new Endpoint(0, host, port, 1)), ONLY_ONE, settings);
     }
 }

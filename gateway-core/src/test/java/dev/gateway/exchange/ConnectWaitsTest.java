@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.balancer.RoundRobin;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;

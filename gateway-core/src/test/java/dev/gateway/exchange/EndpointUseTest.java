@@ -3,9 +3,9 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.balancer.RoundRobin;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;

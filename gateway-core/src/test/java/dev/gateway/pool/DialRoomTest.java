@@ -6,7 +6,7 @@ import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.stream.Cause;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.balancer.RoundRobin;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -6,7 +6,7 @@ import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.balancer.RoundRobin;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;

@@ -13,7 +13,7 @@ import dev.gateway.upstream.DialSettings.ProxyHeader;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.ParentProxies;
-import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.balancer.RoundRobin;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.overload.StalledPeers;
 import dev.gateway.pool.PoolCounts;
-import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.balancer.RoundRobin;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.observe.metrics.UpstreamState;
 import dev.gateway.stream.Cause;
 import dev.gateway.upstream.Health.State;
+import dev.gateway.upstream.balancer.RoundRobin;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

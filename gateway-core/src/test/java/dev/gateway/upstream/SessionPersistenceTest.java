@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.upstream.SessionPersistence.SameSite;
+import dev.gateway.upstream.balancer.RoundRobin;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Arrays;

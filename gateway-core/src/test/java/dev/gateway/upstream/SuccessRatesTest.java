@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.upstream.balancer.RoundRobin;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

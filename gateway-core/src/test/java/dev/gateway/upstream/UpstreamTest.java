@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.OutlierDetection.Counts;
+import dev.gateway.upstream.balancer.RoundRobin;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.stream.Cause;
 import dev.gateway.testing.Seeds;
+import dev.gateway.upstream.balancer.LeastRequest;
+import dev.gateway.upstream.balancer.PeakEwma;
+import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.balancer.WeightedRandom;
+import dev.gateway.upstream.balancer.hash.ConsistentHash;
+import dev.gateway.upstream.balancer.hash.HashKey;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -3,6 +3,10 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.gateway.upstream.balancer.LeastRequest;
+import dev.gateway.upstream.balancer.PeakEwma;
+import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.balancer.WeightedRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

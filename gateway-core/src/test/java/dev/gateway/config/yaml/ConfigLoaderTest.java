@@ -9,6 +9,7 @@ import dev.gateway.config.LoadResult.Valid;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.filter.headers.RequestHeaderModifierConfig;
 import dev.gateway.format.Cidr;
+import dev.gateway.upstream.balancer.hash.HashConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
@@ -265,7 +266,12 @@ class ConfigLoaderTest {
         LoadResult result = result(shares(threshold, factor, sample, heap), Map.of());
         GatewayConfig config = ((Valid) result).config();
         assertThat(config.upstreams().get(0).panicThreshold()).isEqualTo(50);
-        assertThat(config.upstreams().get(0).loadBalancer().hashBalanceFactor()).isEqualTo(150);
+        assertThat(config.upstreams()
+                        .get(0)
+                        .loadBalancer()
+                        .settings(HashConfig.class)
+                        .balanceFactor())
+                .isEqualTo(150);
         assertThat(config.overload().heap()).isEqualTo(0.85);
         assertThat(Objects.requireNonNull(config.routes().get(0).rules().get(0).accessLog())
                         .sample())

@@ -1,134 +1,50 @@
 package dev.gateway.config.yaml.schema;
 
-import static java.util.Map.entry;
-
 import dev.gateway.config.Concealed;
 import dev.gateway.config.LoadBalancerConfig;
-import dev.gateway.config.LoadBalancerConfig.HashKey;
-import dev.gateway.config.LoadBalancerConfig.Policy;
 import dev.gateway.config.yaml.type.InvalidException;
-import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import dev.gateway.config.yaml.type.WordOrObject;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** How an endpoint is chosen, key by key. */
 final class LoadBalancerSchema {
-    private static final ScalarType<Integer> FACTOR = Types.percentage(0, 10_000)
-            .named("balance factor", "A whole number from 0 to 10000 with a percent sign, such as 150%.");
-
-    private static final List<String> SOURCES = List.of("header", "cookie", "queryParameter", "path", "client");
-
-    private static final int BALANCE_FACTOR = 150;
+    private static final BalancerTypeList TYPES = ServiceLoader.load(
+                    BalancerTypeList.class, LoadBalancerSchema.class.getClassLoader())
+            .findFirst()
+            .orElseThrow();
 
     /** What requests are balanced by if nothing is written. */
-    static final LoadBalancerConfig DEFAULT = plain(Policy.LEAST_REQUEST);
+    static final LoadBalancerConfig DEFAULT = plain(TYPES.usual().name());
 
-    private static final Map<String, Policy> POLICIES = policies();
-
-    /** What others call them. */
-    private static final Map<String, String> FOREIGN = Map.ofEntries(
-            entry("ringhash", "Hash"),
-            entry("maglev", "Hash"),
-            entry("consistenthash", "Hash"),
-            entry("iphash", "Hash"),
-            entry("sourceip", "Hash"),
-            entry("leastconn", "LeastRequest"),
-            entry("leastconnection", "LeastRequest"),
-            entry("leastconnections", "LeastRequest"),
-            entry("leastrequests", "LeastRequest"),
-            entry("weightedleastrequest", "LeastRequest"),
-            entry("p2c", "LeastRequest"),
-            entry("ewma", "PeakEwma"),
-            entry("leasttime", "PeakEwma"),
-            entry("wrr", "RoundRobin"),
-            entry("weightedroundrobin", "RoundRobin"));
-
-    private static final ScalarType<Policy> POLICY = Types.words(POLICIES, Map.of(), FOREIGN);
-
-    private static final ObjectType<HashKey> HASH_KEY =
-            ObjectType.of("hash key", "A part of requests. Requests without it are hashed by the other keys.", o -> {
-                var header = o.optional(
-                        "header",
-                        Types.HEADER_NAME,
-                        HashKey::header,
-                        "A request header: all its values in their order.");
-                var cookie = o.optional("cookie", RequestParts.COOKIE, HashKey::cookie, "A cookie.");
-                var query = o.optional(
-                        "queryParameter",
-                        RequestParts.QUERY_PARAMETER,
-                        HashKey::queryParameter,
-                        "A query parameter, as the URL writes it.");
-                var path = o.optional(
-                        "path",
-                        RequestParts.YES,
-                        key -> key.path() ? true : null,
-                        "true: the path, without its query.");
-                var client = o.optional(
-                        "client",
-                        RequestParts.YES,
-                        key -> key.client() ? true : null,
-                        "true: the client's address, without its port.");
-                var terminal = o.defaulted(
-                        "terminal",
-                        Types.BOOLEAN,
-                        false,
-                        HashKey::terminal,
-                        "Whether later keys do not count for requests that have this one.");
-                RequestParts.requireOne(o, SOURCES, "a hash key", "terminal");
-                return v -> new HashKey(
-                        v.position(),
-                        v.find(header),
-                        v.find(cookie),
-                        v.find(query),
-                        v.find(path) != null,
-                        v.find(client) != null,
-                        v.get(terminal));
-            });
+    private static final Map<String, BalancerType> BY_NAME = byName();
+    private static final ScalarType<String> POLICY = policy();
 
     private static final ObjectType<LoadBalancerConfig> OBJECT =
             ObjectType.of("loadBalancer section", "How the gateway selects an endpoint.", o -> {
                 var policy = o.required("policy", POLICY, LoadBalancerConfig::policy, "The balancing policy.");
-                var hash = o.optional(
-                        "hash",
-                        new ListType<>(HASH_KEY, 1),
-                        balancer -> balancer.hash().isEmpty() ? null : balancer.hash(),
-                        "Requests in which these parts are the same go to the same endpoint. Only for Hash, which needs "
-                                + "it.");
-                var factor = o.defaulted(
-                        "hashBalanceFactor",
-                        FACTOR,
-                        BALANCE_FACTOR,
-                        LoadBalancerConfig::hashBalanceFactor,
-                        "With Hash, the most requests in flight of an endpoint, compared with its share. Beyond it, the "
-                                + "gateway takes other endpoints. Below 16 requests it always takes the same. 0% means no "
-                                + "limit.");
-                o.constraint(
-                        LoadBalancerSchema::hashProblem,
-                        Map.of(
-                                "if",
-                                Map.of("properties", Map.of("policy", Map.of("const", "Hash"))),
-                                "then",
-                                ObjectType.requires("hash"),
-                                "else",
-                                Map.of("not", ObjectType.requires("hash"))));
+                List<Function<Values, ? extends Record>> settings = new ArrayList<>();
+                for (BalancerType type : BY_NAME.values()) {
+                    if (type.settings() != null) {
+                        settings.add(declare(o, type.name(), type.settings()));
+                    }
+                }
                 o.foreign("sticky stickySession", "write sessionPersistence into the upstream");
                 return v -> {
-                    List<HashKey> keys = v.find(hash);
-                    if (v.get(factor) > 0 && v.get(factor) < 100) {
-                        v.error(
-                                v.at("hashBalanceFactor"),
-                                "hashBalanceFactor: expected 0%, or 100% or more: endpoints cannot all have less "
-                                        + "than their share");
-                    }
-                    return new LoadBalancerConfig(v.get(policy), keys == null ? List.of() : keys, v.get(factor));
+                    List<Record> read = new ArrayList<>();
+                    settings.forEach(each -> read.add(each.apply(v)));
+                    return new LoadBalancerConfig(v.get(policy), read);
                 };
             });
 
@@ -138,16 +54,60 @@ final class LoadBalancerSchema {
 
     private LoadBalancerSchema() {}
 
-    private static Map<String, Policy> policies() {
-        Map<String, Policy> policies = new LinkedHashMap<>();
-        for (Policy policy : Policy.values()) {
-            policies.put(policy.word(), policy);
-        }
-        return policies;
+    private static Map<String, BalancerType> byName() {
+        Map<String, BalancerType> types = new LinkedHashMap<>();
+        TYPES.inOrder().forEach(type -> types.put(type.name(), type));
+        return types;
     }
 
-    private static LoadBalancerConfig plain(Policy policy) {
-        return new LoadBalancerConfig(policy, List.of(), BALANCE_FACTOR);
+    private static ScalarType<String> policy() {
+        Map<String, String> names = new LinkedHashMap<>();
+        Map<String, String> foreign = new LinkedHashMap<>();
+        for (BalancerType type : BY_NAME.values()) {
+            names.put(type.name(), type.name());
+            type.foreign().forEach(other -> foreign.put(other, type.name()));
+        }
+        return Types.words(names, Map.of(), foreign);
+    }
+
+    private static LoadBalancerConfig plain(String policy) {
+        return new LoadBalancerConfig(
+                policy,
+                TYPES.inOrder().stream()
+                        .flatMap(type -> Stream.ofNullable(type.settings()))
+                        .<Record>map(BalancerType.Settings::unwritten)
+                        .toList());
+    }
+
+    private static <S extends Record> Function<Values, S> declare(
+            ObjectType.Declaration<LoadBalancerConfig> o, String policy, BalancerType.Settings<S> settings) {
+        Function<Values, S> reader = settings.declare().apply(o);
+        String key = settings.key();
+        o.constraint(
+                values -> misplaced(values, policy, settings),
+                Map.of(
+                        "if",
+                        Map.of("properties", Map.of("policy", Map.of("const", policy))),
+                        "then",
+                        ObjectType.requires(key),
+                        "else",
+                        Map.of("not", ObjectType.requires(key))));
+        return reader;
+    }
+
+    private static ObjectType.@Nullable Finding misplaced(
+            Values values, String policy, BalancerType.Settings<?> settings) {
+        String key = settings.key();
+        String written = values.resolved("policy");
+        if (written.equals(policy) == values.has(key) || !BY_NAME.containsKey(written)) {
+            return null;
+        }
+        return written.equals(policy)
+                ? new ObjectType.Finding(
+                        "policy", "policy " + policy + " needs '" + key + "': add " + key + ": " + settings.example())
+                : new ObjectType.Finding(
+                        key,
+                        "'" + key + "' is only for policy " + policy + ": write policy: " + policy + ", or remove it");
     }
 
     private static ScalarType<LoadBalancerConfig> word() {
@@ -155,28 +115,21 @@ final class LoadBalancerSchema {
                 ScalarType.Form.TEXT,
                 Map.of(
                         "enum",
-                        POLICIES.keySet().stream()
-                                .filter(word -> !word.equals("Hash"))
+                        BY_NAME.values().stream()
+                                .filter(type -> type.settings() == null)
+                                .map(BalancerType::name)
                                 .toList()),
                 DEFAULT,
                 (text, site) -> {
-                    Policy policy = POLICY.parse(text, site);
-                    if (policy == Policy.HASH) {
-                        throw new InvalidException(
-                                "Hash needs to know what to hash: write {policy: Hash, hash: [{client: true}]}");
+                    String policy = POLICY.parse(text, site);
+                    BalancerType type = BY_NAME.get(policy);
+                    if (type != null && type.settings() != null) {
+                        throw new InvalidException(policy + " needs to know "
+                                + type.settings().what() + ": write {policy: " + policy + ", "
+                                + type.settings().key() + ": " + type.settings().example() + "}");
                     }
                     return plain(policy);
                 },
                 balancer -> POLICY.print(balancer.policy(), Concealed.NOTHING));
-    }
-
-    private static ObjectType.@Nullable Finding hashProblem(Values values) {
-        String policy = values.resolved("policy");
-        if (policy.equals("Hash") == values.has("hash") || !POLICIES.containsKey(policy)) {
-            return null;
-        }
-        return policy.equals("Hash")
-                ? new ObjectType.Finding("policy", "policy Hash needs 'hash': add hash: [{client: true}]")
-                : new ObjectType.Finding("hash", "'hash' is only for policy Hash: write policy: Hash, or remove it");
     }
 }

@@ -1,5 +1,8 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -9,7 +12,7 @@ import java.util.List;
  * The endpoints that a balancer chooses from, with their current weights. Draws one by weight in constant time (alias
  * method), and replaces one that the request has already tried. Immutable.
  */
-final class Candidates {
+public final class Candidates {
     private final Host[] hosts;
     private final Endpoint[] endpoints;
     private final double[] weights;
@@ -17,7 +20,8 @@ final class Candidates {
     private final int[] alias; // for each slot: the candidate that has the part of the slot beyond kept
     private final int[] kept; // for each slot: the part that its own candidate has, of 2^31
 
-    Candidates(List<Host> hosts) {
+    /** Makes them of hosts, in this order. */
+    public Candidates(List<Host> hosts) {
         this.hosts = hosts.toArray(Host[]::new);
         int size = this.hosts.length;
         endpoints = new Endpoint[size];
@@ -54,40 +58,44 @@ final class Candidates {
         }
     }
 
-    int size() {
+    /** Returns how many there are. */
+    public int size() {
         return hosts.length;
     }
 
-    Host host(int i) {
+    /** Returns the host of a candidate. */
+    public Host host(int i) {
         return hosts[i];
     }
 
-    Endpoint endpoint(int i) {
+    /** Returns the endpoint of a candidate. */
+    public Endpoint endpoint(int i) {
         return endpoints[i];
     }
 
-    double weight(int i) {
+    /** Returns the weight of a candidate, more than 0. */
+    public double weight(int i) {
         return weights[i];
     }
 
     /** Returns a copy of all weights. */
-    double[] weights() {
+    public double[] weights() {
         return weights.clone();
     }
 
     /** Whether all weights are the same. */
-    boolean isUniform() {
+    public boolean isUniform() {
         return uniform;
     }
 
     /** Draws a candidate at random by weight. There must be at least one. */
-    int draw(long random) {
+    public int draw(long random) {
         int slot = below(random, hosts.length);
         return (random & Integer.MAX_VALUE) < kept[slot] ? slot : alias[slot];
     }
 
     /** Draws another candidate than this one; weights do not matter. There must be at least two. */
-    int other(int than, long random) {
+    public int other(int than, long random) {
         int i = than + 1 + below(random, hosts.length - 1);
         return i < hosts.length ? i : i - hosts.length;
     }
@@ -97,7 +105,7 @@ final class Candidates {
     }
 
     /** Whether the request has already tried this candidate. */
-    boolean isTried(int i, BalancerContext request) {
+    public boolean isTried(int i, BalancerContext request) {
         Endpoint previous = request.previous();
         return previous != null && (endpoints[i].equals(previous) || request.isTried(endpoints[i]));
     }
@@ -106,7 +114,7 @@ final class Candidates {
      * Returns this candidate if the request has not tried it, else the next one that it has not tried. If it has tried all,
      * returns one other than that of the previous attempt.
      */
-    int untried(int i, BalancerContext request) {
+    public int untried(int i, BalancerContext request) {
         Endpoint previous = request.previous();
         if (previous == null || !isTried(i, request)) {
             return i;

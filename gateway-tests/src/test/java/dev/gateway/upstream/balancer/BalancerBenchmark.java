@@ -1,9 +1,15 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
+import dev.gateway.upstream.balancer.hash.ConsistentHash;
+import dev.gateway.upstream.balancer.hash.HashKey;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;

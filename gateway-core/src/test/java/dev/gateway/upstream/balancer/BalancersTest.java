@@ -1,7 +1,13 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.upstream.BalancedRequest;
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
+import dev.gateway.upstream.balancer.hash.ConsistentHash;
+import dev.gateway.upstream.balancer.hash.HashKey;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,7 +1,8 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer.hash;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.KeyHash;
+import dev.gateway.upstream.BalancerContext;
 import io.netty.util.AsciiString;
 
 /**

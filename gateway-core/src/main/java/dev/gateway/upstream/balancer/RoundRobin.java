@@ -1,5 +1,9 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -9,6 +13,10 @@ import org.jspecify.annotations.Nullable;
  * computes the whole sequence, so that a choice is one atomic increment.
  */
 public final class RoundRobin implements Balancer {
+    /** The policy {@code RoundRobin}. */
+    public static final BalancerFeature FEATURE =
+            BalancerFeature.of("RoundRobin", RoundRobin::policy, "wrr", "weightedroundrobin");
+
     private static final int MAX_TURN = 1 << 14;
     private static final int MIN_TURNS_EACH = 16;
 

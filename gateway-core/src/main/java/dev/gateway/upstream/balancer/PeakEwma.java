@@ -1,5 +1,9 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
@@ -11,6 +15,10 @@ import org.jspecify.annotations.Nullable;
  * has not answered yet gets one request at a time.
  */
 public final class PeakEwma implements Balancer {
+    /** The policy {@code PeakEwma}. */
+    public static final BalancerFeature FEATURE =
+            BalancerFeature.of("PeakEwma", () -> PeakEwma::new, "ewma", "leasttime");
+
     /** Microseconds that are more than any answer takes. */
     private static final double UNKNOWN = 1e12;
 
@@ -24,7 +32,8 @@ public final class PeakEwma implements Balancer {
         this(hosts, () -> ThreadLocalRandom.current().nextLong(), System::nanoTime);
     }
 
-    PeakEwma(List<Host> hosts, LongSupplier random, LongSupplier clock) {
+    /** Makes a balancer over these hosts, which draws by these numbers and has the time of this clock. */
+    public PeakEwma(List<Host> hosts, LongSupplier random, LongSupplier clock) {
         this.candidates = new Candidates(hosts);
         this.random = random;
         this.clock = clock;

@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer.hash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,11 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.BalancedRequest;
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.HashMap;

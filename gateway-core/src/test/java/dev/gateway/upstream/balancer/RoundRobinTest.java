@@ -1,7 +1,11 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.upstream.BalancedRequest;
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,9 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
@@ -11,6 +15,17 @@ import org.jspecify.annotations.Nullable;
  * a look at two endpoints, however many there are. Counts the requests of all event loops.
  */
 public final class LeastRequest implements Balancer {
+    /** The policy {@code LeastRequest}. */
+    public static final BalancerFeature FEATURE = BalancerFeature.of(
+            "LeastRequest",
+            () -> LeastRequest::new,
+            "leastconn",
+            "leastconnection",
+            "leastconnections",
+            "leastrequests",
+            "weightedleastrequest",
+            "p2c");
+
     private final Candidates candidates;
     private final LongSupplier random;
 
@@ -19,7 +34,8 @@ public final class LeastRequest implements Balancer {
         this(hosts, () -> ThreadLocalRandom.current().nextLong());
     }
 
-    LeastRequest(List<Host> hosts, LongSupplier random) {
+    /** Makes a balancer over these hosts, which draws by these numbers. */
+    public LeastRequest(List<Host> hosts, LongSupplier random) {
         this.candidates = new Candidates(hosts);
         this.random = random;
     }

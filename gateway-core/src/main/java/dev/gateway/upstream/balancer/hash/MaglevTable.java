@@ -1,6 +1,8 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer.hash;
 
 import dev.gateway.message.KeyHash;
+import dev.gateway.upstream.balancer.Candidates;
+import dev.gateway.upstream.balancer.Turns;
 import java.util.Arrays;
 
 /**

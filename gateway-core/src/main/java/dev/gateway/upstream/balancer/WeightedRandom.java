@@ -1,5 +1,9 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
@@ -7,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Random balancer: takes any endpoint, each as likely as its weight says. Stateless. */
 public final class WeightedRandom implements Balancer {
+    /** The policy {@code Random}. */
+    public static final BalancerFeature FEATURE = BalancerFeature.of("Random", () -> WeightedRandom::new);
+
     private final Candidates candidates;
     private final LongSupplier random;
 
@@ -15,7 +22,8 @@ public final class WeightedRandom implements Balancer {
         this(hosts, () -> ThreadLocalRandom.current().nextLong());
     }
 
-    WeightedRandom(List<Host> hosts, LongSupplier random) {
+    /** Makes a balancer over these hosts, which draws by these numbers. */
+    public WeightedRandom(List<Host> hosts, LongSupplier random) {
         this.candidates = new Candidates(hosts);
         this.random = random;
     }

@@ -1,11 +1,11 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
 import java.util.Arrays;
 import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 
 /** Weighted turns: a sequence of indexes in which each comes as often as its weight says, evenly spread. */
-final class Turns {
+public final class Turns {
     private Turns() {}
 
     /** An index, and when it is due next. */
@@ -23,7 +23,7 @@ final class Turns {
      *
      * @param weights each more than 0
      */
-    static int[] of(double[] weights, int length) {
+    public static int[] of(double[] weights, int length) {
         if (Arrays.stream(weights).distinct().count() <= 1) {
             return IntStream.range(0, weights.length == 0 ? 0 : length)
                     .map(turn -> turn % weights.length)

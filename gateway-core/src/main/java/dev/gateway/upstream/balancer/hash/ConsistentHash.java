@@ -1,6 +1,12 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer.hash;
 
 import dev.gateway.message.KeyHash;
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
+import dev.gateway.upstream.balancer.Candidates;
+import dev.gateway.upstream.balancer.LeastRequest;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +49,21 @@ public final class ConsistentHash implements Balancer {
             weights += weight;
         }
         this.totalWeight = weights;
+    }
+
+    /** Returns the policy: its balancers are made with these keys, and this factor. */
+    static Policy policy(List<HashKey> keys, int balanceFactor) {
+        return new Policy() {
+            @Override
+            public Balancer over(List<Host> hosts) {
+                return new ConsistentHash(hosts, keys, balanceFactor);
+            }
+
+            @Override
+            public boolean ignoresZones() {
+                return true;
+            }
+        };
     }
 
     @Override

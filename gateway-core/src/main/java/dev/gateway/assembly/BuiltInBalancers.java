@@ -1,0 +1,45 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.LoadBalancerConfig;
+import dev.gateway.config.yaml.schema.BalancerType;
+import dev.gateway.config.yaml.schema.BalancerTypeList;
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.balancer.BalancerFeature;
+import dev.gateway.upstream.balancer.LeastRequest;
+import dev.gateway.upstream.balancer.PeakEwma;
+import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.balancer.WeightedRandom;
+import dev.gateway.upstream.balancer.hash.HashFeature;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Balancing policies: all that the gateway has. This is the one place that lists them. */
+public final class BuiltInBalancers implements BalancerTypeList {
+    /** The policies, as messages and documents list them: the simplest first. */
+    private static final List<BalancerFeature> IN_ORDER = List.of(
+            RoundRobin.FEATURE, LeastRequest.FEATURE, WeightedRandom.FEATURE, new HashFeature(), PeakEwma.FEATURE);
+
+    private static final Map<String, BalancerFeature> BY_NAME = IN_ORDER.stream()
+            .collect(Collectors.toUnmodifiableMap(feature -> feature.type().name(), Function.identity()));
+
+    @Override
+    public List<BalancerType> inOrder() {
+        return IN_ORDER.stream().map(BalancerFeature::type).toList();
+    }
+
+    @Override
+    public BalancerType usual() {
+        return LeastRequest.FEATURE.type();
+    }
+
+    /** Makes the policy of one upstream. */
+    static Balancer.Policy policy(LoadBalancerConfig config) {
+        BalancerFeature feature = BY_NAME.get(config.policy());
+        if (feature == null) {
+            throw new IllegalArgumentException("an unknown balancing policy: " + config.policy());
+        }
+        return feature.create(config);
+    }
+}
