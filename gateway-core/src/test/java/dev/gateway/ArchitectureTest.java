@@ -272,7 +272,8 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule librariesOfCodingsAreKnownToFewClasses = noClasses()
             .that()
-            .haveNameNotMatching("dev\\.gateway\\.filter\\.body\\.(CodecLibraries|Brotli.*|Zstd.*)")
+            .haveNameNotMatching(
+                    "dev\\.gateway\\.filter\\.(coding|compression|decompression)\\.(CodecLibraries|Brotli.*|Zstd.*)")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("com.aayushatharva..", "com.github.luben..");

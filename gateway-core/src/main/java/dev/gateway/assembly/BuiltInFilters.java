@@ -10,7 +10,9 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.bodylimit.BodyLimitFeature;
+import dev.gateway.filter.compression.CompressionFeature;
 import dev.gateway.filter.cors.CorsFeature;
+import dev.gateway.filter.decompression.DecompressionFeature;
 import dev.gateway.filter.directresponse.DirectResponse;
 import dev.gateway.filter.directresponse.DirectResponseConfig;
 import dev.gateway.filter.directresponse.DirectResponseFeature;
@@ -71,9 +73,9 @@ public final class BuiltInFilters implements FilterTypeList {
             // Before all edits: they would be lost on a request that is answered here.
             filter(new DirectResponseFeature()),
             // After all that answers here: only upstreams need it, and it takes memory.
-            feature(EngineFilters.DECOMPRESSION, BodyFilters::decompression),
+            filter(new DecompressionFeature()),
             // Before the request's fields are edited: what the client accepts decides.
-            feature(EngineFilters.COMPRESSION, BodyFilters::compression),
+            filter(new CompressionFeature()),
             // Before the path is rewritten, so that what is edited is the request that was matched.
             filter(new RequestHeaderModifierFeature()),
             // Last that edits the request: its host name wins over a Host set by a modifier.

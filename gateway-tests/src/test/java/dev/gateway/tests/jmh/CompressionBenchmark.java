@@ -1,14 +1,16 @@
 package dev.gateway.tests.jmh;
 
+import dev.gateway.config.Position;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.BodyTransform.Input;
 import dev.gateway.filter.BodyTransform.Piece;
 import dev.gateway.filter.BodyTransform.Result;
 import dev.gateway.filter.FakeContext;
-import dev.gateway.filter.body.Codecs;
-import dev.gateway.filter.body.CompressedBytes;
-import dev.gateway.filter.body.Compression;
-import dev.gateway.filter.body.ContentCoding;
+import dev.gateway.filter.coding.CodecLibraries;
+import dev.gateway.filter.coding.ContentCoding;
+import dev.gateway.filter.compression.CompressedBytes;
+import dev.gateway.filter.compression.Compression;
+import dev.gateway.filter.compression.CompressionConfig;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -40,6 +42,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class CompressionBenchmark {
+    private static final Position AT = new Position("gateway.yaml", 1, 1);
+
     /** Its library must be there. */
     @Param({"GZIP", "BR", "ZSTD"})
     public ContentCoding coding = ContentCoding.GZIP;
@@ -61,13 +65,16 @@ public class CompressionBenchmark {
     private Compression filter = filter(1);
 
     private Compression filter(int of) {
-        return new Compression(new Compression.Settings(List.of(coding), 0, List.of("application/json"), of), count);
+        return new Compression(
+                new CompressionConfig(AT, List.of(coding), AT, 0, List.of("application/json"), of),
+                List.of(coding),
+                count);
     }
 
     /** Makes a response such as an API answers: a list of objects. */
     @Setup
     public void prepare() {
-        String missing = Codecs.load(coding);
+        String missing = CodecLibraries.load(coding);
         if (missing != null) {
             throw new IllegalStateException(missing);
         }

@@ -2,8 +2,6 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
-import dev.gateway.config.BodyConfig.Compression;
-import dev.gateway.config.BodyConfig.Decompression;
 import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.ExternalAuthConfig;
 
@@ -22,10 +20,6 @@ public final class EngineFilters {
     public static final FilterType<ExternalAuthConfig, ?> EXTERNAL_AUTH = FilterType.of(
                     "ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH)
             .checkedBy(ExternalAuthSchema::check);
-    public static final FilterType<Decompression, ?> DECOMPRESSION =
-            FilterType.of("Decompression", "decompression", Decompression.class, BodyFilterSchema.DECOMPRESSION);
-    public static final FilterType<Compression, ?> COMPRESSION =
-            FilterType.of("Compression", "compression", Compression.class, BodyFilterSchema.COMPRESSION);
 
     private EngineFilters() {}
 }

@@ -1,0 +1,5 @@
+/** Filter Compression: compresses responses of upstreams. */
+@NullMarked
+package dev.gateway.filter.compression;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Filter Decompression: decompresses bodies of requests. */
+@NullMarked
+package dev.gateway.filter.decompression;
+
+import org.jspecify.annotations.NullMarked;
