@@ -53,7 +53,7 @@ class ArchitectureTest {
             // Sessions end by it, at all replicas and after a restart.
             "dev.gateway.assembly.SessionAssembly",
             // It tells auth servers when a request came.
-            "dev.gateway.assembly.ExternalAuthFilters",
+            "dev.gateway.filter.externalauth.ExternalAuthFeature",
             // Tokens begin and end by it.
             "dev.gateway.filter.jwt.JwtFeature",
             // It compares the age of a file, and takes one from the future for young.

@@ -82,6 +82,11 @@ public interface FilterConfig {
         return List.of();
     }
 
+    /** Whether it calls its upstreams again if a call fails. */
+    default boolean repeatsCalls() {
+        return false;
+    }
+
     /** Whether a rule may have more than one of its type. */
     default boolean isRepeatable() {
         return true;

@@ -17,6 +17,7 @@ import dev.gateway.filter.directresponse.DirectResponse;
 import dev.gateway.filter.directresponse.DirectResponseConfig;
 import dev.gateway.filter.directresponse.DirectResponseFeature;
 import dev.gateway.filter.errorpages.ErrorPagesFeature;
+import dev.gateway.filter.externalauth.ExternalAuthFeature;
 import dev.gateway.filter.headers.RequestHeaderModifierFeature;
 import dev.gateway.filter.headers.ResponseHeaderModifierFeature;
 import dev.gateway.filter.ipaccess.IpAccessFeature;
@@ -61,7 +62,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // These find out who the client is, where all other ways to do so have passed.
             plugins(FilterPlace.AUTHENTICATION),
             // After what is decided here, so that the server is asked about nothing that is refused anyway.
-            feature(EngineFilters.EXTERNAL_AUTH, ExternalAuthFilters::filter),
+            filter(new ExternalAuthFeature()),
             // Before redirects and direct responses, so that they are limited, too; after all who identify clients.
             filter(new RateLimitFeature()),
             // After all that refuses requests whatever their bodies; before anybody waits for a body.

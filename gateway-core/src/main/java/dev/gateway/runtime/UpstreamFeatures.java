@@ -1,6 +1,5 @@
 package dev.gateway.runtime;
 
-import dev.gateway.config.ExternalAuthConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.RouteConfig;
@@ -64,11 +63,11 @@ final class UpstreamFeatures {
             }
         }
         for (FilterConfig filter : rule.filters()) {
-            EnumSet<Feature> features = filter instanceof ExternalAuthConfig auth
-                    ? byName.get(auth.backendRef().name())
-                    : null;
-            if (features != null) {
-                features.add(Feature.RETRIES); // it is asked again
+            for (FilterConfig.UpstreamRef called : filter.upstreams()) {
+                EnumSet<Feature> features = byName.get(called.name());
+                if (features != null && filter.repeatsCalls()) {
+                    features.add(Feature.RETRIES);
+                }
             }
         }
     }

@@ -1,7 +1,9 @@
 package dev.gateway.filter.auth;
 
-import dev.gateway.filter.auth.CertificateName.Kind;
-import dev.gateway.filter.auth.PresentedNames.Presented;
+import dev.gateway.filter.certificate.CertificateName.Kind;
+import dev.gateway.filter.certificate.CertificateName;
+import dev.gateway.filter.certificate.PresentedNames.Presented;
+import dev.gateway.filter.certificate.PresentedNames;
 import dev.gateway.format.UriPattern;
 import dev.gateway.stream.Identity;
 import java.util.ArrayList;

@@ -3,7 +3,6 @@ package dev.gateway.config.yaml.schema;
 import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.ClientCertificateConfig;
-import dev.gateway.config.ExternalAuthConfig;
 
 /** Filter types whose settings are still in the engine of the configuration. */
 public final class EngineFilters {
@@ -17,9 +16,6 @@ public final class EngineFilters {
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC);
     public static final FilterType<ApiKey, ?> API_KEY =
             FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY);
-    public static final FilterType<ExternalAuthConfig, ?> EXTERNAL_AUTH = FilterType.of(
-                    "ExternalAuth", "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.EXTERNAL_AUTH)
-            .checkedBy(ExternalAuthSchema::check);
 
     private EngineFilters() {}
 }

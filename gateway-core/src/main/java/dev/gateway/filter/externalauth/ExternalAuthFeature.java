@@ -1,18 +1,13 @@
-package dev.gateway.assembly;
+package dev.gateway.filter.externalauth;
 
-import dev.gateway.config.ExternalAuthConfig;
-import dev.gateway.config.ExternalAuthConfig.GrpcQuestion;
-import dev.gateway.config.ExternalAuthConfig.HttpQuestion;
-import dev.gateway.config.ExternalAuthConfig.OnError;
+import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.filter.auth.AuthAnswerFields;
-import dev.gateway.filter.auth.AuthPolicy;
-import dev.gateway.filter.auth.AuthQuestion;
-import dev.gateway.filter.auth.AuthTally;
-import dev.gateway.filter.auth.ExternalAuth;
-import dev.gateway.filter.auth.GrpcAuth;
+import dev.gateway.filter.externalauth.ExternalAuthConfig.GrpcQuestion;
+import dev.gateway.filter.externalauth.ExternalAuthConfig.HttpQuestion;
+import dev.gateway.filter.externalauth.ExternalAuthConfig.OnError;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.observe.metrics.Exposition;
@@ -25,9 +20,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Makes filters that ask a server about each request. */
-final class ExternalAuthFilters {
-    private ExternalAuthFilters() {}
+/** Filter type ExternalAuth. */
+public final class ExternalAuthFeature implements FilterFeature<ExternalAuthConfig> {
+    static final String NAME = "ExternalAuth";
+
+    private static final FilterType<ExternalAuthConfig, ?> TYPE = FilterType.of(
+                    NAME, "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.SETTINGS)
+            .checkedBy(ExternalAuthSchema::check);
 
     /** Key of what is counted of a rule. */
     private record Key(String rule) implements FilterStates.CountedKey<AuthTally> {
@@ -55,10 +54,16 @@ final class ExternalAuthFilters {
         }
     }
 
-    static Filter filter(ExternalAuthConfig config, FilterSite site) throws StartException {
+    @Override
+    public FilterType<ExternalAuthConfig, ?> type() {
+        return TYPE;
+    }
+
+    @Override
+    public Filter create(ExternalAuthConfig config, FilterSite site) throws StartException {
         Upstream server = site.upstream(config.backendRef().name());
         AuthPolicy policy = new AuthPolicy(
-                Conversions.millis(config.timeout()),
+                Math.max(1, config.timeout().toMillis()),
                 Math.toIntExact(config.answers().maxResponseBytes()),
                 config.onError() == OnError.ALLOW);
         AuthTally tally = site.states().get(new Key(site.rule()), AuthTally::new);

@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.certificate;
 
 /**
  * A name in a certificate.

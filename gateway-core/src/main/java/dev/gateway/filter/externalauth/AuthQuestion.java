@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.message.FieldName;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * written here as routes see it, and not copied: a client could say otherwise, and many proxies pass on what clients write.
  * Immutable.
  */
-public final class AuthQuestion {
+final class AuthQuestion {
     private static final byte SLASH = '/';
 
     private final AsciiString path;

@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.message.FieldName;
@@ -13,7 +13,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Which fields of an auth server's consent go where. Immutable. */
-public final class AuthAnswerFields {
+final class AuthAnswerFields {
     private static final int MOST_IDENTITY_BYTES = 256;
 
     private final FieldName[] toUpstream;

@@ -1,6 +1,6 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.externalauth;
 
-import dev.gateway.filter.auth.FieldEdit.Action;
+import dev.gateway.filter.externalauth.FieldEdit.Action;
 import dev.gateway.grpc.MalformedMessageException;
 import dev.gateway.grpc.ProtoReader;
 import dev.gateway.message.FieldName;

@@ -1,19 +1,20 @@
-package dev.gateway.config.yaml.schema;
+package dev.gateway.filter.externalauth;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.ExternalAuthConfig;
-import dev.gateway.config.ExternalAuthConfig.Answers;
-import dev.gateway.config.ExternalAuthConfig.Extension;
-import dev.gateway.config.ExternalAuthConfig.GrpcQuestion;
-import dev.gateway.config.ExternalAuthConfig.HttpQuestion;
-import dev.gateway.config.ExternalAuthConfig.OnError;
-import dev.gateway.config.ExternalAuthConfig.Question;
+import dev.gateway.config.yaml.schema.RuleSite;
+import dev.gateway.config.yaml.schema.UpstreamRefSchema;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.filter.externalauth.ExternalAuthConfig.Answers;
+import dev.gateway.filter.externalauth.ExternalAuthConfig.Extension;
+import dev.gateway.filter.externalauth.ExternalAuthConfig.GrpcQuestion;
+import dev.gateway.filter.externalauth.ExternalAuthConfig.HttpQuestion;
+import dev.gateway.filter.externalauth.ExternalAuthConfig.OnError;
+import dev.gateway.filter.externalauth.ExternalAuthConfig.Question;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -87,7 +88,7 @@ final class ExternalAuthSchema {
             });
 
     /** Settings. */
-    static final ObjectType<ExternalAuthConfig> EXTERNAL_AUTH = ObjectType.of(
+    static final ObjectType<ExternalAuthConfig> SETTINGS = ObjectType.of(
             "externalAuth section",
             "Asks a server about each request, by HTTP or gRPC. By HTTP, the request continues after a 2xx answer. The "
                     + "client gets a 3xx or 4xx answer. A 5xx answer decides nothing, see onError.",

@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.UpstreamCall;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Asks by Envoy's gRPC ({@code envoy.service.auth.v3.Authorization/Check}). A failed call, and an answer that cannot be
  * read or carried out, decide nothing. Immutable, safe from any thread.
  */
-public final class GrpcAuth implements AuthProtocol {
+final class GrpcAuth implements AuthProtocol {
     private static final String SERVICE = "envoy.service.auth.v3.Authorization";
     private static final AsciiString PATH = new AsciiString("/" + SERVICE + "/Check");
     private static final AsciiString TEXT = new AsciiString("text/plain");

@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.certificate;
 
 import dev.gateway.stream.ConnectionInfo;
 import io.netty.util.AsciiString;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Certificate of a connection as filters need it: its names, and the fields that tell upstreams of it (RFC 9440). Each is made
  * once for a connection, when the first filter needs it. Confined to the connection's event loop.
  */
-final class PresentedCertificate {
+public final class PresentedCertificate {
     private static final int NOT_KNOWN = -1;
 
     private final List<X509Certificate> certificates;
@@ -28,11 +28,12 @@ final class PresentedCertificate {
      *
      * @param certificates the client's own first
      */
-    PresentedCertificate(List<X509Certificate> certificates) {
+    public PresentedCertificate(List<X509Certificate> certificates) {
         this.certificates = certificates;
     }
 
-    PresentedNames names() {
+    /** Returns its names. */
+    public PresentedNames names() {
         PresentedNames read = names;
         if (read == null) {
             read = PresentedNames.of(certificates.get(0));
@@ -42,7 +43,7 @@ final class PresentedCertificate {
     }
 
     /** Returns the length of the value of {@code Client-Cert}. */
-    int certificateLength() throws CertificateEncodingException {
+    public int certificateLength() throws CertificateEncodingException {
         if (certificateLength == NOT_KNOWN) {
             certificateLength = length(certificates.subList(0, 1));
         }
@@ -50,7 +51,7 @@ final class PresentedCertificate {
     }
 
     /** Returns the length of the value of {@code Client-Cert-Chain}; 0 if the client sent only its own certificate. */
-    int chainLength() throws CertificateEncodingException {
+    public int chainLength() throws CertificateEncodingException {
         if (chainLength == NOT_KNOWN) {
             chainLength = length(certificates.subList(1, certificates.size()));
         }
@@ -58,7 +59,7 @@ final class PresentedCertificate {
     }
 
     /** Returns the value of {@code Client-Cert}. */
-    AsciiString certificate(ConnectionInfo connection) throws CertificateEncodingException {
+    public AsciiString certificate(ConnectionInfo connection) throws CertificateEncodingException {
         AsciiString made = certificate;
         if (made == null) {
             made = list(certificates.subList(0, 1), certificateLength());
@@ -69,7 +70,7 @@ final class PresentedCertificate {
     }
 
     /** Returns the value of {@code Client-Cert-Chain}, empty if the client sent only its own certificate. */
-    AsciiString chain(ConnectionInfo connection) throws CertificateEncodingException {
+    public AsciiString chain(ConnectionInfo connection) throws CertificateEncodingException {
         AsciiString made = chain;
         if (made == null) {
             made = list(certificates.subList(1, certificates.size()), chainLength());

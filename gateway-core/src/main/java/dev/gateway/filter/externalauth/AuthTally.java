@@ -1,9 +1,9 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.externalauth;
 
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts what an auth server has decided about the requests of a rule. Safe from any thread; outlives the filter. */
-public final class AuthTally {
+final class AuthTally {
     private final LongAdder allowed = new LongAdder();
     private final LongAdder denied = new LongAdder();
     private final LongAdder failed = new LongAdder();

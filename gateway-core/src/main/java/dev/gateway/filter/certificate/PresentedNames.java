@@ -1,6 +1,6 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.certificate;
 
-import dev.gateway.filter.auth.CertificateName.Kind;
+import dev.gateway.filter.certificate.CertificateName.Kind;
 import dev.gateway.format.SpiffeId;
 import dev.gateway.stream.Identity;
 import java.security.cert.CertificateParsingException;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Names in a client certificate that count: those that are well-formed, and may be logged. A client may have any certificate
  * that its authority signs, so nothing in it is taken for granted. Immutable.
  */
-final class PresentedNames {
+public final class PresentedNames {
     /** More names than clients have. With more, none counts. */
     static final int MOST_NAMES = 100;
 
@@ -41,7 +41,7 @@ final class PresentedNames {
     private final @Nullable String fault;
 
     /** A name, and who the client is by it. */
-    record Presented(CertificateName name, Identity identity) {}
+    public record Presented(CertificateName name, Identity identity) {}
 
     private PresentedNames(List<Presented> all, @Nullable String fault) {
         this.all = List.copyOf(all);
@@ -146,19 +146,17 @@ final class PresentedNames {
     }
 
     /** Returns the names, those of each kind in the order of the certificate. */
-    List<Presented> all() {
+    public List<Presented> all() {
         return all;
     }
 
     /** Returns who the client is: the first name of the most exact kind; null if there is no name. */
-    @Nullable
-    Identity identity() {
+    public @Nullable Identity identity() {
         return identity;
     }
 
     /** Returns why a name, or all names, do not count; null if there is nothing to say. */
-    @Nullable
-    String fault() {
+    public @Nullable String fault() {
         return fault;
     }
 }

@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.UpstreamCall;
@@ -88,6 +88,6 @@ final class AuthCheck implements UpstreamCall.Callback {
     }
 
     private String detail(String what) {
-        return "ExternalAuth: " + server.upstream().name() + " " + what;
+        return ExternalAuthFeature.NAME + ": " + server.upstream().name() + " " + what;
     }
 }

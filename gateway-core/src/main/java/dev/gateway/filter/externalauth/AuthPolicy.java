@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.externalauth;
 
 /**
  * What is waited for of an auth server, and what happens in vain.
@@ -7,4 +7,4 @@ package dev.gateway.filter.auth;
  * @param maxResponseBytes of the body of an answer that goes to the client
  * @param allowOnError whether a request may continue that the server did not decide about
  */
-public record AuthPolicy(long timeoutMillis, int maxResponseBytes, boolean allowOnError) {}
+record AuthPolicy(long timeoutMillis, int maxResponseBytes, boolean allowOnError) {}

@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.certificate;
 
 import javax.naming.InvalidNameException;
 import javax.naming.ldap.LdapName;
@@ -6,11 +6,11 @@ import javax.naming.ldap.Rdn;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the common name in the subject of a certificate. */
-final class CommonName {
+public final class CommonName {
     private CommonName() {}
 
     /** Returns the most exact common name of a distinguished name (RFC 2253); null if it has none that can be shown. */
-    static @Nullable String of(String distinguishedName) {
+    public static @Nullable String of(String distinguishedName) {
         try {
             LdapName name = new LdapName(distinguishedName);
             for (int i = name.size() - 1; i >= 0; i--) {

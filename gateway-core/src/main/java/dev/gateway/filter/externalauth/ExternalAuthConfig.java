@@ -1,5 +1,8 @@
-package dev.gateway.config;
+package dev.gateway.filter.externalauth;
 
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.FramingFields;
+import dev.gateway.config.Position;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -49,7 +52,7 @@ public record ExternalAuthConfig(
 
     @Override
     public String type() {
-        return "ExternalAuth";
+        return ExternalAuthFeature.NAME;
     }
 
     @Override
@@ -61,6 +64,11 @@ public record ExternalAuthConfig(
     @Override
     public List<UpstreamRef> upstreams() {
         return List.of(backendRef);
+    }
+
+    @Override
+    public boolean repeatsCalls() {
+        return true;
     }
 
     @Override

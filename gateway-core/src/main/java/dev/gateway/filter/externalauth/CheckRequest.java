@@ -1,6 +1,7 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.certificate.PresentedCertificate;
 import dev.gateway.grpc.ProtoWriter;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

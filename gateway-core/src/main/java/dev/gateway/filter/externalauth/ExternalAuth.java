@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
