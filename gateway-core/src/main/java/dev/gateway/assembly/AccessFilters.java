@@ -1,22 +1,18 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.AccessConfig;
-import dev.gateway.config.ClientCertificateConfig;
 import dev.gateway.config.Position;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.filter.auth.AllowedNames;
 import dev.gateway.filter.auth.ApiKey;
 import dev.gateway.filter.auth.ApiKeys;
 import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.filter.auth.BasicAuth;
-import dev.gateway.filter.auth.ClientCertificate;
 import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.filter.auth.UserAccounts;
-import dev.gateway.filter.certificate.CertificateName;
 import dev.gateway.process.StartException;
 import java.nio.file.Path;
 import java.util.List;
@@ -42,27 +38,6 @@ final class AccessFilters {
         public List<String> problems() {
             return accounts.problems();
         }
-    }
-
-    static Filter clientCertificate(ClientCertificateConfig config) {
-        List<CertificateName> names = config.allow().stream()
-                .map(name -> new CertificateName(kind(name.kind()), name.value()))
-                .toList();
-        return new ClientCertificate(new ClientCertificate.Settings(
-                config.required(),
-                names.isEmpty() ? null : new AllowedNames(names),
-                config.forward().contains(ClientCertificateConfig.Part.CERTIFICATE),
-                config.forward().contains(ClientCertificateConfig.Part.CHAIN),
-                config.maxForwardedSize()));
-    }
-
-    private static CertificateName.Kind kind(ClientCertificateConfig.NameKind kind) {
-        return switch (kind) {
-            case URI -> CertificateName.Kind.URI;
-            case DNS -> CertificateName.Kind.DNS;
-            case EMAIL -> CertificateName.Kind.EMAIL;
-            case COMMON_NAME -> CertificateName.Kind.COMMON_NAME;
-        };
     }
 
     static Filter basicAuth(AccessConfig.BasicAuth config, FilterSite site) throws StartException {

@@ -10,6 +10,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.bodylimit.BodyLimitFeature;
+import dev.gateway.filter.clientcertificate.ClientCertificateFeature;
 import dev.gateway.filter.compression.CompressionFeature;
 import dev.gateway.filter.cors.CorsFeature;
 import dev.gateway.filter.decompression.DecompressionFeature;
@@ -52,7 +53,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // These decide by what a request looks like, before anybody asks who sends it.
             plugins(FilterPlace.ACCESS),
             // First of those that ask who the client is: it costs least, and a user is more exact than a machine.
-            feature(EngineFilters.CLIENT_CERTIFICATE, (config, site) -> AccessFilters.clientCertificate(config)),
+            filter(new ClientCertificateFeature()),
             // Before all that may depend on who the client is; strangers learn nothing from what follows.
             feature(EngineFilters.BASIC_AUTH, AccessFilters::basicAuth),
             // Where a rule asks for both, after the user: the identity of a key is the more exact one.

@@ -2,16 +2,8 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.AccessConfig.BasicAuth;
-import dev.gateway.config.ClientCertificateConfig;
-
 /** Filter types whose settings are still in the engine of the configuration. */
 public final class EngineFilters {
-    public static final FilterType<ClientCertificateConfig, ?> CLIENT_CERTIFICATE = FilterType.of(
-                    "ClientCertificate",
-                    "clientCertificate",
-                    ClientCertificateConfig.class,
-                    ClientCertificateSchema.CLIENT_CERTIFICATE)
-            .checkedBy(ClientCertificateSchema::check);
     public static final FilterType<BasicAuth, ?> BASIC_AUTH =
             FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC);
     public static final FilterType<ApiKey, ?> API_KEY =

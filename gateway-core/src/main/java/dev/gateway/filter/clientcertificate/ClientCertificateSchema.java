@@ -1,13 +1,11 @@
-package dev.gateway.config.yaml.schema;
+package dev.gateway.filter.clientcertificate;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.ClientCertificateConfig;
-import dev.gateway.config.ClientCertificateConfig.Name;
-import dev.gateway.config.ClientCertificateConfig.NameKind;
-import dev.gateway.config.ClientCertificateConfig.Part;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TlsConfig;
+import dev.gateway.config.yaml.schema.RequestParts;
+import dev.gateway.config.yaml.schema.RuleSite;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
@@ -15,6 +13,9 @@ import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.filter.certificate.CertificateName;
+import dev.gateway.filter.certificate.CertificateName.Kind;
+import dev.gateway.filter.clientcertificate.ClientCertificateConfig.Part;
 import dev.gateway.format.SpiffeId;
 import dev.gateway.format.UriPattern;
 import java.util.List;
@@ -51,48 +52,48 @@ final class ClientCertificateSchema {
     private static final ScalarType<String> COMMON_NAME = Types.word(
             "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*", "text without control characters");
 
-    private static final ObjectType<Name> NAME = ObjectType.of(
+    private static final ObjectType<CertificateName> NAME = ObjectType.of(
             "certificate name", "A name that certificates may have. Each element of allow has one.", o -> {
                 var uri = o.optional(
                         "uri",
                         URI,
-                        name -> valueOf(name, NameKind.URI),
+                        name -> valueOf(name, Kind.URI),
                         "Alternative name of type URI, such as the SPIFFE ID spiffe://example.org/ns/shop/sa/cart. With '/*'"
                                 + " at its end, all URIs below it.");
                 var dns = o.optional(
                         "dns",
                         Types.EXACT_HOSTNAME,
-                        name -> valueOf(name, NameKind.DNS),
+                        name -> valueOf(name, Kind.DNS),
                         "Alternative name of type DNS, without wildcard.");
                 var email = o.optional(
                         "email",
                         EMAIL,
-                        name -> valueOf(name, NameKind.EMAIL),
+                        name -> valueOf(name, Kind.EMAIL),
                         "Alternative name of type email. Letter case matters before the @ only.");
                 var common = o.optional(
                         "commonName",
                         COMMON_NAME,
-                        name -> valueOf(name, NameKind.COMMON_NAME),
+                        name -> valueOf(name, Kind.COMMON_NAME),
                         "Common name (CN) of the subject, for certificates without alternative names.");
                 RequestParts.requireOne(o, List.of("uri", "dns", "email", "commonName"), "a certificate name", "uri");
-                List<Map.Entry<NameKind, Key<Name, String>>> keys = List.of(
-                        entry(NameKind.URI, uri),
-                        entry(NameKind.DNS, dns),
-                        entry(NameKind.EMAIL, email),
-                        entry(NameKind.COMMON_NAME, common));
+                List<Map.Entry<Kind, Key<CertificateName, String>>> keys = List.of(
+                        entry(Kind.URI, uri),
+                        entry(Kind.DNS, dns),
+                        entry(Kind.EMAIL, email),
+                        entry(Kind.COMMON_NAME, common));
                 return v -> {
-                    for (Map.Entry<NameKind, Key<Name, String>> each : keys) {
+                    for (Map.Entry<Kind, Key<CertificateName, String>> each : keys) {
                         String value = v.find(each.getValue());
                         if (value != null) {
-                            return new Name(v.position(), each.getKey(), value);
+                            return new CertificateName(each.getKey(), value);
                         }
                     }
-                    return new Name(v.position(), NameKind.URI, ""); // reported, and used for nothing
+                    return new CertificateName(Kind.URI, ""); // reported, and used for nothing
                 };
             });
 
     /** Settings. */
-    static final ObjectType<ClientCertificateConfig> CLIENT_CERTIFICATE = ObjectType.of(
+    static final ObjectType<ClientCertificateConfig> SETTINGS = ObjectType.of(
             "clientCertificate section",
             "Lets only clients use the route whose certificate the listener has verified (clientAuth). The gateway answers"
                     + " others with 403.",
@@ -134,7 +135,7 @@ final class ClientCertificateSchema {
                     if (!inRange && v.isReadable("maxForwardedSize", Types.SIZE)) {
                         v.error(v.at("maxForwardedSize"), "maxForwardedSize: expected 1KiB to 64KiB");
                     }
-                    List<Name> names = v.find(allow);
+                    List<CertificateName> names = v.find(allow);
                     return new ClientCertificateConfig(
                             v.position(),
                             v.get(required),
@@ -146,7 +147,7 @@ final class ClientCertificateSchema {
 
     private ClientCertificateSchema() {}
 
-    private static @Nullable String valueOf(Name name, NameKind kind) {
+    private static @Nullable String valueOf(CertificateName name, Kind kind) {
         return name.kind() == kind ? name.value() : null;
     }
 

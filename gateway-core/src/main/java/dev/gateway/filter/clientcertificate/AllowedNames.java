@@ -1,9 +1,9 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.clientcertificate;
 
-import dev.gateway.filter.certificate.CertificateName.Kind;
 import dev.gateway.filter.certificate.CertificateName;
-import dev.gateway.filter.certificate.PresentedNames.Presented;
+import dev.gateway.filter.certificate.CertificateName.Kind;
 import dev.gateway.filter.certificate.PresentedNames;
+import dev.gateway.filter.certificate.PresentedNames.Presented;
 import dev.gateway.format.UriPattern;
 import dev.gateway.stream.Identity;
 import java.util.ArrayList;
@@ -13,7 +13,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Names in certificates that may use a route, in an order. Immutable. */
-public final class AllowedNames {
+final class AllowedNames {
     private final Map<CertificateName, Integer> exact = new HashMap<>();
     private final List<Below> below = new ArrayList<>();
 
@@ -26,7 +26,7 @@ public final class AllowedNames {
      * @param names at least one; URIs are patterns
      * @throws IllegalArgumentException if a URI is no pattern
      */
-    public AllowedNames(List<CertificateName> names) {
+    AllowedNames(List<CertificateName> names) {
         for (int i = 0; i < names.size(); i++) {
             CertificateName name = names.get(i);
             if (name.kind() == Kind.URI) {

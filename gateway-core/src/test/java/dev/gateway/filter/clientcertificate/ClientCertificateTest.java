@@ -1,12 +1,13 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.clientcertificate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.Position;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
-import dev.gateway.filter.auth.ClientCertificate.Settings;
-import dev.gateway.filter.certificate.CertificateName.Kind;
 import dev.gateway.filter.certificate.CertificateName;
+import dev.gateway.filter.certificate.CertificateName.Kind;
+import dev.gateway.filter.clientcertificate.ClientCertificateConfig.Part;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;
@@ -15,8 +16,8 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
-import io.netty.pkitesting.CertificateBuilder.KeyUsage;
 import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.CertificateBuilder.KeyUsage;
 import io.netty.pkitesting.X509Bundle;
 import java.io.ByteArrayOutputStream;
 import java.net.URI;
@@ -37,6 +38,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Which client certificates the filter accepts, and which fields it sends to the upstream. */
 @SuppressWarnings("NullAway.Init") // the authority, which JUnit makes
 class ClientCertificateTest {
+    private static final Position AT = new Position("gateway.yaml", 1, 1);
+    private static final List<Part> CERTIFICATE_AND_CHAIN = List.of(Part.CERTIFICATE, Part.CHAIN);
     private static final String ALTERNATIVE_NAMES = "2.5.29.17";
     private static final int EMAIL = 0x81;
     private static final int DNS = 0x82;
@@ -107,8 +110,12 @@ class ClientCertificateTest {
     }
 
     private static ClientCertificate filter(CertificateName... allowed) {
-        return new ClientCertificate(new Settings(
-                true, allowed.length == 0 ? null : new AllowedNames(List.of(allowed)), false, false, 16_384));
+        return new ClientCertificate(settings(true, List.of(), 16_384, allowed));
+    }
+
+    private static ClientCertificateConfig settings(
+            boolean required, List<Part> forward, long most, CertificateName... allowed) {
+        return new ClientCertificateConfig(AT, required, List.of(allowed), forward, most);
     }
 
     private static CertificateName uri(String value) {
@@ -161,8 +168,8 @@ class ClientCertificateTest {
 
     @Test
     void aClientWithoutACertificateHasNoIdentityIfNoneIsRequired() throws Exception {
-        ClientCertificate optional = new ClientCertificate(
-                new Settings(false, new AllowedNames(List.of(dns("billing.internal"))), true, true, 16_384));
+        ClientCertificate optional =
+                new ClientCertificate(settings(false, CERTIFICATE_AND_CHAIN, 16_384, dns("billing.internal")));
         FakeContext context = FakeContext.from("192.0.2.1");
         assertThat(optional.onRequest(head, context)).isSameAs(Verdict.PROCEED);
         assertThat(context.identity()).isNull();
@@ -340,8 +347,8 @@ class ClientCertificateTest {
 
     // ---- what the upstream gets
 
-    private static Settings forwarding(boolean chain, long most) {
-        return new Settings(true, null, true, chain, most);
+    private static ClientCertificateConfig forwarding(boolean chain, long most) {
+        return settings(true, chain ? CERTIFICATE_AND_CHAIN : List.of(Part.CERTIFICATE), most);
     }
 
     private static byte[] decoded(String item) {
@@ -418,7 +425,7 @@ class ClientCertificateTest {
         FakeContext context = FakeContext.withCertificates(issue("CN=ann"), authority.getCertificate());
         ClientCertificate first = new ClientCertificate(forwarding(true, 16_384));
         ClientCertificate afterReload =
-                new ClientCertificate(new Settings(true, new AllowedNames(List.of(common("ann"))), true, true, 16_384));
+                new ClientCertificate(settings(true, CERTIFICATE_AND_CHAIN, 16_384, common("ann")));
         first.onRequest(head, context);
         Identity identity = context.identity();
         long charged = chainOf(context).charged();

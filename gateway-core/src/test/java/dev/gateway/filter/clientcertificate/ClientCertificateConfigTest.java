@@ -1,12 +1,14 @@
-package dev.gateway.config;
+package dev.gateway.filter.clientcertificate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.ClientCertificateConfig.Name;
-import dev.gateway.config.ClientCertificateConfig.NameKind;
-import dev.gateway.config.ClientCertificateConfig.Part;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.ConfigPrinter;
+import dev.gateway.filter.certificate.CertificateName;
+import dev.gateway.filter.certificate.CertificateName.Kind;
+import dev.gateway.filter.clientcertificate.ClientCertificateConfig.Part;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -88,8 +90,8 @@ class ClientCertificateConfigTest {
                                 + " Ann@example.com or commonName Ann Müller, or none");
         assertThat(filter.forward()).containsExactly(Part.CERTIFICATE, Part.CHAIN);
         assertThat(filter.allow())
-                .extracting(Name::kind)
-                .containsExactly(NameKind.URI, NameKind.DNS, NameKind.EMAIL, NameKind.COMMON_NAME);
+                .extracting(CertificateName::kind)
+                .containsExactly(Kind.URI, Kind.DNS, Kind.EMAIL, Kind.COMMON_NAME);
     }
 
     @Test

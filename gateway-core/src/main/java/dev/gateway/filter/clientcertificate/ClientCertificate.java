@@ -1,10 +1,11 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.clientcertificate;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.certificate.PresentedCertificate;
 import dev.gateway.filter.certificate.PresentedNames;
+import dev.gateway.filter.clientcertificate.ClientCertificateConfig.Part;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ProxyFields;
@@ -22,27 +23,17 @@ import org.jspecify.annotations.Nullable;
  * name, and tells the upstream of it (RFC 9440). Shared by all event loops.
  */
 public final class ClientCertificate implements Filter {
-    private final Settings settings;
-
-    /**
-     * How the filter deals with requests.
-     *
-     * @param required whether clients without a certificate are refused
-     * @param allowed names of certificates, null for any certificate
-     * @param forwardCertificate whether the upstream gets the certificate
-     * @param forwardChain whether it also gets the other certificates that the client has sent
-     * @param maxForwardedBytes of what it gets
-     */
-    public record Settings(
-            boolean required,
-            @Nullable AllowedNames allowed,
-            boolean forwardCertificate,
-            boolean forwardChain,
-            long maxForwardedBytes) {}
+    private final ClientCertificateConfig config;
+    private final @Nullable AllowedNames allowed; // null for any certificate
+    private final boolean forwardsCertificate;
+    private final boolean forwardsChain;
 
     /** Makes the filter. */
-    public ClientCertificate(Settings settings) {
-        this.settings = settings;
+    public ClientCertificate(ClientCertificateConfig config) {
+        this.config = config;
+        this.allowed = config.allow().isEmpty() ? null : new AllowedNames(config.allow());
+        this.forwardsCertificate = config.forward().contains(Part.CERTIFICATE);
+        this.forwardsChain = config.forward().contains(Part.CHAIN);
     }
 
     @Override
@@ -57,18 +48,18 @@ public final class ClientCertificate implements Filter {
         ConnectionInfo.TlsInfo tls = connection.tls();
         ClientChain chain = tls == null ? null : tls.clientChain();
         if (chain == null) {
-            return settings.required ? refuse("no client certificate") : Verdict.PROCEED;
+            return config.required() ? refuse("no client certificate") : Verdict.PROCEED;
         }
         PresentedCertificate shown = chain.reading(PresentedCertificate.class, PresentedCertificate::new);
         PresentedNames names = shown.names();
-        Identity identity = settings.allowed == null ? names.identity() : settings.allowed.find(names);
-        if (settings.allowed != null && identity == null) {
+        Identity identity = allowed == null ? names.identity() : allowed.find(names);
+        if (allowed != null && identity == null) {
             return refuse(notAllowed(names));
         }
         if (identity != null) {
             context.setIdentity(identity);
         }
-        return settings.forwardCertificate ? forward(shown, head.fields(), connection) : Verdict.PROCEED;
+        return forwardsCertificate ? forward(shown, head.fields(), connection) : Verdict.PROCEED;
     }
 
     private static String notAllowed(PresentedNames names) {
@@ -81,13 +72,13 @@ public final class ClientCertificate implements Filter {
     /** Adds the fields, or refuses the request: without them, the upstream would take it for one without a certificate. */
     private Verdict forward(PresentedCertificate shown, Fields fields, ConnectionInfo connection) {
         try {
-            int length = shown.certificateLength() + (settings.forwardChain ? shown.chainLength() : 0);
-            if (length > settings.maxForwardedBytes) {
+            int length = shown.certificateLength() + (forwardsChain ? shown.chainLength() : 0);
+            if (length > config.maxForwardedSize()) {
                 return refuse("client certificate too large to be forwarded: " + length + " bytes, more than "
-                        + settings.maxForwardedBytes + " (maxForwardedSize)");
+                        + config.maxForwardedSize() + " (maxForwardedSize)");
             }
             fields.add(FieldName.CLIENT_CERT, shown.certificate(connection));
-            if (settings.forwardChain && shown.chainLength() > 0) {
+            if (forwardsChain && shown.chainLength() > 0) {
                 fields.add(FieldName.CLIENT_CERT_CHAIN, shown.chain(connection));
             }
             return Verdict.PROCEED;
