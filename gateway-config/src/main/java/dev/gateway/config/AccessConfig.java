@@ -7,35 +7,6 @@ public final class AccessConfig {
     private AccessConfig() {}
 
     /**
-     * Users that may use a route, by name and password.
-     *
-     * @param usersFile lines as htpasswd writes them
-     * @param forwardAuthorization whether the upstream gets the credentials
-     */
-    public record BasicAuth(Position position, String realm, Path usersFile, boolean forwardAuthorization)
-            implements FilterConfig {
-        @Override
-        public boolean guards() {
-            return true;
-        }
-
-        @Override
-        public boolean identifies() {
-            return true;
-        }
-
-        @Override
-        public ShownCredentials credentials() {
-            return new ShownCredentials(KeyPlace.HEADER, "Authorization", !forwardAuthorization);
-        }
-
-        @Override
-        public boolean isRepeatable() {
-            return false;
-        }
-    }
-
-    /**
      * Holders of keys that may use a route.
      *
      * @param name of the header field, query parameter or cookie

@@ -9,6 +9,7 @@ import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.basicauth.BasicAuthFeature;
 import dev.gateway.filter.bodylimit.BodyLimitFeature;
 import dev.gateway.filter.clientcertificate.ClientCertificateFeature;
 import dev.gateway.filter.compression.CompressionFeature;
@@ -55,7 +56,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // First of those that ask who the client is: it costs least, and a user is more exact than a machine.
             filter(new ClientCertificateFeature()),
             // Before all that may depend on who the client is; strangers learn nothing from what follows.
-            feature(EngineFilters.BASIC_AUTH, AccessFilters::basicAuth),
+            filter(new BasicAuthFeature()),
             // Where a rule asks for both, after the user: the identity of a key is the more exact one.
             feature(EngineFilters.API_KEY, AccessFilters::apiKey),
             // Last of those that find out here who the client is: a signature may cost more than the others.

@@ -58,12 +58,12 @@ public final class Challenges {
     }
 
     /** Returns the challenge of a server that asks for a name and a password (RFC 7617). */
-    static Challenges basic(String realm) {
+    public static Challenges basic(String realm) {
         return new Challenges("Basic " + quoted(realm) + ", charset=\"UTF-8\"");
     }
 
     /** Returns the challenge of a server that asks for a key, which no registered scheme is for. */
-    static Challenges key(String realm) {
+    public static Challenges key(String realm) {
         return new Challenges("ApiKey " + quoted(realm));
     }
 

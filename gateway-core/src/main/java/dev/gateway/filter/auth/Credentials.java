@@ -8,7 +8,7 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /** What a client shows to prove who it is: never printed. Immutable, as long as nobody writes to the secret. */
-final class Credentials {
+public final class Credentials {
     private static final int MAX_BYTES = 4096;
 
     private final Scheme scheme;
@@ -20,7 +20,7 @@ final class Credentials {
     }
 
     /** The kinds of credentials. */
-    enum Scheme {
+    public enum Scheme {
         BASIC,
         BEARER,
         CERTIFICATE
@@ -33,7 +33,7 @@ final class Credentials {
      * Returns what a {@code Proxy-Authorization} field says (RFC 9110, section 11.4); null if it is of another kind, or
      * malformed.
      */
-    static @Nullable Credentials parse(AsciiString value) {
+    public static @Nullable Credentials parse(AsciiString value) {
         byte[] bytes = value.array();
         int start = value.arrayOffset();
         int end = start + value.length();
@@ -79,7 +79,7 @@ final class Credentials {
         return credentials.colon() > 0 ? credentials : null;
     }
 
-    Scheme scheme() {
+    public Scheme scheme() {
         return scheme;
     }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * One request's credentials on their way to a verdict: on the exchange's event loop, with excursions to {@link AuthWork}
  * for a look at the files and for hashing. Nothing is answered once it is cancelled.
  */
-final class Login implements PasswordChecks.Requester, Guesses.Guesser {
+public final class Login implements PasswordChecks.Requester, Guesses.Guesser {
     private static final Verdict OVERLOAD =
             new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "too many passwords wait to be checked"));
     private static final Verdict LIMITED = new Verdict.Refuse(
@@ -42,7 +42,8 @@ final class Login implements PasswordChecks.Requester, Guesses.Guesser {
     private volatile boolean guessing; // whether it counts
     private boolean cancelled;
 
-    Login(LoginServices services, Credentials shown, FilterContext context) {
+    /** Begins with what a request has shown. */
+    public Login(LoginServices services, Credentials shown, FilterContext context) {
         this.services = services;
         this.shown = shown;
         this.context = context;
@@ -57,7 +58,8 @@ final class Login implements PasswordChecks.Requester, Guesses.Guesser {
         }
     }
 
-    Verdict begin() {
+    /** Returns the verdict, or one to wait for. Called once. */
+    public Verdict begin() {
         if (services.files().isFresh()) {
             return judge();
         }

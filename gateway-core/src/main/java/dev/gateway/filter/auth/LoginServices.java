@@ -10,7 +10,7 @@ import dev.gateway.stream.Identity;
  * @param wrong passwords that were wrong: a client that repeats one costs nothing more, and counts once
  * @param checks passwords that wait to be hashed
  */
-record LoginServices(
+public record LoginServices(
         AccountFiles files,
         Object accounts,
         AuthWork work,

@@ -1,5 +1,6 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.filter.FilterStates;
 import dev.gateway.stream.Identity;
 import java.nio.file.Path;
 import java.util.List;
@@ -9,7 +10,7 @@ import java.util.function.LongSupplier;
  * Users of a file, and which of their passwords were right or wrong of late. Shared by all filters that ask for users of the
  * file, in all generations, so that a reload costs no hashing. Safe from any thread.
  */
-public final class UserAccounts {
+public final class UserAccounts implements FilterStates.Watched {
     private static final int MOST_WRONG = 1_000;
 
     private final Path usersFile;
@@ -38,16 +39,18 @@ public final class UserAccounts {
         this.checks = new PasswordChecks(work, verified, wrong);
     }
 
-    LoginServices services(Challenges challenges) {
+    /** Returns what the logins of a filter share that asks for these users. */
+    public LoginServices services(Challenges challenges) {
         return new LoginServices(files, usersFile, work, verified, wrong, checks, challenges);
     }
 
-    /** Looks at the file, unless somebody just did. Blocks; not for event loops. */
-    public void refresh() {
+    /** Looks at the file, unless somebody just did, so that its mistakes are told also while nobody logs in. */
+    @Override
+    public void look() {
         files.refresh();
     }
 
-    /** Returns what is wrong with the file, a line each. */
+    @Override
     public List<String> problems() {
         return files.problems().stream().flatMap(List::stream).toList();
     }

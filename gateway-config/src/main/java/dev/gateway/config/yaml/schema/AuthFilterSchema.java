@@ -1,7 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.AccessConfig.ApiKey;
-import dev.gateway.config.AccessConfig.BasicAuth;
 import dev.gateway.config.KeyPlace;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -39,45 +38,6 @@ public final class AuthFilterSchema {
      */
     public record Place(KeyPlace place, String name) {}
 
-    /** Settings of names and passwords. */
-    static final ObjectType<BasicAuth> BASIC = ObjectType.of(
-            "basicAuth section",
-            "Lets only users of a file use the route, by name and password (Basic). The gateway answers others with"
-                    + " 401.",
-            o -> {
-                var realm = o.defaulted(
-                        "realm",
-                        ConnectAuthSchema.REALM,
-                        REALM,
-                        BasicAuth::realm,
-                        "Realm that browsers show when they ask for a password.");
-                var users = o.required(
-                        "usersFile",
-                        Types.PATH,
-                        BasicAuth::usersFile,
-                        "File of htpasswd lines: a user name, ':' and a hash. The gateway reads it again when it "
-                                + "changes.");
-                var forward = o.defaulted(
-                        "forwardAuthorization",
-                        Types.BOOLEAN,
-                        false,
-                        BasicAuth::forwardAuthorization,
-                        "Whether the upstream gets the Authorization header.");
-                return v -> {
-                    if (v.has("usersFile")) {
-                        check(v, "usersFile", v.get(users), (file, text) -> {
-                            AccountFile.Users read = AccountFile.users(file, text);
-                            String weakness = read.weakness();
-                            if (weakness != null) {
-                                v.warning(v.at("usersFile"), "usersFile: " + weakness);
-                            }
-                            return read.faults();
-                        });
-                    }
-                    return new BasicAuth(v.position(), v.get(realm), v.get(users), v.get(forward));
-                };
-            });
-
     /** Settings of keys. */
     static final ObjectType<ApiKey> API_KEY = ObjectType.of(
             "apiKey section", "Lets only holders of a key use the route. The gateway answers others with 401.", o -> {
@@ -106,7 +66,7 @@ public final class AuthFilterSchema {
                 inOnePlace(o, "a key");
                 return v -> {
                     if (v.has("keysFile")) {
-                        check(v, "keysFile", v.get(file), (path, text) -> AccountFile.keys(path, text)
+                        checkFile(v, "keysFile", v.get(file), (path, text) -> AccountFile.keys(path, text)
                                 .faults());
                     }
                     Place place = place(v.find(header), v.find(query), v.find(cookie), DEFAULT_HEADER);
@@ -160,7 +120,13 @@ public final class AuthFilterSchema {
         return new Place(KeyPlace.HEADER, header != null ? header : defaultHeader);
     }
 
-    private static void check(Values v, String key, Path file, BiFunction<Path, String, List<String>> faults) {
+    /**
+     * Reports the first mistake in a file of names and secrets.
+     *
+     * @param key names the file
+     * @param faults returns what is wrong with a text
+     */
+    public static void checkFile(Values v, String key, Path file, BiFunction<Path, String, List<String>> faults) {
         try {
             String text = TextFiles.read(file, StandardCharsets.UTF_8, AccountFile.MAX_MEBIBYTES);
             faults.apply(file, text).stream().findFirst().ifPresent(fault -> v.error(v.at(key), key + ": " + fault));

@@ -1,11 +1,8 @@
 package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.AccessConfig.ApiKey;
-import dev.gateway.config.AccessConfig.BasicAuth;
 /** Filter types whose settings are still in the engine of the configuration. */
 public final class EngineFilters {
-    public static final FilterType<BasicAuth, ?> BASIC_AUTH =
-            FilterType.of("BasicAuth", "basicAuth", BasicAuth.class, AuthFilterSchema.BASIC);
     public static final FilterType<ApiKey, ?> API_KEY =
             FilterType.of("APIKey", "apiKey", ApiKey.class, AuthFilterSchema.API_KEY);
 

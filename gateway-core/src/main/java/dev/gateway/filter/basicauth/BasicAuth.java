@@ -1,8 +1,13 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.basicauth;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.auth.Challenges;
+import dev.gateway.filter.auth.Credentials;
+import dev.gateway.filter.auth.Login;
+import dev.gateway.filter.auth.LoginServices;
+import dev.gateway.filter.auth.UserAccounts;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;

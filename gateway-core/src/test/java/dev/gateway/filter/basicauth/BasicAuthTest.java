@@ -1,9 +1,11 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.basicauth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.auth.ManualLogins;
+import dev.gateway.filter.auth.UserAccounts;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
@@ -11,10 +13,8 @@ import dev.gateway.stream.Cause;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.Base64;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,20 +26,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BasicAuthTest {
     private static final String PASSWORD = "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=";
 
-    private final Queue<Runnable> hashing = new ArrayDeque<>();
-    private final Queue<Runnable> delayed = new ArrayDeque<>();
+    private final ManualLogins logins = new ManualLogins();
     private final FakeContext context = FakeContext.from("192.0.2.1");
-    private long now;
     private Path file;
     private UserAccounts accounts;
 
     @BeforeEach
     void open(@TempDir Path directory) throws Exception {
         file = Files.writeString(directory.resolve("users"), "eve:" + PASSWORD + "\n");
-        accounts = new UserAccounts(
-                file,
-                new AuthWork(hashing::add, Runnable::run, () -> now, (task, nanos) -> delayed.add(task)),
-                () -> now);
+        accounts = logins.open(file);
     }
 
     private static String basic(String credentials) {
@@ -57,9 +52,7 @@ class BasicAuthTest {
             return verdict;
         }
         int before = context.resumed.size();
-        for (Runnable task = hashing.poll(); task != null; task = hashing.poll()) {
-            task.run();
-        }
+        logins.hash();
         context.runLoop();
         assertThat(context.resumed).hasSize(before + 1);
         return context.resumed.get(before);
@@ -104,7 +97,7 @@ class BasicAuthTest {
         assertAsked(ask(filter, request("Authorization: Basic !")));
         assertAsked(ask(filter, request(basic("eve:password"), basic("eve:password"))));
         assertAsked(ask(filter, request("Proxy-" + basic("eve:password"))));
-        assertThat(hashing).isEmpty();
+        assertThat(logins.hashing).isEmpty();
     }
 
     @Test
@@ -116,8 +109,8 @@ class BasicAuthTest {
                 .isEqualTo(Verdict.PROCEED);
 
         Files.writeString(file, "adam:" + PASSWORD + "\n");
-        now += TimeUnit.SECONDS.toNanos(2);
-        accounts.refresh();
+        logins.nanos += TimeUnit.SECONDS.toNanos(2);
+        accounts.look();
         assertThat(ask(ofTheNextGeneration, request(basic("eve:password")))).isInstanceOf(Verdict.Refuse.class);
         assertThat(ask(ofTheNextGeneration, request(basic("adam:password")))).isEqualTo(Verdict.PROCEED);
     }
@@ -125,7 +118,7 @@ class BasicAuthTest {
     @Test
     void whoGuessesIsHeldUp() {
         BasicAuth filter = new BasicAuth(accounts, "staff", false);
-        for (int i = 0; i < FailureCounts.MOST_PER_MINUTE; i++) {
+        for (int i = 0; i < ManualLogins.FAILURES_OF_A_CLIENT; i++) {
             assertAsked(ask(filter, request(basic("eve:guess" + i))));
         }
         assertThat(ask(filter, request(basic("eve:another"))))
@@ -137,9 +130,7 @@ class BasicAuthTest {
     private Verdict ask(BasicAuth filter, FakeContext from, String credentials) {
         Verdict verdict = filter.onRequest(request(basic(credentials)), from);
         from.runLoop(); // after a look at the files
-        for (Runnable task = hashing.poll(); task != null; task = hashing.poll()) {
-            task.run();
-        }
+        logins.hash();
         from.runLoop();
         return verdict instanceof Verdict.Wait && !from.resumed.isEmpty()
                 ? from.resumed.get(from.resumed.size() - 1)
@@ -152,7 +143,7 @@ class BasicAuthTest {
         BasicAuth filter = new BasicAuth(accounts, "staff", false);
         FakeContext known = FakeContext.from("198.51.100.7");
         assertThat(ask(filter, known, "eve:password")).isEqualTo(Verdict.PROCEED);
-        now += TimeUnit.HOURS.toNanos(2); // what was right is not remembered any more, but from where it came
+        logins.nanos += TimeUnit.HOURS.toNanos(2); // what was right is not remembered any more, but from where it came
         int checked = 0;
         for (int i = 0; i < 600; i++) {
             Verdict verdict =
@@ -160,15 +151,15 @@ class BasicAuthTest {
             checked +=
                     verdict instanceof Verdict.Refuse refuse && refuse.failure().status() == 401 ? 1 : 0;
         }
-        assertThat(checked).isEqualTo(Guesses.BURST);
+        assertThat(checked).isEqualTo(ManualLogins.GUESSES_AT_A_USER);
         assertThat(ask(filter, FakeContext.from("192.0.2.9"), "adam:no"))
                 .as("another user")
                 .isInstanceOf(Verdict.Refuse.class);
         FakeContext unknown = FakeContext.from("203.0.113.7");
         assertThat(ask(filter, unknown, "eve:password")).isInstanceOf(Verdict.Wait.class);
         assertThat(ask(filter, known, "eve:password")).isEqualTo(Verdict.PROCEED);
-        now += Guesses.INTERVAL_NANOS * 2;
-        delayed.remove().run();
+        logins.nanos += ManualLogins.NANOS_OF_A_GUESS * 2;
+        logins.delayed.remove().run();
         unknown.runLoop();
         assertThat(unknown.resumed).containsExactly(Verdict.PROCEED); // another client has shown it meanwhile
     }
@@ -176,22 +167,21 @@ class BasicAuthTest {
     /** The file may be that of several filters, and a reload makes new ones. */
     @Test
     void guessesAtAUserOfOneFileCountTogether() throws Exception {
-        AuthWork work = new AuthWork(hashing::add, Runnable::run, () -> now, (task, nanos) -> delayed.add(task));
         int checked = 0;
         for (int i = 0; i < 60; i++) {
-            BasicAuth filter = new BasicAuth(new UserAccounts(file, work, () -> now), "staff", false);
+            BasicAuth filter = new BasicAuth(logins.open(file), "staff", false);
             Verdict verdict = ask(filter, FakeContext.from("2001:db8:7:" + i + "::1"), "eve:no" + i);
             checked +=
                     verdict instanceof Verdict.Refuse refuse && refuse.failure().status() == 401 ? 1 : 0;
         }
-        assertThat(checked).isEqualTo(Guesses.BURST);
+        assertThat(checked).isEqualTo(ManualLogins.GUESSES_AT_A_USER);
     }
 
     @Test
     void aLineThatIsWrongIsTold() throws Exception {
         Files.writeString(file, "eve:" + PASSWORD + "\nbob:nonsense\n");
-        now += TimeUnit.SECONDS.toNanos(2);
-        accounts.refresh();
+        logins.nanos += TimeUnit.SECONDS.toNanos(2);
+        accounts.look();
         assertThat(accounts.problems()).singleElement().asString().startsWith(file + ":2:1: ");
     }
 }

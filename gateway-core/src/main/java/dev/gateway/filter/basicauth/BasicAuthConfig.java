@@ -1,0 +1,41 @@
+package dev.gateway.filter.basicauth;
+
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.KeyPlace;
+import dev.gateway.config.Position;
+import dev.gateway.config.ShownCredentials;
+import java.nio.file.Path;
+
+/**
+ * Users that may use a route, by name and password.
+ *
+ * @param usersFile lines as htpasswd writes them
+ * @param forwardAuthorization whether the upstream gets the credentials
+ */
+public record BasicAuthConfig(Position position, String realm, Path usersFile, boolean forwardAuthorization)
+        implements FilterConfig {
+    @Override
+    public String type() {
+        return BasicAuthFeature.NAME;
+    }
+
+    @Override
+    public boolean guards() {
+        return true;
+    }
+
+    @Override
+    public boolean identifies() {
+        return true;
+    }
+
+    @Override
+    public ShownCredentials credentials() {
+        return new ShownCredentials(KeyPlace.HEADER, "Authorization", !forwardAuthorization);
+    }
+
+    @Override
+    public boolean isRepeatable() {
+        return false;
+    }
+}
