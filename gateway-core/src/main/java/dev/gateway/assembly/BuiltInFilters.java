@@ -9,6 +9,7 @@ import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.apikey.ApiKeyFeature;
 import dev.gateway.filter.basicauth.BasicAuthFeature;
 import dev.gateway.filter.bodylimit.BodyLimitFeature;
 import dev.gateway.filter.clientcertificate.ClientCertificateFeature;
@@ -58,7 +59,7 @@ public final class BuiltInFilters implements FilterTypeList {
             // Before all that may depend on who the client is; strangers learn nothing from what follows.
             filter(new BasicAuthFeature()),
             // Where a rule asks for both, after the user: the identity of a key is the more exact one.
-            feature(EngineFilters.API_KEY, AccessFilters::apiKey),
+            filter(new ApiKeyFeature()),
             // Last of those that find out here who the client is: a signature may cost more than the others.
             filter(new JwtFeature()),
             // These find out who the client is, where all other ways to do so have passed.

@@ -16,11 +16,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What the files of credentials say, as it is looked up. Each result is immutable. */
-final class Accounts {
+public final class Accounts {
     private Accounts() {}
 
     /** What a file says. */
-    interface Content {
+    public interface Content {
         /** Returns what is wrong, line by line. Such a line locks out its own user, and nobody else. */
         List<String> faults();
     }
@@ -90,7 +90,7 @@ final class Accounts {
     }
 
     /** Whose bearer tokens are whose; of tokens only digests are kept. */
-    record Tokens(Map<Digest, String> owners, List<String> faults) implements Content {
+    public record Tokens(Map<Digest, String> owners, List<String> faults) implements Content {
         static final Tokens NONE = new Tokens(Map.of(), List.of());
 
         /** Reads a file. */
@@ -99,7 +99,7 @@ final class Accounts {
         }
 
         /** Makes the table of what was read. */
-        static Tokens of(AccountFile.Tokens read) {
+        public static Tokens of(AccountFile.Tokens read) {
             Map<Digest, String> owners = new HashMap<>();
             read.identities()
                     .forEach((digest, identity) ->
@@ -108,8 +108,7 @@ final class Accounts {
         }
 
         /** Returns whose token this is, or null. The table is one of digests, so its timing tells nothing of tokens. */
-        @Nullable
-        String owner(byte[] token) {
+        public @Nullable String owner(byte[] token) {
             return owners.get(digest(token));
         }
 

@@ -1,6 +1,5 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.AccessConfig.ApiKey;
 import dev.gateway.config.KeyPlace;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -17,19 +16,17 @@ import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Filters that ask who the client is, key by key, and what those have in common that look for a key or a token. */
+/** What filters that ask who the client is have in common: keys of their settings, and files of names and secrets. */
 public final class AuthFilterSchema {
-    /** The realm, if none is written. */
+    /** Realm by default. */
     public static final String REALM = "gateway";
 
-    /** A query parameter that has a key or a token. */
+    /** Name of a query parameter that has a secret. */
     public static final ScalarType<String> QUERY_PARAMETER =
             Types.word("[A-Za-z0-9._~-]+", "letters, digits and - . _ ~ only");
 
-    /** A cookie that has one. */
+    /** Name of a cookie that has a secret. */
     public static final ScalarType<String> COOKIE = Types.word(Types.TOKEN, "letters, digits and !#$%&'*+-.^_`|~ only");
-
-    private static final String DEFAULT_HEADER = "X-API-Key";
 
     /**
      * Where requests show a key or a token.
@@ -38,48 +35,7 @@ public final class AuthFilterSchema {
      */
     public record Place(KeyPlace place, String name) {}
 
-    /** Settings of keys. */
-    static final ObjectType<ApiKey> API_KEY = ObjectType.of(
-            "apiKey section", "Lets only holders of a key use the route. The gateway answers others with 401.", o -> {
-                var header = o.optional(
-                        "header",
-                        Types.HEADER_NAME,
-                        key -> nameIn(key, KeyPlace.HEADER),
-                        "Header field that has the key. Without this key, queryParameter and cookie it is X-API-Key.");
-                var query = o.optional(
-                        "queryParameter",
-                        QUERY_PARAMETER,
-                        key -> nameIn(key, KeyPlace.QUERY_PARAMETER),
-                        "Query parameter that has the key.");
-                var cookie =
-                        o.optional("cookie", COOKIE, key -> nameIn(key, KeyPlace.COOKIE), "Cookie that has the key.");
-                var file = o.required(
-                        "keysFile",
-                        Types.PATH,
-                        ApiKey::keysFile,
-                        "File of lines with a name, ':' and the SHA-256 of its key in hexadecimal. The gateway reads"
-                                + " it again when it changes.");
-                var realm = o.defaulted(
-                        "realm", ConnectAuthSchema.REALM, REALM, ApiKey::realm, "Realm in WWW-Authenticate.");
-                var forward = o.defaulted(
-                        "forwardKey", Types.BOOLEAN, false, ApiKey::forwardKey, "Whether the upstream gets the key.");
-                inOnePlace(o, "a key");
-                return v -> {
-                    if (v.has("keysFile")) {
-                        checkFile(v, "keysFile", v.get(file), (path, text) -> AccountFile.keys(path, text)
-                                .faults());
-                    }
-                    Place place = place(v.find(header), v.find(query), v.find(cookie), DEFAULT_HEADER);
-                    return new ApiKey(
-                            v.position(), place.place(), place.name(), v.get(file), v.get(realm), v.get(forward));
-                };
-            });
-
     private AuthFilterSchema() {}
-
-    private static @Nullable String nameIn(ApiKey key, KeyPlace place) {
-        return key.place() == place ? key.name() : null;
-    }
 
     /**
      * Requires that at most one place is written.

@@ -1,8 +1,10 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.apikey;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.auth.Challenges;
+import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;

@@ -1,10 +1,11 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.apikey;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;

@@ -1,4 +1,4 @@
-package dev.gateway.filter.auth;
+package dev.gateway.filter.apikey;
 
 import dev.gateway.files.InputFile;
 import dev.gateway.filter.auth.Accounts.Tokens;

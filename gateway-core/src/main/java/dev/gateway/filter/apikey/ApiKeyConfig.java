@@ -1,0 +1,43 @@
+package dev.gateway.filter.apikey;
+
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.KeyPlace;
+import dev.gateway.config.Position;
+import dev.gateway.config.ShownCredentials;
+import java.nio.file.Path;
+
+/**
+ * Holders of keys that may use a route.
+ *
+ * @param name of the header field, query parameter or cookie
+ * @param keysFile lines of a name, a colon and a key's SHA-256
+ * @param forwardKey whether the upstream gets the key
+ */
+public record ApiKeyConfig(
+        Position position, KeyPlace place, String name, Path keysFile, String realm, boolean forwardKey)
+        implements FilterConfig {
+    @Override
+    public String type() {
+        return ApiKeyFeature.NAME;
+    }
+
+    @Override
+    public boolean guards() {
+        return true;
+    }
+
+    @Override
+    public boolean identifies() {
+        return true;
+    }
+
+    @Override
+    public ShownCredentials credentials() {
+        return new ShownCredentials(place, name, !forwardKey);
+    }
+
+    @Override
+    public boolean isRepeatable() {
+        return false;
+    }
+}
