@@ -1,9 +1,7 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.yaml.schema.EngineFilters;
 import dev.gateway.config.yaml.schema.FilterSlot;
-import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.schema.FilterTypeList;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.Filter;
@@ -104,24 +102,6 @@ public final class BuiltInFilters implements FilterTypeList {
 
     private static Entry filter(FilterFeature<?> feature) {
         return new Entry(feature.type(), feature);
-    }
-
-    private static <C extends FilterConfig> Entry feature(FilterType<C, ?> type, Factory<C> factory) {
-        return new Entry(type, new FilterFeature<C>() {
-            @Override
-            public FilterType<C, ?> type() {
-                return type;
-            }
-
-            @Override
-            public Filter create(C config, FilterSite site) throws StartException {
-                return factory.create(config, site);
-            }
-        });
-    }
-
-    private interface Factory<C extends FilterConfig> {
-        Filter create(C config, FilterSite site) throws StartException;
     }
 
     @Override
