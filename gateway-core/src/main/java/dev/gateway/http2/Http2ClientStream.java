@@ -7,6 +7,7 @@ import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
@@ -69,7 +70,6 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     }
 
     private final Owner client;
-    private final ResponseEvents events;
     private Phase phase = Phase.OPENED;
     private Kind kind = Kind.PLAIN;
     private int batchesBefore; // how often the connection had been read when the head was sent
@@ -78,8 +78,11 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     Http2ClientStream(Owner client, StreamContext context, ResponseEvents events) {
         super(context);
         this.client = client;
-        this.events = events;
         events(events);
+        ConnectionInfo asking = events.clientConnection();
+        if (asking != null) {
+            account(asking.account());
+        }
     }
 
     @Override
@@ -135,8 +138,9 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     }
 
     void tellUnresponsive(String why) {
-        if (events() != null) {
-            events.onUnresponsive(why);
+        ResponseEvents told = responseEvents();
+        if (told != null) {
+            told.onUnresponsive(why);
         }
     }
 
@@ -174,10 +178,19 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         if (last) {
             remoteEnded();
         }
-        if (events() != null) {
+        ResponseEvents told = responseEvents();
+        if (told != null) {
             touch();
-            events.onHead(head, last);
+            told.onHead(head, last);
         }
+    }
+
+    /**
+     * Returns who is told of the response, null if nobody is any more. A stream that was reset lives until the upstream has
+     * taken that, and must not keep their exchange.
+     */
+    private @Nullable ResponseEvents responseEvents() {
+        return (ResponseEvents) events();
     }
 
     /** Other proxies drop such bytes, too. */

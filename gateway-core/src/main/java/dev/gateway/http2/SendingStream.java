@@ -29,7 +29,7 @@ abstract class SendingStream
     private static final int MAX_UNSENT_SCANT = 16 * 1024;
 
     final StreamContext context;
-    private Account account; // the connection's, or that of the client that it names
+    private Account account; // the connection's, or that of the client whose request it is
     private @Nullable Http2Stream h2; // null until the head of a request to upstream was sent
     private @Nullable StreamEvents events; // null while nobody is to be told anything
     private StreamState state = StreamState.OPEN;
@@ -412,6 +412,7 @@ abstract class SendingStream
         Unsent(long heap, long direct) {
             this.heap = heap;
             this.direct = direct;
+            account.join();
             account.charge(heap);
             account.waitingBodies().charge(direct);
         }
@@ -421,6 +422,7 @@ abstract class SendingStream
             resume();
             account.release(heap);
             account.waitingBodies().release(direct);
+            account.leave();
         }
 
         @Override

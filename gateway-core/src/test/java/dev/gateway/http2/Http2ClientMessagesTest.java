@@ -11,14 +11,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.http2.Frames.Frame;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.MemoryBudget;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.CloseCause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -132,6 +139,49 @@ class Http2ClientMessagesTest {
         exchange.client().flush();
         collect();
         return exchange;
+    }
+
+    private static Account account() {
+        return new Account(
+                new LoopBudget(new MemoryBudget(1L << 40, 1)), new LoopBudget(new MemoryBudget(1L << 40, 1)));
+    }
+
+    private Pair.Exchange requestOf(Account account) {
+        Pair.Exchange exchange = new Pair.Exchange();
+        SourceAddress source = SourceAddress.of(null);
+        exchange.connection = new ConnectionInfo(0, "test", HttpVersion.HTTP_2, source, source, null, null, account);
+        exchange.client = client.open(exchange);
+        exchange.stream = exchange.client;
+        exchange.client().head(Http2ConnectionsTest.head(Method.POST, "/"), false);
+        return exchange;
+    }
+
+    /** The exchange has handed over all, and answers for nothing any more. */
+    @Test
+    void whatWaitsForTheUpstreamAfterTheEndOfARequestCountsForItsClient() {
+        Account uploading = account();
+        Pair.Exchange upload = requestOf(uploading);
+        upload.client().data(Buffers.of(new byte[60_000]), false);
+        upload.client().data(Buffers.of(new byte[60_000]), true);
+        upload.client().flush();
+        collect();
+        long held = uploading.held() + uploading.waitingBodies().held();
+        assertTrue(held >= 120_000 - 65_535, () -> "held: " + held);
+
+        Account ending = account();
+        Pair.Exchange trailers = requestOf(ending);
+        trailers.client().data(Buffers.of("x"), false); // for which the connection has no window any more
+        Fields fields = new Fields();
+        fields.add(new AsciiString("x-long"), new AsciiString("v".repeat(30_000)));
+        trailers.client().trailers(fields);
+        trailers.client().flush();
+        collect();
+        assertTrue(ending.held() >= 30_000, () -> "held: " + ending.held());
+
+        trailers.client().reset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        assertEquals(0, ending.held() + ending.waitingBodies().held());
+        send(frame(Frames.WINDOW_UPDATE, 0, 0, number(1 << 20)), frame(Frames.WINDOW_UPDATE, 0, 3, number(1 << 20)));
+        assertEquals(0, uploading.held() + uploading.waitingBodies().held());
     }
 
     private List<Frame> sent(int type, int stream) {

@@ -165,6 +165,11 @@ final class Pair implements AutoCloseable {
 
     /** What happened on one stream, seen from one side. */
     static final class Exchange implements ResponseEvents {
+        @Override
+        public @Nullable ConnectionInfo clientConnection() {
+            return connection;
+        }
+
         @Nullable
         ServerStream server;
 
@@ -172,6 +177,9 @@ final class Pair implements AutoCloseable {
 
         @Nullable
         Stream stream;
+
+        @Nullable
+        ConnectionInfo connection; // of the client whose request goes upstream
 
         @Nullable
         RequestHead request;
