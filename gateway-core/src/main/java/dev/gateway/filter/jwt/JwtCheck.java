@@ -29,14 +29,17 @@ final class JwtCheck implements HashingTask {
             Cause.RATE_LIMITED, "too many tokens wait to be verified, and this client has shown wrong ones"));
 
     private final JwtTokens tokens;
-    private final byte[] token;
     private final Digest digest;
     private JwtTokens.Keys keys; // changed by who runs it, one after the other
-    private final Function<JwtResult, Verdict> answer;
-    private final FilterContext context;
     private final ClientNetwork client;
     private boolean hasWaited; // for newer keys
-    private volatile boolean cancelled; // by the event loop; the other thread need not work then
+
+    /** Null once the event loop has cancelled it: it may be kept in a queue for seconds, and must not keep the request. */
+    private volatile @Nullable Asked asked;
+
+    /** The request. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Asked(byte[] token, Function<JwtResult, Verdict> answer, FilterContext context) {}
 
     /**
      * Makes it.
@@ -51,17 +54,15 @@ final class JwtCheck implements HashingTask {
             Function<JwtResult, Verdict> answer,
             FilterContext context) {
         this.tokens = tokens;
-        this.token = token;
         this.digest = digest;
         this.keys = keys;
-        this.answer = answer;
-        this.context = context;
         this.client = context.client().network();
+        this.asked = new Asked(token, answer, context);
     }
 
     Verdict begin() {
         Verdict refused = queue();
-        return refused != null ? refused : new Verdict.Wait(() -> cancelled = true);
+        return refused != null ? refused : new Verdict.Wait(() -> asked = null);
     }
 
     /** Has the token verified; returns why it is not. */
@@ -75,10 +76,11 @@ final class JwtCheck implements HashingTask {
 
     @Override
     public void run() {
-        if (cancelled) {
+        Asked now = asked;
+        if (now == null) {
             return;
         }
-        JwtResult result = tokens.verify(token, digest, keys);
+        JwtResult result = tokens.verify(now.token, digest, keys);
         if (!(result instanceof JwtResult.NoKey missing)) {
             finish(result);
             return;
@@ -96,7 +98,7 @@ final class JwtCheck implements HashingTask {
         switch (outcome) {
             case CHANGED -> {
                 keys = tokens.keys();
-                Verdict refused = cancelled ? null : queue();
+                Verdict refused = asked == null ? null : queue();
                 if (refused != null) {
                     resume(refused);
                 }
@@ -120,11 +122,11 @@ final class JwtCheck implements HashingTask {
         if (result instanceof JwtResult.Invalid) {
             tokens.work().failed(client);
         }
-        onLoop(() -> context.resume(answer.apply(result)));
+        onLoop(request -> request.answer.apply(result));
     }
 
     private void resume(Verdict verdict) {
-        onLoop(() -> context.resume(verdict));
+        onLoop(request -> verdict);
     }
 
     @Override
@@ -132,11 +134,16 @@ final class JwtCheck implements HashingTask {
         resume(EVICTED);
     }
 
-    private void onLoop(Runnable task) {
+    private void onLoop(Function<Asked, Verdict> verdict) {
+        Asked now = asked;
+        if (now == null) {
+            return;
+        }
         try {
-            context.loop().execute(() -> {
-                if (!cancelled) {
-                    task.run();
+            now.context.loop().execute(() -> {
+                Asked still = asked;
+                if (still != null) {
+                    still.context.resume(verdict.apply(still));
                 }
             });
         } catch (RejectedExecutionException e) {

@@ -175,13 +175,13 @@ final class LoopStore {
         @Override
         public void onTaken(int granted, long lacksNow) {
             Deque<Waiter> decided = endWait();
+            int all = decided.size();
+            decided.removeIf(Waiter::isGone);
+            putBackOwn(all - decided.size());
             long nanos = decided.isEmpty() ? usedNanos : decided.getFirst().nanoTime();
             long whenAsked = askedNanos;
             lacks = lacksNow;
             lacksNanos = nanos;
-            int all = decided.size();
-            decided.removeIf(Waiter::isGone);
-            putBackOwn(all - decided.size());
             forgetFormer();
             int passing = Math.min(granted, decided.size());
             ready = granted - passing;

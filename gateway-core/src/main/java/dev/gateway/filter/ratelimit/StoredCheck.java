@@ -15,8 +15,8 @@ final class StoredCheck implements LoopStore.Waiter {
     private static final long REFUSED = -1; // for a moment: nobody knows how long the store is away
 
     private final Limits limits;
-    private final RequestHead head;
-    private final FilterContext context;
+    private RequestHead head;
+    private FilterContext context;
     private final long[] taken;
     private final boolean[] holds; // which limits have given something
     private final boolean[] inStore; // from a store
@@ -167,10 +167,13 @@ final class StoredCheck implements LoopStore.Waiter {
         return gone;
     }
 
-    /** The exchange has ended before its turn. */
+    /** The exchange has ended before its turn. What waits for the store until its time limit must not keep the request. */
+    @SuppressWarnings("NullAway") // nobody asks it anything afterwards
     private void onGone() {
         gone = true;
         giveBack();
+        head = null;
+        context = null;
     }
 
     @Override

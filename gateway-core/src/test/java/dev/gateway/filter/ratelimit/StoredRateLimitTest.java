@@ -388,6 +388,21 @@ class StoredRateLimitTest {
         assertThat(second.heard).isFalse();
     }
 
+    /** It keeps nothing of its exchange that could answer. */
+    @Test
+    void aRequestThatIsGoneIsAskedNothing() {
+        LoopStore store = new LoopStore(client, true);
+        RequestLimit limit = new RequestLimit(tables, new Rate(Unit.REQUESTS, 9, Duration.ofSeconds(1), 9));
+        Waiter first = new Waiter();
+        Waiter second = new Waiter();
+        store.take(limit, 1, first, 0);
+        store.take(limit, 1, second, 0);
+        first.gone = true;
+        asked.get(0).answer.onTaken(2, 0);
+        assertThat(first.heard).isFalse();
+        assertThat(second.heard).isTrue();
+    }
+
     /** A request that waits, without a filter. */
     private static final class Waiter implements LoopStore.Waiter {
         Runnable then = () -> {};
@@ -412,6 +427,7 @@ class StoredRateLimitTest {
 
         @Override
         public long nanoTime() {
+            assertThat(gone).isFalse();
             return 0;
         }
     }
