@@ -476,17 +476,18 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
             owner.fail(refusal);
             return;
         }
-        switch (intake()) {
-            case HOLD -> {
-                if (!exchange.held.tryAdd(fields.heldBytes())) {
-                    owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
-                    return;
-                }
-                trailers = fields;
-                onHeld();
-            }
-            case FORWARD -> forward(fields);
-            case DISCARD -> {}
+        Intake intake = intake();
+        if (intake == Intake.DISCARD) {
+            return;
+        }
+        // Another attempt may need them, so they are held also where they are forwarded at once.
+        if (!exchange.held.tryAdd(fields.heldBytes())) {
+            owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
+        } else if (intake == Intake.FORWARD) {
+            forward(fields);
+        } else {
+            trailers = fields;
+            onHeld();
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.http2;
 
+import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -112,6 +113,12 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
                     "the connection took no new stream any more"));
             client.capacityChanged();
         }
+    }
+
+    /** The exchange holds them until the response, as another attempt may need them. */
+    @Override
+    long heldAlone(Fields trailers) {
+        return Cost.PIECE;
     }
 
     /** Of an upstream that sends faster than the client takes, much would have to be held. */

@@ -102,6 +102,11 @@ abstract class SendingStream
     /** The last of what we send was handed over; it may still wait for the peer's window. */
     void afterLocalEnd() {}
 
+    /** Returns how many bytes of heap trailers take while they wait here, if nobody else holds and is charged for them. */
+    long heldAlone(Fields trailers) {
+        return trailers.heldBytes();
+    }
+
     /** What it means that the peer takes nothing of what waits for it. */
     abstract Failure stalled();
 
@@ -166,7 +171,7 @@ abstract class SendingStream
         if (context.sender().hasPending(stream)) {
             context.sender().enqueue(stream, new PendingTrailers(this, trailers));
             if (isStuck(stream)) {
-                holdUnsent(trailers.heldBytes(), heldMemory());
+                holdUnsent(heldAlone(trailers), heldMemory());
             }
         } else {
             writeTrailers(trailers);

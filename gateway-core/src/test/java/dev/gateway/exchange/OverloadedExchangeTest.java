@@ -396,6 +396,20 @@ class OverloadedExchangeTest extends ExchangeRig {
         events.onReset(GONE);
     }
 
+    /** Another attempt may need them. */
+    @Test
+    void trailersThatWereForwardedAreHeldToo() {
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        long before = budget.held();
+        Fields trailers = new Fields();
+        trailers.add(FieldName.COOKIE, "c".repeat(2000));
+        events.onTrailers(trailers);
+        assertThat(budget.held()).isGreaterThan(before + 2000);
+        events.onReset(GONE);
+        assertThat(budget.held()).isZero();
+    }
+
     @Test
     void trailersThatThereIsNoRoomForFailTheRequest() {
         StreamEvents events = request("POST", "/", false);
