@@ -296,7 +296,10 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule demoUsesNothingOfOurs = mayUse("demo", "config");
 
-    /** Of gateway-config it may have what is no configuration: formats, and how files are read. Filters and balancers own their settings. */
+    /**
+     * Of gateway-config it may have what is no configuration: formats, and how files are read. Filters and balancers own
+     * their settings.
+     */
     @ArchTest
     static final ArchRule theDataPlaneKnowsNoConfiguration = noClasses()
             .that()

@@ -7,7 +7,6 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.List;
 import java.util.Locale;
 
 /** The Retry-After field (RFC 9110, section 10.2.3): how long a client should wait before it sends the request again. */
@@ -15,13 +14,14 @@ final class RetryAfter {
     private static final int MAX_DIGITS = 9;
     private static final long MILLIS = 1000;
 
-    /** The three forms of a date (RFC 9110, section 5.6.7). Two digits of a year are of this century. */
-    private static final List<DateTimeFormatter> DATES = List.of(
-            DateTimeFormatter.RFC_1123_DATE_TIME,
-            DateTimeFormatter.ofPattern("EEEE, dd-MMM-uu HH:mm:ss 'GMT'", Locale.ENGLISH)
-                    .withZone(ZoneOffset.UTC),
-            DateTimeFormatter.ofPattern("EEE MMM ppd HH:mm:ss uuuu", Locale.ENGLISH)
-                    .withZone(ZoneOffset.UTC));
+    /** Two digits of a year are of this century. */
+    private static final DateTimeFormatter RFC_850 = DateTimeFormatter.ofPattern(
+                    "EEEE, dd-MMM-uu HH:mm:ss 'GMT'", Locale.ENGLISH)
+            .withZone(ZoneOffset.UTC);
+
+    private static final DateTimeFormatter ASCTIME = DateTimeFormatter.ofPattern(
+                    "EEE MMM ppd HH:mm:ss uuuu", Locale.ENGLISH)
+            .withZone(ZoneOffset.UTC);
 
     private RetryAfter() {}
 
@@ -49,14 +49,14 @@ final class RetryAfter {
         return digits;
     }
 
+    /** Reads the three forms of a date (RFC 9110, section 5.6.7). */
     private static long date(AsciiString value) {
-        for (DateTimeFormatter form : DATES) {
-            try {
-                return Instant.from(form.parse(value)).toEpochMilli();
-            } catch (DateTimeException e) {
-                // It may have another form.
-            }
+        int comma = value.indexOf(',', 0);
+        DateTimeFormatter form = comma < 0 ? ASCTIME : comma > 3 ? RFC_850 : DateTimeFormatter.RFC_1123_DATE_TIME;
+        try {
+            return Instant.from(form.parse(value)).toEpochMilli();
+        } catch (DateTimeException e) {
+            return 0;
         }
-        return 0;
     }
 }

@@ -131,15 +131,16 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, Q
         return output.isTaken();
     }
 
-    /** The client wants no answer to its last request. The answers to those before leave whole. */
+    /** The client wants no answer to its last request. The answers to those before leave whole; what this one has looks cut. */
     private void giveUp(Http1ServerStream open) {
-        if (open.isStarted()) {
+        if (open.endsWithConnection()) {
             output.close();
             return;
         }
         stream = null;
         open.end();
         close.closeAfterWrites();
+        input.release();
         open.tellReset(Failure.of(Cause.CLIENT_CLOSED, "the client closed the connection"));
     }
 

@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
- * Worker threads of authentication. Where what would hold up an event loop is done: hashing passwords,
- * and looking after files. One for the process. What comes when too much waits is rejected. Its threads end when there is
- * nothing to do, so nobody has to close it.
+ * Worker threads of authentication: they hash passwords and look after files, which would hold up an event loop. One for
+ * the process. What comes when too much waits is rejected. Its threads end when there is nothing to do, so nobody has to
+ * close it.
  */
 public final class AuthWork {
     /** How many threads of the process hash passwords at the same time, and how many verify signatures. */

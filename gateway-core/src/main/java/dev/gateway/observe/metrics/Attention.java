@@ -1,5 +1,6 @@
 package dev.gateway.observe.metrics;
 
+import dev.gateway.format.ShownText;
 import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.metrics.Attention.Finding.Level;
 import dev.gateway.observe.metrics.UpstreamMeters.UpstreamCount;
@@ -9,10 +10,12 @@ import dev.gateway.stream.Cause;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -33,9 +36,14 @@ final class Attention {
     private static final String HEALTHY = "healthy";
     private static final String DRAINING = "draining";
 
-    /** Causes that clients bring about, or that are refusals by policy. */
-    private static final Pattern OF_CLIENTS =
-            Pattern.compile("client|policy|proxy_auth|authz|rate|no_route|body_too|max_duration|idle_timeout|admin");
+    /** Causes other than those that clients bring about, and than refusals by policy. */
+    private static final Set<Cause> TROUBLES = EnumSet.allOf(Cause.class);
+
+    static {
+        Pattern ofClients = Pattern.compile(
+                "client|policy|proxy_auth|authz|rate|no_route|body_too|max_duration|idle_timeout|admin");
+        TROUBLES.removeIf(cause -> ofClients.matcher(cause.label()).lookingAt());
+    }
 
     private final Statistics statistics;
     private final ProcessMeters process;
@@ -66,13 +74,14 @@ final class Attention {
     synchronized void sample() {
         if (seconds++ % EVERY == 0) {
             before = last;
-            last = count();
+            last = count(process.upstreams.get());
         }
     }
 
     /** Returns what should be looked at now, the most general first. */
     List<Finding> findings() {
-        return new Look(reference(), count()).findings();
+        List<UpstreamState> upstreams = process.upstreams.get();
+        return new Look(upstreams, reference(), count(upstreams)).findings();
     }
 
     private synchronized Counts reference() {
@@ -106,7 +115,7 @@ final class Attention {
             meters.requests.forEach((key, count) -> {
                 requests += count;
                 Cause cause = RouteMeters.cause(key);
-                if (cause != null && !OF_CLIENTS.matcher(cause.label()).lookingAt()) {
+                if (cause != null && TROUBLES.contains(cause)) {
                     failed = failed.isEmpty() ? new HashMap<>() : failed;
                     failed.merge(cause, count, Long::sum);
                 }
@@ -114,11 +123,10 @@ final class Attention {
         }
     }
 
-    private Counts count() {
-        Map<String, RouteCount> routes = new TreeMap<>();
+    private Counts count(List<UpstreamState> upstreams) {
+        Map<String, RouteCount> routes = new HashMap<>();
         Map<String, Long> overflows = new HashMap<>();
         Map<EndpointKey, EndpointCount> endpoints = new HashMap<>();
-        List<UpstreamState> upstreams = process.upstreams.get();
         for (LoopMetrics loop : statistics.loops()) {
             for (ListenerMeters listener : loop.listeners().values()) {
                 listener.routes().forEach((name, meters) -> routes.computeIfAbsent(name, n -> new RouteCount())
@@ -140,9 +148,10 @@ final class Attention {
         for (EndpointState endpoint : upstream.endpoints()) {
             EndpointMeters counts = meters.endpoints.of(endpoint.address());
             if (counts != null) {
+                long failures = counts.failures(); // first: each is counted before its request
                 endpoints.merge(
                         new EndpointKey(upstream.name(), endpoint.address()),
-                        new EndpointCount(counts.requests(), counts.failures()),
+                        new EndpointCount(counts.requests(), failures),
                         (a, b) -> new EndpointCount(a.requests + b.requests, a.failures + b.failures));
             }
         }
@@ -152,11 +161,13 @@ final class Attention {
 
     /** One look at everything. */
     private final class Look {
+        private final List<UpstreamState> upstreams;
         private final Counts before;
         private final Counts now;
         private final List<Finding> findings = new ArrayList<>();
 
-        Look(Counts before, Counts now) {
+        Look(List<UpstreamState> upstreams, Counts before, Counts now) {
+            this.upstreams = upstreams;
             this.before = before;
             this.now = now;
         }
@@ -207,7 +218,33 @@ final class Attention {
             }
         }
 
+        /** Adds the worst three, and how many more there are. */
+        private void addWorst(List<Finding> worstFirst, String more) {
+            worstFirst.stream().limit(NAMED).forEach(findings::add);
+            if (worstFirst.size() > NAMED) {
+                warn(worstFirst.size() - NAMED + " more " + more);
+            }
+        }
+
+        /** A route of which many requests fail. */
+        private record Troubled(String route, double part, Cause most) {
+            static final Comparator<Troubled> WORST_FIRST =
+                    Comparator.comparingDouble(Troubled::part).reversed().thenComparing(Troubled::route);
+
+            Finding finding() {
+                return new Finding(
+                        Level.BAD,
+                        String.format(
+                                Locale.ROOT,
+                                "Route %s: %.0f %% of requests fail, most with %s.",
+                                route,
+                                Math.min(1, part) * 100,
+                                most.label()));
+            }
+        }
+
         private void routes() {
+            List<Troubled> troubled = new ArrayList<>();
             now.routes.forEach((name, count) -> {
                 RouteCount former = before.routes.getOrDefault(name, RouteCount.NONE);
                 Map<Cause, Long> failed = new TreeMap<>();
@@ -218,67 +255,72 @@ final class Attention {
                 if (sum >= LEAST_FAILED && part >= MANY_FAILED) {
                     Cause most = Collections.max(failed.entrySet(), Map.Entry.comparingByValue())
                             .getKey();
-                    bad(String.format(
-                            Locale.ROOT,
-                            "Route %s: %.0f %% of requests fail, most with %s.",
-                            name,
-                            Math.min(1, part) * 100,
-                            most.label()));
+                    troubled.add(new Troubled(name, part, most));
                 }
             });
+            troubled.sort(Troubled.WORST_FIRST);
+            addWorst(troubled.stream().map(Troubled::finding).toList(), "routes fail like that.");
         }
 
         private void upstreams() {
-            List<UpstreamState> ill = process.upstreams.get().stream()
+            List<UpstreamState> ill = upstreams.stream()
                     .filter(upstream -> illPart(upstream) > 0)
                     .sorted(Comparator.comparingDouble((UpstreamState upstream) -> -illPart(upstream))
                             .thenComparing(UpstreamState::name))
                     .toList();
-            for (UpstreamState upstream : ill.subList(0, Math.min(NAMED, ill.size()))) {
-                findings.add(new Finding(illPart(upstream) == 1 ? Level.BAD : Level.WARN, illness(upstream)));
-            }
-            if (ill.size() > NAMED) {
-                warn(ill.size() - NAMED + " more upstreams have endpoints that are not healthy.");
-            }
-            for (UpstreamState upstream : process.upstreams.get()) {
+            addWorst(
+                    ill.stream()
+                            .map(upstream ->
+                                    new Finding(illPart(upstream) == 1 ? Level.BAD : Level.WARN, illness(upstream)))
+                            .toList(),
+                    "upstreams have endpoints that are not healthy.");
+            List<Finding> troubled = new ArrayList<>();
+            for (UpstreamState upstream : upstreams) {
                 String name = upstream.name();
                 if (upstream.panic()) {
-                    bad("Upstream " + name + ": too few endpoints are in service, so all get requests (panic mode).");
+                    troubled.add(new Finding(
+                            Level.BAD,
+                            "Upstream " + name
+                                    + ": too few endpoints are in service, so all get requests (panic mode)."));
                 }
                 if (now.overflows.getOrDefault(name, 0L) > before.overflows.getOrDefault(name, 0L)) {
-                    bad("Upstream " + name + ": the queue of requests that wait is full.");
+                    troubled.add(
+                            new Finding(Level.BAD, "Upstream " + name + ": the queue of requests that wait is full."));
                 }
-                upstream.endpoints().forEach(endpoint -> failing(name, endpoint));
+                upstream.endpoints().stream()
+                        .filter(endpoint -> isFailing(name, endpoint))
+                        .forEach(endpoint -> troubled.add(new Finding(
+                                Level.BAD,
+                                "Upstream " + name + ": every request to " + endpoint.address()
+                                        + " fails, although it counts as healthy.")));
             }
+            addWorst(troubled, "findings of this kind about upstreams.");
         }
 
         /** An endpoint may count as healthy, and answer nothing but errors. */
-        private void failing(String upstream, EndpointState endpoint) {
+        private boolean isFailing(String upstream, EndpointState endpoint) {
             EndpointKey key = new EndpointKey(upstream, endpoint.address());
             EndpointCount count = now.endpoints.getOrDefault(key, EndpointCount.NONE);
             EndpointCount former = before.endpoints.getOrDefault(key, EndpointCount.NONE);
             long failures = count.failures - former.failures;
             boolean allFail = failures == count.requests - former.requests;
-            if (endpoint.state().equals(HEALTHY) && failures >= LEAST_FAILED && allFail) {
-                bad("Upstream " + upstream + ": every request to " + endpoint.address()
-                        + " fails, although it counts as healthy.");
-            }
+            return endpoint.state().equals(HEALTHY) && failures >= LEAST_FAILED && allFail;
         }
 
         private void sources() {
-            List<String> stale = new ArrayList<>();
-            for (UpstreamState upstream : process.upstreams.get()) {
+            List<Finding> stale = new ArrayList<>();
+            for (UpstreamState upstream : upstreams) {
                 for (UpstreamState.Source source : upstream.sources()) {
                     if (source.isStale()) {
-                        stale.add("Upstream " + upstream.name() + ": " + source.name()
-                                + " fails, so its endpoints may be out of date: " + source.problem() + ".");
+                        stale.add(new Finding(
+                                Level.WARN,
+                                "Upstream " + upstream.name() + ": " + source.name()
+                                        + " fails, so its endpoints may be out of date: "
+                                        + ShownText.line(source.problem())));
                     }
                 }
             }
-            stale.stream().limit(NAMED).forEach(this::warn);
-            if (stale.size() > NAMED) {
-                warn(stale.size() - NAMED + " more sources of endpoints fail.");
-            }
+            addWorst(stale, "sources of endpoints fail.");
         }
 
         private void certificates() {
@@ -295,16 +337,18 @@ final class Attention {
                     .filter(each -> each.getValue() < SOON_DAYS)
                     .sorted(Map.Entry.comparingByValue())
                     .toList();
-            soon.stream().limit(NAMED).forEach(each -> {
-                long left = each.getValue();
-                findings.add(new Finding(
-                        left < LAST_DAYS ? Level.BAD : Level.WARN,
-                        "The certificate of " + each.getKey()
-                                + (left < 0 ? " has expired." : " ends in " + plural(left, "day") + ".")));
-            });
-            if (soon.size() > NAMED) {
-                warn(soon.size() - NAMED + " more certificates end soon or have expired.");
-            }
+            addWorst(
+                    soon.stream()
+                            .map(each -> certificate(each.getKey(), each.getValue()))
+                            .toList(),
+                    "certificates end soon or have expired.");
+        }
+
+        private static Finding certificate(String of, long daysLeft) {
+            return new Finding(
+                    daysLeft < LAST_DAYS ? Level.BAD : Level.WARN,
+                    "The certificate of " + of
+                            + (daysLeft < 0 ? " has expired." : " ends in " + plural(daysLeft, "day") + "."));
         }
     }
 

@@ -150,9 +150,9 @@ class AttentionTest {
         assertThat(lines())
                 .containsExactly(
                         "bad: Upstream u0: too few endpoints are in service, so all get requests (panic mode).",
-                        "warn: Upstream u0: dns:0.test fails, so its endpoints may be out of date: no answer.",
-                        "warn: Upstream u1: dns:1.test fails, so its endpoints may be out of date: no answer.",
-                        "warn: Upstream u2: dns:2.test fails, so its endpoints may be out of date: no answer.",
+                        "warn: Upstream u0: dns:0.test fails, so its endpoints may be out of date: no answer",
+                        "warn: Upstream u1: dns:1.test fails, so its endpoints may be out of date: no answer",
+                        "warn: Upstream u2: dns:2.test fails, so its endpoints may be out of date: no answer",
                         "warn: 2 more sources of endpoints fail.");
     }
 

@@ -11,13 +11,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Statuses, one or several in a row. */
-public final class StatusRanges {
+final class StatusRanges {
     private static final Pattern FINAL = Pattern.compile("([2-5][0-9]{2})(-([2-5][0-9]{2}))?");
     private static final Pattern ERROR = Pattern.compile("([45][0-9]{2})(-([45][0-9]{2}))?");
     private static final Pattern ERROR_CLASS = Pattern.compile("[45]xx");
 
     /** Final statuses. */
-    public static final ScalarType<StatusRange> ANY = new ScalarType<>(
+    static final ScalarType<StatusRange> ANY = new ScalarType<>(
                     ScalarType.Form.TEXT,
                     schema(200, FINAL.pattern()),
                     new StatusRange(200, 200),
@@ -27,7 +27,7 @@ public final class StatusRanges {
             .named("status range", "A status such as 200, or the first and the last of several, such as 200-299.");
 
     /** Statuses of errors. */
-    public static final ScalarType<StatusRange> ERRORS = new ScalarType<>(
+    static final ScalarType<StatusRange> ERRORS = new ScalarType<>(
                     ScalarType.Form.TEXT,
                     schema(400, ERROR.pattern() + "|" + ERROR_CLASS.pattern()),
                     new StatusRange(400, 400),
