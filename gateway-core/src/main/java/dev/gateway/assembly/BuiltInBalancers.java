@@ -17,9 +17,13 @@ import java.util.stream.Collectors;
 
 /** Balancing policies: all that the gateway has. This is the one place that lists them. */
 public final class BuiltInBalancers implements BalancerTypeList {
-    /** The policies, as messages and documents list them: the simplest first. */
+    /** The policies, each with what it goes by, in the order of messages and documents. */
     private static final List<BalancerFeature> IN_ORDER = List.of(
-            RoundRobin.FEATURE, LeastRequest.FEATURE, WeightedRandom.FEATURE, new HashFeature(), PeakEwma.FEATURE);
+            RoundRobin.FEATURE, // whose turn it is
+            LeastRequest.FEATURE, // requests in flight
+            WeightedRandom.FEATURE, // chance
+            new HashFeature(), // parts of the request
+            PeakEwma.FEATURE); // requests in flight, and how long answers take
 
     private static final Map<String, BalancerFeature> BY_NAME = IN_ORDER.stream()
             .collect(Collectors.toUnmodifiableMap(feature -> feature.type().name(), Function.identity()));
