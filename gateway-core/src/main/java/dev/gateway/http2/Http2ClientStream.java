@@ -193,8 +193,8 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     }
 
     /**
-     * Returns who is told of the response, null if nobody is any more. A stream that was reset lives until the upstream has
-     * taken that, and must not keep their exchange.
+     * Returns who gets the response, null if nobody does any more. A stream that was reset lives until the upstream has taken
+     * that, and must not keep the exchange until then.
      */
     private @Nullable ResponseEvents responseEvents() {
         return (ResponseEvents) events();

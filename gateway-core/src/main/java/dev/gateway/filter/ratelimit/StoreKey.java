@@ -29,7 +29,7 @@ public record StoreKey(String store) implements FilterStates.CountedKey<LimitSto
                 result);
     }
 
-    /** Makes the store of this name unless it is there, and has it ask at this place once the generation is in force. */
+    /** Makes the store of this name unless it is there, and has it ask at this place once the generation is active. */
     public void prepare(LimitStore.Place place, FilterStates.Prepared states) throws StartException {
         LimitStore prepared = states.get(this, () -> new LimitStore(store, place));
         states.onUse(this, () -> prepared.change(place));
