@@ -480,13 +480,19 @@ class MetricsIT {
         }
     }
 
-    /** Returns all of the gateway's own samples that only grow. */
+    /** What the gateway does by itself, after tests that ran before: it asks for names again, and closes idle connections. */
+    private static final Set<String> OF_NOBODY =
+            Set.of("gateway_dns_early_lookups", "gateway_upstream_connection_closed");
+
+    /** Returns all of the gateway's own samples that only grow because of somebody. */
     private static Map<String, Double> counters() throws Exception {
         Exposed exposed = scrape();
         Map<String, Double> counters = new TreeMap<>();
         exposed.series().forEach((sample, value) -> {
             String name = exposed.metric(sample.replaceAll("\\{.*", ""));
-            if (name.startsWith("gateway_") && !"gauge".equals(exposed.types().get(name))) {
+            boolean counts = name.startsWith("gateway_")
+                    && !"gauge".equals(exposed.types().get(name));
+            if (counts && OF_NOBODY.stream().noneMatch(name::startsWith)) {
                 counters.put(sample, value);
             }
         });
