@@ -188,12 +188,10 @@ final class TopFrame {
     /** Returns a line for each endpoint that fails or is not healthy, the first few. */
     private List<String> badEndpoints(JsonView upstream) {
         List<String> bad = new ArrayList<>();
-        boolean served = upstream.list("endpoints").stream().anyMatch(each -> isIn(each, "healthy"));
+        boolean served = isServed(upstream);
         for (JsonView endpoint : upstream.list("endpoints")) {
             double failures = rates.ofEndpoint(upstream, endpoint, "failures");
-            String state = endpoint.text("state");
-            if (bad.size() < BAD_ENDPOINTS
-                    && (failures > 0 || (!state.equals("healthy") && !(served && state.equals("draining"))))) {
+            if (bad.size() < BAD_ENDPOINTS && (failures > 0 || isIll(endpoint, served))) {
                 bad.add(String.format(
                         Locale.ROOT,
                         UPSTREAM_ROW,
@@ -204,18 +202,20 @@ final class TopFrame {
                         whole(endpoint.number("requestsActive")),
                         whole(endpoint.number("active") + endpoint.number("idle")),
                         whole(endpoint.number("pending")),
-                        state));
+                        endpoint.text("state")));
             }
         }
         return bad;
     }
 
+    /** Whether any endpoint of an upstream is healthy. */
+    private static boolean isServed(JsonView upstream) {
+        return upstream.list("endpoints").stream().anyMatch(each -> isIn(each, "healthy"));
+    }
+
     /** Endpoints that drain do so because somebody wants it. But nobody wants all to. */
-    private static long ill(JsonView upstream) {
-        boolean served = upstream.list("endpoints").stream().anyMatch(each -> isIn(each, "healthy"));
-        return upstream.list("endpoints").stream()
-                .filter(each -> !isIn(each, "healthy") && !(served && isIn(each, "draining")))
-                .count();
+    private static boolean isIll(JsonView endpoint, boolean served) {
+        return !isIn(endpoint, "healthy") && !(served && isIn(endpoint, "draining"));
     }
 
     /** Whether an endpoint is in a state. */
@@ -225,10 +225,13 @@ final class TopFrame {
 
     /** Returns how much of an upstream is ill, from 0 to 1. */
     private static double illPart(JsonView upstream) {
-        return isEmpty(upstream)
-                ? 1
-                : (double) ill(upstream)
-                        / Math.max(1, upstream.list("endpoints").size());
+        if (isEmpty(upstream)) {
+            return 1;
+        }
+        List<JsonView> endpoints = upstream.list("endpoints");
+        boolean served = isServed(upstream);
+        double ill = endpoints.stream().filter(each -> isIll(each, served)).count();
+        return ill / Math.max(1, endpoints.size());
     }
 
     /** Whether an upstream has no endpoint, and requests do not name them. */

@@ -2,7 +2,7 @@
 
 import {element, setText, setClass} from './elements.js';
 
-/** Shows lines of {level, text}, or that there are none. */
+/** Fills the list with findings, each {level, text}. Without any, it says that nothing needs attention. */
 export function showAttention(list, lines) {
   const shown = lines.length > 0 ? lines : [{level: 'good', text: 'Nothing needs attention.'}];
   while (list.children.length > shown.length) list.lastElementChild.remove();

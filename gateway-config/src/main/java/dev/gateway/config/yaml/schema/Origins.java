@@ -30,7 +30,7 @@ public final class Origins {
         }
     }
 
-    /** Returns how one may have been meant that is none, as the end of a message; empty if that is not known. */
+    /** Returns a hint for a text that is no origin: the end of an error message, empty if there is no hint. */
     public static String hint(String text) {
         if (!text.contains("://")) {
             return ": did you mean 'https://" + MessageText.shorten(text) + "'?";
