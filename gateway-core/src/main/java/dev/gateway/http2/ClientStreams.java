@@ -28,6 +28,9 @@ final class ClientStreams implements Http2ClientStream.Owner {
         /** It takes no new streams any more. */
         void onExhausted();
 
+        /** Nobody wants the answer of a stream any more. */
+        void onUnwanted();
+
         /** So many streams were reset that the peer may end the connection soon. */
         void onWorn();
 
@@ -55,6 +58,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
     private final StreamContext shared;
     private final SilenceProbe probe;
     private final StreamLimit limit;
+    private final List<Http2ClientStream> waiting = new ArrayList<>(); // whose heads the upstream has not taken
     private int covered; // so many streams have twice their windows in the connection's
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
@@ -101,6 +105,11 @@ final class ClientStreams implements Http2ClientStream.Owner {
     Http2ClientStream open(ResponseEvents events) {
         reserved++;
         return new Http2ClientStream(this, shared, events);
+    }
+
+    /** Whether somebody still wants the answer of one. A stream that was reset is open until the upstream takes the reset. */
+    boolean areWanted() {
+        return reserved > 0 || streams.any(stream -> !stream.isDead());
     }
 
     /** Whether a request was sent that has no answer yet, not even the head of one. */
@@ -190,7 +199,12 @@ final class ClientStreams implements Http2ClientStream.Owner {
         }
         codec.guard().onStreamOpened();
         streams.attach(h2, stream);
-        shared.sender().request(h2, head, last);
+        boolean waits = !shared.sender().takesMore();
+        int bytes = shared.sender().request(h2, head, last);
+        if (waits && bytes > 0) {
+            stream.holdHead(bytes);
+            waiting.add(stream);
+        }
         probe.onSent();
         return true;
     }
@@ -249,7 +263,18 @@ final class ClientStreams implements Http2ClientStream.Owner {
                 && h2.id() > connection.local().lastStreamKnownByPeer();
     }
 
+    @Override
+    public void onUnwanted() {
+        owner.onUnwanted();
+    }
+
     // What the upstream does.
+
+    /** It has taken the heads that waited. */
+    void onTaken() {
+        waiting.forEach(Http2ClientStream::releaseHead);
+        waiting.clear();
+    }
 
     void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
         if (streams.of(h2) instanceof Http2ClientStream stream) {
@@ -286,8 +311,11 @@ final class ClientStreams implements Http2ClientStream.Owner {
 
     void onClosed(@Nullable MultiplexedStream stream) {
         served++;
-        if (stream instanceof Http2ClientStream client && client.hasResponse()) {
-            limit.onAnswered();
+        if (stream instanceof Http2ClientStream client) {
+            client.releaseHead();
+            if (client.hasResponse()) {
+                limit.onAnswered();
+            }
         }
         capacityChanged();
     }

@@ -111,8 +111,8 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         super.close();
     }
 
-    /** Writes a head or trailers, in more than one frame only if the peer's limit demands it. */
-    void head(ChannelHandlerContext ctx, int streamId, Http2Headers headers, boolean endStream) throws Http2Exception {
+    /** Writes a head or trailers, in more than one frame only if the peer's limit demands it. Returns how many bytes they take. */
+    int head(ChannelHandlerContext ctx, int streamId, Http2Headers headers, boolean endStream) throws Http2Exception {
         ByteBuf out = batch.room(ctx, HEADER);
         int start = out.writerIndex();
         out.writeZero(HEADER);
@@ -136,6 +136,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
             wrote(Http2FrameTypes.HEADERS, block);
         }
         appended(ctx);
+        return HEADER + block;
     }
 
     private void headInFragments(ChannelHandlerContext ctx, int streamId, ByteBuf block, int endOfStream) {

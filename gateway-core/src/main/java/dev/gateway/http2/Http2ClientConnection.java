@@ -78,11 +78,18 @@ public final class Http2ClientConnection extends MultiplexedConnection
         void onClosed();
     }
 
+    /**
+     * So many bytes of requests may wait for an upstream that takes nothing. Those that follow try another connection, or wait
+     * for one.
+     */
+    private static final int MAX_WAITING = 256 * 1024;
+
     private final Listener listener;
     private final SilenceProbe probe;
     private final ClientStreams requests;
     private boolean ready;
     private boolean goingAway;
+    private boolean blocked; // by what waits for the upstream
 
     private Http2ClientConnection(Listener listener, Http2ClientSettings settings, Codec codec) {
         super(
@@ -110,7 +117,8 @@ public final class Http2ClientConnection extends MultiplexedConnection
         if (!ready || goingAway || !isOpen()) {
             return 0;
         }
-        return requests.available();
+        blocked = !sender().takesMore() && codec.writer().replies() > MAX_WAITING;
+        return blocked ? 0 : requests.available();
     }
 
     /** Whether the upstream takes extended CONNECT (RFC 8441), so that a stream may become a tunnel of its protocol. */
@@ -167,7 +175,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     }
 
     private void closeIfDone() {
-        if (goingAway && activeStreams() == 0 && isOpen()) {
+        if (goingAway && !requests.areWanted() && isOpen()) {
             ChannelHandlerContext ctx = context();
             goAway(ctx, 0, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
             closeAfterWrites();
@@ -179,6 +187,19 @@ public final class Http2ClientConnection extends MultiplexedConnection
     @Override
     public void onExhausted() {
         goAwayOnce();
+    }
+
+    /** If nobody wants any answer, what waits for an upstream that takes nothing is of no use. */
+    @Override
+    public void onUnwanted() {
+        if ((blocked || goingAway) && !sender().takesMore() && !requests.areWanted()) {
+            goAwayOnce();
+            if (probe.isSilent()) {
+                close();
+            } else {
+                closeIfDone();
+            }
+        }
     }
 
     @Override
@@ -214,12 +235,24 @@ public final class Http2ClientConnection extends MultiplexedConnection
         }
         goAwayOnce();
         requests.tellUnresponsive(SilenceProbe.FINDING);
-        if (activeStreams() == 0) {
-            context().close();
+        if (!requests.areWanted()) {
+            close();
         }
     }
 
     // What the upstream does.
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
+        super.channelWritabilityChanged(ctx);
+        if (ctx.channel().isWritable()) {
+            requests.onTaken();
+            if (blocked) {
+                blocked = false;
+                onCapacityChanged();
+            }
+        }
+    }
 
     @Override
     public void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {

@@ -37,6 +37,9 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         /** It has ended before it was sent, so that it does not count any more. */
         void onGivenUpUnsent();
 
+        /** Nobody wants its answer any more. */
+        void onUnwanted();
+
         /** There is room for a stream again. */
         void capacityChanged();
 
@@ -75,6 +78,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     private Kind kind = Kind.PLAIN;
     private int batchesBefore; // how often the connection had been read when the head was sent
     private int interim; // responses so far
+    private long waitingHead; // bytes of direct memory that are charged for it
 
     Http2ClientStream(Owner client, StreamContext context, ResponseEvents events) {
         super(context);
@@ -100,6 +104,10 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
             fail(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream takes no extended CONNECT"));
             return;
         }
+        if (!context.sender().takesMore() && !account().waitingBodies().hasRoom(head.heldBytes())) {
+            fail(Failure.of(Cause.OVERLOAD, "no memory is left for requests that the upstream does not read"));
+            return;
+        }
         phase = Phase.SENT;
         kind = head.isConnect() ? Kind.CONNECT : head.method().equals(Method.HEAD) ? Kind.BODILESS : Kind.PLAIN;
         batchesBefore = client.probe().batches();
@@ -112,6 +120,29 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
                     RetrySafety.ALWAYS,
                     "the connection took no new stream any more"));
             client.capacityChanged();
+        }
+    }
+
+    /**
+     * The upstream takes nothing for now, so that the head waits for it. It does so even after the exchange has given up, as a
+     * part of it may have left.
+     *
+     * @param bytes how many it takes
+     */
+    void holdHead(int bytes) {
+        account().join();
+        account().charge(Cost.STREAM);
+        account().waitingBodies().charge(bytes);
+        waitingHead = bytes;
+    }
+
+    /** The upstream has taken the head, or never will. */
+    void releaseHead() {
+        if (waitingHead > 0) {
+            account().waitingBodies().release(waitingHead);
+            account().release(Cost.STREAM);
+            waitingHead = 0;
+            account().leave();
         }
     }
 
@@ -142,6 +173,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
             phase = Phase.NEVER_SENT;
             client.onGivenUpUnsent();
         }
+        client.onUnwanted();
     }
 
     void tellUnresponsive(String why) {

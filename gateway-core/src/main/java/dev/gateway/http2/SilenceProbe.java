@@ -60,6 +60,11 @@ final class SilenceProbe extends Timer {
         this.timers = timers;
     }
 
+    /** Whether nobody was found to be there, and nothing has come since. */
+    boolean isSilent() {
+        return found && batches == batchesBefore;
+    }
+
     /** Returns how many batches of frames were read, to be compared with what it is later. */
     int batches() {
         return batches;

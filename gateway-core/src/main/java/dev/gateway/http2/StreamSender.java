@@ -105,14 +105,15 @@ final class StreamSender {
         writer.data(ctx, h2.id(), data, last);
     }
 
-    void request(Http2Stream h2, RequestHead head, boolean last) {
+    /** Sends a request's head. Returns how many bytes it takes, 0 if the connection has failed instead. */
+    int request(Http2Stream h2, RequestHead head, boolean last) {
         AsciiString known = scheme;
         if (known == null) {
             known = Scheme.of(HalfClose.isSecured(channel()));
             scheme = known;
         }
         sent.request(head, known);
-        writeHeaders(h2, false, last);
+        return writeHeaders(h2, false, last);
     }
 
     /** Sends a response's head; an interim one ends nothing. */
@@ -127,15 +128,16 @@ final class StreamSender {
         writeHeaders(h2, false, true);
     }
 
-    /** Writes what {@link #sent} points at. */
-    private void writeHeaders(Http2Stream h2, boolean interim, boolean last) {
+    /** Writes what {@link #sent} points at. Returns how many bytes it takes, 0 if the connection has failed instead. */
+    private int writeHeaders(Http2Stream h2, boolean interim, boolean last) {
         ChannelHandlerContext ctx = owner.context();
         ending.onSent();
+        int bytes;
         try {
-            writer.head(ctx, h2.id(), sent, last);
+            bytes = writer.head(ctx, h2.id(), sent, last);
         } catch (Http2Exception | RuntimeException | Error e) {
             owner.onError(ctx, true, e); // part of it may be in HPACK's table, so no head after it could be read
-            return;
+            return 0;
         } finally {
             sent.forget();
         }
@@ -143,6 +145,7 @@ final class StreamSender {
         if (last) {
             closeLocal(h2);
         }
+        return bytes;
     }
 
     /** The last of what we send on a stream was written. */

@@ -16,6 +16,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.Cost;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.stream.Cause;
@@ -29,6 +30,8 @@ import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
@@ -50,6 +53,9 @@ class Http2ClientMessagesTest {
     private static final int END = Frames.END_STREAM | Frames.END_HEADERS;
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final Pair.Exchange large = new Pair.Exchange();
+    private final List<Pair.Exchange> filling = new ArrayList<>();
+    private boolean blocked;
     private final Pair.Counts counts = new Pair.Counts();
     private final List<String> life = new ArrayList<>();
     private final ByteBuf unread = Unpooled.buffer();
@@ -98,6 +104,14 @@ class Http2ClientMessagesTest {
     @BeforeEach
     void connect() {
         channel.freezeTime();
+        channel.pipeline().addLast(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void flush(ChannelHandlerContext ctx) {
+                if (!blocked) {
+                    ctx.flush();
+                }
+            }
+        });
         channel.pipeline().addLast(client);
         assertEquals(0, client.availableStreams());
         // MAX_CONCURRENT_STREAMS 3
@@ -177,6 +191,115 @@ class Http2ClientMessagesTest {
         assertEquals(0, givenUp.held() + givenUp.waitingBodies().held());
         send(frame(Frames.WINDOW_UPDATE, 0, 0, number(1 << 20)), frame(Frames.WINDOW_UPDATE, 0, 3, number(1 << 20)));
         assertEquals(0, uploading.held() + uploading.waitingBodies().held());
+    }
+
+    /** Makes the upstream take nothing more: what is sent from now on waits. */
+    private void takeNothing() {
+        say(1_000);
+        blocked = true;
+        large.client = client.open(large);
+        large.client().head(Http2ConnectionsTest.head(Method.GET, "/" + "a".repeat(200_000)), true);
+        large.client().flush();
+        collect();
+        assertFalse(channel.isWritable());
+    }
+
+    private void fill() {
+        while (client.availableStreams() > 0) {
+            assertTrue(filling.size() < 100, "it takes any number");
+            Pair.Exchange exchange = new Pair.Exchange();
+            exchange.client = client.open(exchange);
+            exchange.client().head(Http2ConnectionsTest.head(Method.GET, "/" + "a".repeat(10_000)), true);
+            filling.add(exchange);
+        }
+    }
+
+    private void takeAgain() {
+        blocked = false;
+        channel.flush();
+        collect();
+    }
+
+    private static long held(Account account) {
+        return account.held() + account.waitingBodies().held();
+    }
+
+    /** The exchange is over when it is reset, but the head stays until the upstream takes it. */
+    @Test
+    void aHeadThatWaitsForTheUpstreamCountsForItsClientUntilItHasLeft() {
+        Account account = account();
+        requestOf(account).client().reset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        collect();
+        assertEquals(0, held(account), "it left at once");
+        takeNothing();
+        Pair.Exchange first = requestOf(account);
+        long held = held(account);
+        assertTrue(held > Cost.STREAM && held < 2 * Cost.STREAM, () -> "held: " + held);
+        first.client().reset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        collect();
+        assertEquals(held, held(account));
+        Pair.Exchange answered = requestOf(account);
+        assertTrue(held(account) > held);
+        takeAgain();
+        int id = received.get(received.size() - 1).stream();
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, id, block(":status", "200")));
+        assertEquals(200, answered.heads.get(0).status());
+        assertEquals(0, held(account));
+    }
+
+    @Test
+    void aRequestForWhichNoMemoryIsLeftWhileTheUpstreamTakesNothingFails() {
+        takeNothing();
+        Account little =
+                new Account(new LoopBudget(new MemoryBudget(1L << 20, 1)), new LoopBudget(new MemoryBudget(64, 1)));
+        int open = client.activeStreams();
+        Pair.Exchange refused = requestOf(little);
+        assertEquals(Cause.OVERLOAD, refused.failed().cause());
+        assertEquals(0, held(little));
+        assertEquals(open, client.activeStreams());
+    }
+
+    @Test
+    void noRequestIsAddedToMuchThatTheUpstreamDoesNotTake() {
+        takeNothing();
+        fill();
+        life.clear();
+        takeAgain();
+        assertTrue(life.contains("capacity"));
+        assertTrue(client.availableStreams() > 0);
+    }
+
+    /** Streams that were reset are open until the upstream has taken the reset, which it will not do. */
+    @Test
+    void aSilentUpstreamThatTakesNothingIsLeftAlthoughStreamsAreOpen() {
+        takeNothing();
+        Account account = account();
+        Pair.Exchange request = requestOf(account);
+        advance(11_000);
+        assertEquals(List.of("silent", "going away"), life.subList(life.size() - 2, life.size()));
+        assertTrue(channel.isOpen(), "some cannot be repeated");
+        large.client().reset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        request.client().reset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        assertFalse(channel.isOpen());
+        assertEquals(0, held(account));
+    }
+
+    /** One that says something is not silent, though it reads nothing. */
+    @Test
+    void anUpstreamThatTakesNothingIsLeftWhenNobodyWantsAnswersOfIt() {
+        takeNothing();
+        fill();
+        Account account = account();
+        Pair.Exchange request = requestOf(account);
+        request.client().reset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        assertFalse(life.contains("going away"));
+        filling.forEach(each -> each.client().reset(Failure.of(Cause.CLIENT_CLOSED, "gone")));
+        large.client().reset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        assertEquals("going away", life.get(life.size() - 1));
+        assertTrue(channel.isOpen(), "it may take what was sent");
+        advance(Http2ClientSettings.DEFAULT.requestWriteIdleMillis() + STEP_MILLIS);
+        assertFalse(channel.isOpen());
+        assertEquals(0, held(account));
     }
 
     private List<Frame> sent(int type, int stream) {
