@@ -313,10 +313,16 @@ public final class Http2ClientConnection extends MultiplexedConnection
 
     @Override
     void afterRead() {
-        probe.onRead();
         if (goingAway) {
             closeIfDone();
         }
+    }
+
+    /** Requests that this batch lets us send are sent after it. */
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
+        probe.onRead();
+        super.channelRead(ctx, msg);
     }
 
     @Override

@@ -46,7 +46,7 @@ final class SilenceProbe extends Timer {
 
     private final Owner owner;
     private final TimerWheel timers;
-    private int batches; // of frames read; may wrap round
+    private int batches; // of bytes read; may wrap round
     private int batchesBefore;
     private int quiet; // seconds without any, or since the PING
     private boolean suspected; // a request was given up, and nothing has come since it was sent
@@ -65,12 +65,12 @@ final class SilenceProbe extends Timer {
         return found && batches == batchesBefore;
     }
 
-    /** Returns how many batches of frames were read, to be compared with what it is later. */
+    /** Returns how many batches of bytes were read, to be compared with what it is later. */
     int batches() {
         return batches;
     }
 
-    /** A batch of frames was read. */
+    /** A batch of bytes was read, and is about to be handled. */
     void onRead() {
         batches++;
     }

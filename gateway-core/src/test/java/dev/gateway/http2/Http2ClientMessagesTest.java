@@ -690,6 +690,20 @@ class Http2ClientMessagesTest {
         assertEquals("closed", life.get(life.size() - 1));
     }
 
+    /** The upstream has said something, but nothing since the request was sent. */
+    @Test
+    void aRequestThatWasSentWhileBytesWereHandledIsAskedFor() {
+        List<Pair.Exchange> sent = new ArrayList<>();
+        onCapacityChanged = () -> {
+            onCapacityChanged = () -> {};
+            sent.add(request(Method.GET, true));
+        };
+        say(4);
+        sent.get(0).client().reset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        advance(5_500);
+        assertEquals(1, sent(Frames.PING, 0).size());
+    }
+
     @Test
     void anUpstreamThatVanishedIsFoundWhileARequestWaits() {
         Pair.Exchange exchange = request(Method.POST, true);
