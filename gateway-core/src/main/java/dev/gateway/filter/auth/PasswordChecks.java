@@ -102,15 +102,13 @@ final class PasswordChecks {
 
     /** One password on its way. */
     final class Check implements HashingTask {
-        private final Requester first; // all of them show the same
         private final Digest digest;
         private final State state;
         private final Object client; // whose it was first
         private final Object user;
-        private final Set<Requester> requesters = new HashSet<>(2);
+        private final Set<Requester> requesters = new HashSet<>(2); // all of them show the same password
 
         private Check(Requester first, Digest digest, State state) {
-            this.first = first;
             this.digest = digest;
             this.state = state;
             this.client = first.client();
@@ -132,15 +130,17 @@ final class PasswordChecks {
 
         @Override
         public void run() {
+            Requester asking;
             synchronized (work) {
                 if (requesters.isEmpty()) {
                     checks.remove(digest, this);
                     return;
                 }
+                asking = requesters.iterator().next();
             }
             @Nullable Identity identity = null;
             try {
-                identity = first.check(state);
+                identity = asking.check(state);
                 if (identity != null) {
                     verified.add(digest, identity, state);
                 } else {

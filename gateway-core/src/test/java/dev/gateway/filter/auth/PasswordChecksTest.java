@@ -4,14 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.auth.AccountFiles.State;
 import dev.gateway.message.Heads;
+import dev.gateway.stream.ClientNetwork;
+import dev.gateway.stream.Identity;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,5 +78,62 @@ class PasswordChecksTest {
             }
             loops = List.of();
         }
+    }
+
+    /** Who shows a password, and what became of it. */
+    private static final class Shower implements PasswordChecks.Requester {
+        private PasswordChecks.@Nullable Check check;
+        private int asked;
+        private int told;
+
+        @Override
+        public ClientNetwork client() {
+            return FakeContext.from(SUSPECT).client().network();
+        }
+
+        @Override
+        public Object user() {
+            return "ann";
+        }
+
+        @Override
+        public @Nullable Identity check(State state) {
+            asked++;
+            return null;
+        }
+
+        @Override
+        public void waitsFor(PasswordChecks.Check made) {
+            check = made;
+        }
+
+        @Override
+        public void onChecked(@Nullable Identity identity) {
+            told++;
+        }
+
+        @Override
+        public void onEvicted() {
+            throw new AssertionError("there is room for all");
+        }
+    }
+
+    /** A request that has ended must not be held until others have had their turn. */
+    @Test
+    void whoHasLeftIsNotAskedForThePasswordThatOthersShowToo() {
+        List<Runnable> waiting = new ArrayList<>();
+        AuthWork queue = new AuthWork(waiting::add, Runnable::run, () -> 0);
+        VerifiedCredentials<Identity> known = new VerifiedCredentials<>(() -> 0);
+        PasswordChecks checks = new PasswordChecks(queue, known, new VerifiedCredentials<>(() -> 0));
+        State state = new State(Accounts.Users.NONE, Accounts.Groups.NONE, Accounts.Tokens.NONE);
+        Shower first = new Shower();
+        Shower second = new Shower();
+        Digest digest = known.digest(new byte[] {1});
+        checks.add(first, digest, state);
+        checks.add(second, digest, state);
+        Objects.requireNonNull(first.check).leave(first);
+        waiting.forEach(Runnable::run);
+        assertThat(List.of(first.asked, first.told)).containsExactly(0, 0);
+        assertThat(List.of(second.asked, second.told)).containsExactly(1, 1);
     }
 }
