@@ -71,7 +71,7 @@ public final class Assembly {
             connect.put(each.name(), entry);
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
-        Map<Integer, Generation.ListenerPolicy> policies = new HashMap<>();
+        Map<Integer, Generation.Listener> listeners = new HashMap<>();
         FilterAssembly filters =
                 new FilterAssembly(states, tunnels, upstreams, config.metrics().filters());
         List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute, filters);
@@ -79,25 +79,29 @@ public final class Assembly {
             ListenerConfig listener = config.listeners().get(i);
             ConnectEntry entry = connectOf.get(listener.name());
             ErrorPagesConfig pages = listener.http().errorPages();
-            policies.put(
+            Router tunnelRoutes = entry != null ? entry.tunnels() : listener.isHttp() ? null : routers.get(i);
+            Generation.ListenerRouters own = new Generation.ListenerRouters(
+                    entry == null ? routers.get(i) : entry.withPage(routers.get(i)), tunnelRoutes);
+            listeners.put(
                     Objects.requireNonNull(indexes.get(listener.name())),
-                    new Generation.ListenerPolicy(
-                            entry == null ? routers.get(i) : entry.withPage(routers.get(i)),
-                            entry != null ? entry.tunnels() : listener.isHttp() ? null : routers.get(i),
-                            new ClientTrust(
-                                    CidrSet.of(listener.http().trustedProxies()),
-                                    config.tracing().trust() == TracingConfig.Trust.ANYONE,
-                                    oddNames(listener.http().headersWithUnderscores())),
-                            forwarded(listener.http().forwardedHeaders()),
-                            listener.http().via() == ListenerConfig.Via.ALWAYS,
-                            (int) listener.limits().maxRequestLine(),
-                            listener.limits().maxBody(),
-                            bodyRate(listener),
-                            pages == null ? null : filters.errorPages(pages)));
+                    new Generation.Listener(
+                            own,
+                            new GenerationSettings.ListenerPolicy(
+                                    tunnelRoutes != null,
+                                    new ClientTrust(
+                                            CidrSet.of(listener.http().trustedProxies()),
+                                            config.tracing().trust() == TracingConfig.Trust.ANYONE,
+                                            oddNames(listener.http().headersWithUnderscores())),
+                                    forwarded(listener.http().forwardedHeaders()),
+                                    listener.http().via() == ListenerConfig.Via.ALWAYS,
+                                    (int) listener.limits().maxRequestLine(),
+                                    listener.limits().maxBody(),
+                                    bodyRate(listener),
+                                    pages == null ? null : filters.errorPages(pages))));
         }
         List<Upstream> all = new ArrayList<>(upstreams.values());
         all.addAll(states.all(Upstream.class));
-        return Generation.of(generation, traces(config.tracing()), policies, all, connect);
+        return Generation.of(generation, traces(config.tracing()), listeners, all, connect);
     }
 
     private static @Nullable BodyRate bodyRate(ListenerConfig listener) {

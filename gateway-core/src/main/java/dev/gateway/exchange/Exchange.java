@@ -71,7 +71,7 @@ final class Exchange extends ExchangeContext
         try {
             Failure refusal = admit();
             if (refusal == null) {
-                routing.enter();
+                routing.enter(generation.routes());
             } else {
                 turnAway(refusal);
             }
@@ -220,7 +220,7 @@ final class Exchange extends ExchangeContext
     @Override
     public void onResponded() {
         held.waitsNoMore();
-        dropRoutes();
+        dropSettings();
         if (tunnel != null) {
             tunnel.onAnswered();
             if (draining) {

@@ -142,8 +142,8 @@ class ExchangeContext {
         return settings;
     }
 
-    /** The response's head has been sent: drops the reference to routes, which may belong to an old generation. */
-    final void dropRoutes() {
+    /** The response's head has been sent: drops settings that may belong to an old generation. */
+    final void dropSettings() {
         settings = settings.afterHead();
     }
 

@@ -46,7 +46,7 @@ public final class ExchangeHandler implements RequestHandler {
      *
      * @param ended called on this loop, once, when no listener and no exchange uses the generation any more
      */
-    public void use(ExchangeSettings next, Runnable ended) {
+    public void use(ListenerRoutes next, Runnable ended) {
         GenerationRef generation = new GenerationRef(next, ended);
         generation.begin();
         int listeners = next.listeners();
@@ -108,7 +108,7 @@ public final class ExchangeHandler implements RequestHandler {
         record.requestId =
                 RequestChecks.requestId(record.fields, record.fromProxy, generation.settings(), loop.requestIds);
         try {
-            boolean proxy = generation.settings().tunnels(stream.connection().listener()) != null;
+            boolean proxy = generation.settings().offersTunnels(stream.connection().listener());
             record.sentBytes = loop.replies.send(
                     stream,
                     head,

@@ -3,20 +3,15 @@ package dev.gateway.exchange;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.ForwardedFields;
-import dev.gateway.route.Router;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.trace.TraceSettings;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Per-generation settings of exchanges. Each request gets them once, so that one generation serves it to its end.
- * Immutable, shared by all event loops.
+ * Per-generation settings of exchanges. Each request gets them once, so that one generation serves it to its end. A
+ * listener is named by its index. Immutable, shared by all event loops.
  */
 public interface ExchangeSettings {
-    /** Returns one more than the highest {@link ConnectionInfo#listener} of this generation. */
-    int listeners();
-
     /** Returns the number of this generation, 1 for the first. */
     default int generation() {
         return 0;
@@ -30,18 +25,9 @@ public interface ExchangeSettings {
         return this;
     }
 
-    /** Whether this generation has that listener. */
-    boolean serves(int listener);
-
-    /** Returns the routes of a listener, by {@link ConnectionInfo#listener}. */
-    Router router(int listener);
-
-    /**
-     * Returns the routes of plain CONNECT requests of a listener, which also take the {@code http} URIs that no route
-     * of {@link #router} matches; null if the listener offers no tunnels.
-     */
-    default @Nullable Router tunnels(int listener) {
-        return null;
+    /** Whether a listener offers tunnels. */
+    default boolean offersTunnels(int listener) {
+        return false;
     }
 
     /** Returns the body of an error on a listener, if no filter has chosen one. */

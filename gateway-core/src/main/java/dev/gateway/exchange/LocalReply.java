@@ -179,7 +179,7 @@ final class LocalReply {
     }
 
     private static AsciiString allow(ServerStream stream, ExchangeSettings settings) {
-        return settings.tunnels(stream.connection().listener()) == null ? ALLOW : ALLOW_TUNNELS;
+        return settings.offersTunnels(stream.connection().listener()) ? ALLOW_TUNNELS : ALLOW;
     }
 
     /** Answers {@code OPTIONS} if the gateway is the last recipient of the request. */

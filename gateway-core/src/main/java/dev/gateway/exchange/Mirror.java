@@ -80,7 +80,7 @@ final class Mirror extends SideRequest {
         this.generation = generation;
         this.attemptMillis = attemptMillis;
         this.body = new MirroredBody(this, caller.loop.mirrors.waitingBodies(), exchange.held);
-        exchange.dropRoutes(); // the copy may last longer than the exchange
+        exchange.dropSettings(); // the copy may last longer than the exchange
     }
 
     /** Whether the gateway is short of nothing that a copy of this request needs. */

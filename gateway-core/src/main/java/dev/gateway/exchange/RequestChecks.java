@@ -54,9 +54,7 @@ final class RequestChecks {
     }
 
     private static @Nullable Failure checkTunnel(ExchangeSettings settings, int listener) {
-        return settings.tunnels(listener) == null
-                ? Failure.of(Cause.NO_ROUTE, 405, "no tunnels are offered here")
-                : null;
+        return settings.offersTunnels(listener) ? null : Failure.of(Cause.NO_ROUTE, 405, "no tunnels are offered here");
     }
 
     @SuppressWarnings("ReferenceEquality") // the normalizer returns the same instance for a normal path

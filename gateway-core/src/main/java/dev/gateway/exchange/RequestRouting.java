@@ -93,7 +93,8 @@ final class RequestRouting implements FilterChain.Owner {
                 exchange.settings().trust(exchange.record.connection.listener()).oddNames();
     }
 
-    void enter() {
+    /** Begins with the routes of all listeners, which it does not keep. */
+    void enter(ListenerRoutes routes) {
         RequestHead head = exchange.head;
         ExchangeRecord record = exchange.record;
         ExchangeSettings settings = exchange.settings();
@@ -108,14 +109,14 @@ final class RequestRouting implements FilterChain.Owner {
             owner.fail(refusal);
             return;
         }
-        Router.Match match = match(listener);
+        Router.Match match = match(routes, listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
             owner.answer(200, null, () -> loop.replies.sendOptions(exchange.server, head, settings));
             return;
         }
         if (match == null) {
-            owner.fail(noRoute(settings.tunnels(listener) != null));
+            owner.fail(noRoute(settings.offersTunnels(listener)));
             return;
         }
         Route found = match.route();
@@ -134,7 +135,7 @@ final class RequestRouting implements FilterChain.Owner {
         if (proxied) {
             RequestChecks.prepareProxied(head, record.path);
         } else {
-            Failure odd = forwardPath(found, settings.router(listener));
+            Failure odd = forwardPath(found, routes.router(listener));
             if (odd != null) {
                 owner.fail(odd);
                 return;
@@ -241,15 +242,15 @@ final class RequestRouting implements FilterChain.Owner {
     }
 
     /** Finds the route of the request: one of the listener's routes, or the one for destinations that clients choose. */
-    private Router.@Nullable Match match(int listener) {
+    private Router.@Nullable Match match(ListenerRoutes routes, int listener) {
         RequestHead head = exchange.head;
-        ExchangeSettings settings = exchange.settings();
         Router.Match own =
-                RequestChecks.isTunnel(head) ? null : settings.router(listener).match(head);
-        if (own != null && RequestChecks.takeOut(head, exchange.record, settings.trust(listener))) {
-            own = settings.router(listener).match(head); // again, since removed fields must not select a route
+                RequestChecks.isTunnel(head) ? null : routes.router(listener).match(head);
+        ClientTrust trust = exchange.settings().trust(listener);
+        if (own != null && RequestChecks.takeOut(head, exchange.record, trust)) {
+            own = routes.router(listener).match(head); // again, since removed fields must not select a route
         }
-        Router tunnels = settings.tunnels(listener);
+        Router tunnels = routes.tunnels(listener);
         boolean named = RequestChecks.isTunnel(head)
                 || (head.isAbsoluteForm() && head.scheme().equals(Scheme.HTTP));
         if (own != null || tunnels == null || !named) {

@@ -317,7 +317,7 @@ final class Fakes {
     }
 
     /** One route to one upstream. */
-    static final class Settings implements ExchangeSettings {
+    static final class Settings implements ListenerRoutes, ExchangeSettings {
         final ViaSignature signature = ViaSignature.random();
         boolean preserveHost = true;
         boolean signsAll;
@@ -352,6 +352,16 @@ final class Fakes {
             onNextAfterHead = () -> {};
             run.run();
             return afterHead;
+        }
+
+        @Override
+        public ExchangeSettings settings() {
+            return this;
+        }
+
+        @Override
+        public boolean offersTunnels(int listener) {
+            return tunnels != null;
         }
 
         @Override

@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.exchange.Fakes.FakeOpener;
 import dev.gateway.exchange.Fakes.FakeServerStream;
@@ -149,8 +150,10 @@ class GenerationRefTest {
         generation.begin(); // an exchange
         generation.retire();
         assertThat(generation.settings()).isSameAs(large); // for the other listener
+        assertThat(generation.routes()).isSameAs(large);
         generation.retire();
         assertThat(generation.settings()).isSameAs(small);
+        assertThatThrownBy(generation::routes).hasMessage("no listener uses this generation");
         assertThat(ended).isEmpty();
         generation.end();
         assertThat(ended).containsExactly("one");

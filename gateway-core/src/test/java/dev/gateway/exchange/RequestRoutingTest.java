@@ -39,7 +39,7 @@ class RequestRoutingTest extends PartRig {
         Upstream app = new Upstream("app", List.of(), NamedByRequest.POLICY, limits);
         settings.route(
                 filters, app, new Route.Timeouts(requestMillis, 0, 0, Route.TunnelTimeouts.NONE), Route.Retry.NONE);
-        owner.routing().enter();
+        owner.routing().enter(settings);
     }
 
     private record Saying(Verdict verdict) implements Filter {
@@ -87,7 +87,7 @@ class RequestRoutingTest extends PartRig {
 
     @Test
     void withoutARouteItFails() {
-        owner.routing().enter();
+        owner.routing().enter(settings);
         assertThat(told).containsExactly("failed: no_route");
         assertThat(owner.routing().tunnelLimits()).isEqualTo(Route.TunnelTimeouts.NONE);
     }

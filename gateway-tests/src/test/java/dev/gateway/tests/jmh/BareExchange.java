@@ -1,7 +1,7 @@
 package dev.gateway.tests.jmh;
 
 import dev.gateway.exchange.ExchangeHandler;
-import dev.gateway.exchange.ExchangeSettings;
+import dev.gateway.exchange.ListenerRoutes;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
@@ -42,8 +42,8 @@ final class BareExchange {
             ExchangeObserver.NONE);
 
     /** Makes it, with what decides about requests. */
-    BareExchange(ExchangeSettings settings) {
-        handler.use(settings, () -> {});
+    BareExchange(ListenerRoutes routes) {
+        handler.use(routes, () -> {});
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.gateway.tests.jmh;
 
 import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.ExchangeSettings;
+import dev.gateway.exchange.ListenerRoutes;
 import dev.gateway.format.CidrSet;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.OddNames;
@@ -9,7 +10,7 @@ import dev.gateway.route.Router;
 import io.netty.util.AsciiString;
 
 /** A generation of one listener; nothing is traced or logged. */
-record OneRouter(Router router) implements ExchangeSettings {
+record OneRouter(Router router) implements ListenerRoutes, ExchangeSettings {
     private static final ForwardedFields FORWARDED = new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
     private static final AsciiString NAME = new AsciiString("gateway");
 
@@ -28,6 +29,11 @@ record OneRouter(Router router) implements ExchangeSettings {
     @Override
     public Router router(int listener) {
         return router;
+    }
+
+    @Override
+    public ExchangeSettings settings() {
+        return this;
     }
 
     @Override

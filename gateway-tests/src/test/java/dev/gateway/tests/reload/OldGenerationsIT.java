@@ -13,6 +13,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,26 +26,40 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(90)
 class OldGenerationsIT {
     private static final int RELOADS = 8;
+    private static final int RULES = 30;
 
     private static String config(int origin, int generation) {
+        String rules = IntStream.range(0, RULES)
+                .mapToObj(i -> "{matches: [{path: {value: /%d}}], backendRefs: [{name: app}]}, ".formatted(i))
+                .collect(Collectors.joining());
         return """
         listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
         routes:
           - name: generation-%d
-            rules: [{backendRefs: [{name: app}]}]
+            rules: [%s{backendRefs: [{name: app}]}]
         upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
         connect: [{parentRefs: [{name: web}], allow: ["127.0.0.1"], allowedPorts: [%d], denyPrivate: false}]
         admin: {address: 127.0.0.1, port: 0}
         accessLog: {format: off}
         """
-                .formatted(generation, origin, origin);
+                .formatted(generation, rules, origin, origin);
+    }
+
+    private static Socket send(GatewayJar gateway, String request) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port("web"));
+        socket.setSoTimeout(Peer.PATIENCE_MILLIS);
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+        return socket;
+    }
+
+    private static void reload(GatewayJar gateway, String config) throws Exception {
+        Files.writeString(gateway.directory().resolve("gateway.yaml"), config);
+        assertThat(gateway.post("/reload").statusCode()).isEqualTo(200);
     }
 
     /** Sends a request, and returns when its response has begun. */
     private static Socket open(GatewayJar gateway, String request) throws IOException {
-        Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port("web"));
-        socket.setSoTimeout(Peer.PATIENCE_MILLIS);
-        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+        Socket socket = send(gateway, request);
         assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
                 .isEqualTo("HTTP/1.1 200");
         return socket;
@@ -56,16 +74,42 @@ class OldGenerationsIT {
                 });
                 GatewayJar gateway = GatewayJar.of(config(1, 0)).start()) {
             for (int i = 1; i <= RELOADS; i++) {
-                Files.writeString(gateway.directory().resolve("gateway.yaml"), config(origin.port(), i));
-                assertThat(gateway.post("/reload").statusCode()).isEqualTo(200);
+                reload(gateway, config(origin.port(), i));
                 String authority = "127.0.0.1:" + origin.port();
                 clients.add(open(gateway, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
                 clients.add(open(gateway, "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n"));
             }
             assertThat(gateway.instances("dev.gateway.config.GatewayConfig")).isBetween(1, 3);
             assertThat(gateway.instances("dev.gateway.assembly.Generation")).isBetween(1, 3);
-            assertThat(gateway.instances("dev.gateway.assembly.Generation$ListenerPolicy"))
+            assertThat(gateway.instances("dev.gateway.assembly.GenerationSettings$ListenerPolicy"))
                     .isBetween(1, 3);
+        } finally {
+            for (Socket client : clients) {
+                client.close();
+            }
+        }
+    }
+
+    @Test
+    void requestsThatWaitForTheirAnswersKeepTheirOwnRuleOnly() throws Exception {
+        Semaphore arrived = new Semaphore(0);
+        List<Socket> clients = new ArrayList<>();
+        try (Origin origin = Origin.start().otherwise((stream, head) -> {
+                    arrived.release(); // and there is no answer
+                    stream.peer().awaitClosed();
+                });
+                GatewayJar gateway = GatewayJar.of(config(1, 0)).start()) {
+            for (int i = 1; i <= RELOADS; i++) {
+                reload(gateway, config(origin.port(), i));
+                clients.add(send(gateway, "GET /7 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+                assertThat(arrived.tryAcquire(Peer.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+                        .isTrue();
+            }
+            reload(gateway, config(origin.port(), RELOADS + 1));
+            assertThat(gateway.metric("gateway_config_generations_draining")).isEqualTo(RELOADS);
+            assertThat(gateway.instances("dev.gateway.assembly.Generation")).isEqualTo(1);
+            assertThat(gateway.instances("dev.gateway.route.RouteTable")).isBetween(1, 3);
+            assertThat(gateway.instances("dev.gateway.route.Route")).isBetween(RULES + RELOADS, 3 * RULES + RELOADS);
         } finally {
             for (Socket client : clients) {
                 client.close();
