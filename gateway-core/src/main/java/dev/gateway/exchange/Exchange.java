@@ -53,6 +53,12 @@ final class Exchange extends ExchangeContext
     private @Nullable TunnelExchange tunnel; // null unless it has become one
     private boolean draining; // the client's connection takes no further requests
 
+    @Nullable
+    Exchange older; // of the same generation, which links them
+
+    @Nullable
+    Exchange newer;
+
     Exchange(
             LoopServices loop, GenerationRef generation, ServerStream server, RequestHead head, ExchangeRecord record) {
         super(loop, generation.settings(), server, head, record);
@@ -64,6 +70,7 @@ final class Exchange extends ExchangeContext
     }
 
     void begin(boolean last) {
+        generation.add(this);
         if (last) {
             request.completeAtOnce();
         }
@@ -387,6 +394,18 @@ final class Exchange extends ExchangeContext
         complete(failure);
     }
 
+    /** Its generation has to give way to others. */
+    void giveWay(Failure failure) {
+        if (state.isDone()) {
+            return;
+        }
+        if (tunnel != null) {
+            tunnel.onTimeUp(failure);
+        } else {
+            fail(failure);
+        }
+    }
+
     @Override
     public void endInOrder(Failure failure) {
         if (state.isDone()) {
@@ -542,6 +561,7 @@ final class Exchange extends ExchangeContext
             if (tunnel != null) {
                 loop.tunnels.remove(tunnel);
             }
+            generation.remove(this);
             loop.end(record, generation);
         }
     }

@@ -45,8 +45,9 @@ public final class ExchangeHandler implements RequestHandler {
      * {@link #forget}.
      *
      * @param ended called on this loop, once, when no listener and no exchange uses the generation any more
+     * @return what uses the generation on this loop
      */
-    public void use(ListenerRoutes next, Runnable ended) {
+    public GenerationRef use(ListenerRoutes next, Runnable ended) {
         GenerationRef generation = new GenerationRef(next, ended);
         generation.begin();
         int listeners = next.listeners();
@@ -60,6 +61,7 @@ public final class ExchangeHandler implements RequestHandler {
             }
         }
         generation.end();
+        return generation;
     }
 
     /** A listener was removed, and all its connections are closed. */
@@ -108,7 +110,8 @@ public final class ExchangeHandler implements RequestHandler {
         record.requestId =
                 RequestChecks.requestId(record.fields, record.fromProxy, generation.settings(), loop.requestIds);
         try {
-            boolean proxy = generation.settings().offersTunnels(stream.connection().listener());
+            boolean proxy =
+                    generation.settings().offersTunnels(stream.connection().listener());
             record.sentBytes = loop.replies.send(
                     stream,
                     head,

@@ -1,5 +1,8 @@
 package dev.gateway.exchange;
 
+import dev.gateway.stream.Failure;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -8,12 +11,14 @@ import org.jspecify.annotations.Nullable;
  * that began with it. When no listener uses it any more, it keeps only what exchanges need whose response has begun: these
  * may last for hours, and a generation is large. When nothing uses it, it calls back once. Confined to the loop.
  */
-final class GenerationRef {
+public final class GenerationRef {
     private @Nullable ListenerRoutes routes; // null when no listener uses it any more
     private ExchangeSettings settings;
     private final Runnable ended;
     private int listeners;
     private int uses;
+    private @Nullable Exchange newest; // of its exchanges, which are linked
+    private int exchanges;
 
     GenerationRef(ListenerRoutes routes, Runnable ended) {
         this.routes = routes;
@@ -47,6 +52,48 @@ final class GenerationRef {
 
     void begin() {
         uses++;
+    }
+
+    /** An exchange has begun. It may have to end early, unlike a copy of a request, which lasts for a short time only. */
+    void add(Exchange begun) {
+        Exchange before = newest;
+        begun.older = before;
+        if (before != null) {
+            before.newer = begun;
+        }
+        newest = begun;
+        exchanges++;
+    }
+
+    /** An exchange that was added is over. */
+    void remove(Exchange over) {
+        Exchange older = over.older;
+        Exchange newer = over.newer;
+        if (older != null) {
+            older.newer = newer;
+        }
+        if (newer != null) {
+            newer.older = older;
+        } else {
+            newest = older;
+        }
+        over.older = null;
+        over.newer = null;
+        exchanges--;
+    }
+
+    /** Returns how many exchanges use it. */
+    public int exchanges() {
+        return exchanges;
+    }
+
+    /** Ends its exchanges for this reason. A WebSocket gets a Close frame, and a few seconds. */
+    public void endExchanges(Failure failure) {
+        List<Exchange> open = new ArrayList<>(exchanges); // the end of one may end others
+        for (Exchange each = newest; each != null; each = each.older) {
+            open.add(each);
+        }
+        open.forEach(each -> each.giveWay(failure));
     }
 
     void end() {

@@ -8,15 +8,19 @@ import dev.gateway.assembly.Generation;
 import dev.gateway.assembly.PluginType;
 import dev.gateway.assembly.StoreAssembly;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.exchange.GenerationRef;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.process.StartException;
 import dev.gateway.redis.RedisStore;
 import dev.gateway.runtime.discovery.EndpointFeeds;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
@@ -24,12 +28,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reload of generations: activates one generation after the other. It frees what an earlier one does not share when
  * its last exchange has ended. Used by one thread at a time; any thread may read the active one.
  */
 public final class Generations {
+    private static final Logger log = LoggerFactory.getLogger(Generations.class);
     private static final long ANSWER_SECONDS = 10; // the longest timeout of a store
 
     private final Loops loops;
@@ -42,12 +49,22 @@ public final class Generations {
     private final EndpointFeeds endpoints;
     private final ScheduledExecutorService thread;
     private final List<Alive> alive = new ArrayList<>(); // the last one is active
+    private final EarlierGenerations limit;
     private boolean isStopped; // used by the thread only
     private volatile @Nullable ActiveConfig activeConfig;
 
     /** What is kept of a generation until its last exchange has ended. */
     private record Alive(
-            int generation, List<Upstream> upstreams, List<RedisStore> stores, List<PluginType.Code> plugins) {}
+            int generation,
+            int rules,
+            List<Upstream> upstreams,
+            List<RedisStore> stores,
+            List<PluginType.Code> plugins,
+            List<GenerationRef> uses) {
+        EarlierGenerations.Held held(int exchanges) {
+            return new EarlierGenerations.Held(Math.min(rules, exchanges), upstreams, plugins);
+        }
+    }
 
     /**
      * Makes it with no generation yet.
@@ -67,6 +84,7 @@ public final class Generations {
         this.health = new HealthWatch(metrics, loops.checks());
         this.endpoints = new EndpointFeeds(loops.pools(), loops.sources(thread), thread);
         this.thread = thread;
+        this.limit = EarlierGenerations.ofHeap(Runtime.getRuntime().maxMemory(), loops.count());
         this.tunnels = new ConnectShared(loops.keyClient());
         metrics.addDenials(tunnels::readDenials);
         metrics.add(filterStates);
@@ -159,10 +177,16 @@ public final class Generations {
         log.commit();
         telemetry.commit();
         health.use(next.upstreams());
-        Alive kept = new Alive(number, next.upstreams(), stores.used(), PluginType.codes(config));
-        kept.plugins().forEach(PluginType.Code::retain);
-        alive.add(kept);
-        loops.use(next, () -> thread.execute(() -> onEnded(kept)));
+        List<PluginType.Code> plugins = PluginType.codes(config);
+        plugins.forEach(PluginType.Code::retain);
+        alive.add(new Alive(
+                number,
+                config.routes().stream().mapToInt(each -> each.rules().size()).sum()
+                        + config.connect().size(),
+                next.upstreams(),
+                stores.used(),
+                plugins,
+                loops.use(next, () -> thread.execute(() -> onEnded(number)))));
         activeConfig = after;
         loops.transport().descriptors().settle();
         change.commit(drainNanos);
@@ -172,6 +196,8 @@ public final class Generations {
         closeAllBut(stores.used());
         if (before != null) {
             retire(before, drainNanos);
+            int earlier = number - 1;
+            thread.schedule(() -> limitEarlier(earlier), drainNanos, TimeUnit.NANOSECONDS);
         }
         metrics.onGeneration(number, alive.size() - 1);
         telemetry.finish();
@@ -226,10 +252,47 @@ public final class Generations {
         }
     }
 
-    private void onEnded(Alive ended) {
-        if (isStopped || !alive.remove(ended)) {
+    /**
+     * Ends what the oldest generations still serve, if earlier ones hold too much memory.
+     *
+     * @param upTo the last generation that has had the time to drain
+     */
+    private void limitEarlier(int upTo) {
+        if (isStopped) {
+            return;
+        }
+        Alive active = alive.get(alive.size() - 1);
+        List<Alive> earlier = new ArrayList<>(alive.subList(0, alive.size() - 1));
+        Collections.reverse(earlier);
+        int[] exchanges = loops.exchanges(earlier.stream().map(Alive::uses).toList());
+        List<EarlierGenerations.Held> held = new ArrayList<>();
+        for (int i = 0; i < earlier.size(); i++) {
+            held.add(earlier.get(i).held(exchanges[i]));
+        }
+        for (int i = limit.staying(held, active.held(0)); i < earlier.size(); i++) {
+            Alive old = earlier.get(i);
+            if (old.generation() <= upTo && exchanges[i] > 0) {
+                log.warn(
+                        "Ending what generation {} still serves, exchanges: {}. Earlier generations hold more than {} MiB",
+                        old.generation(),
+                        exchanges[i],
+                        limit.most() >> 20);
+                loops.endExchanges(
+                        old.uses(),
+                        Failure.of(Cause.DRAIN, "earlier generations hold too much memory; this is the oldest"));
+            }
+        }
+    }
+
+    private void onEnded(int generation) {
+        Alive ended = alive.stream()
+                .filter(each -> each.generation() == generation)
+                .findAny()
+                .orElse(null);
+        if (isStopped || ended == null) {
             return; // freePlugins does the rest, when the event loops have ended
         }
+        alive.remove(ended);
         if (!ended.plugins().isEmpty()) {
             loops.runQueued(); // a plugin may have given an event loop a task
             ended.plugins().forEach(PluginType.Code::release);

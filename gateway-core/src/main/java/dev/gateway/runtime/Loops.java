@@ -13,6 +13,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Position;
 import dev.gateway.config.ResolverConfig;
 import dev.gateway.exchange.ExchangeHandler;
+import dev.gateway.exchange.GenerationRef;
 import dev.gateway.exchange.OpenTunnel;
 import dev.gateway.files.FileFault;
 import dev.gateway.health.HealthChecks;
@@ -51,6 +52,7 @@ import dev.gateway.process.StartException;
 import dev.gateway.process.Watchdog;
 import dev.gateway.runtime.discovery.EndpointSources;
 import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
@@ -58,12 +60,14 @@ import io.netty.util.concurrent.SingleThreadEventExecutor;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -276,15 +280,39 @@ public final class Loops {
      * Lets requests that begin from now on be served by another generation, and returns when every loop does.
      *
      * @param ended run when nothing uses that generation any more, on some event loop
+     * @return what uses that generation, by event loop
      */
-    void use(Generation next, Runnable ended) {
+    List<GenerationRef> use(Generation next, Runnable ended) {
         AtomicInteger left = new AtomicInteger(handlers.size());
         Runnable endedHere = () -> {
             if (left.decrementAndGet() == 0) {
                 ended.run();
             }
         };
-        onEach(handler -> handler.use(next, endedHere));
+        return askEach(i -> handlers.get(i).use(next, endedHere));
+    }
+
+    /** Returns how many exchanges each of some generations has. */
+    int[] exchanges(List<List<GenerationRef>> generations) {
+        int[] sums = new int[generations.size()];
+        for (int[] ofLoop : askEach(i ->
+                generations.stream().mapToInt(each -> each.get(i).exchanges()).toArray())) {
+            Arrays.setAll(sums, i -> sums[i] + ofLoop[i]);
+        }
+        return sums;
+    }
+
+    /** Ends all exchanges of a generation for this reason, and returns when every loop has done so. */
+    void endExchanges(List<GenerationRef> generation, Failure failure) {
+        askEach(i -> {
+            generation.get(i).endExchanges(failure);
+            return failure;
+        });
+    }
+
+    /** Returns how many there are. */
+    int count() {
+        return transport.loops().size();
     }
 
     /** No connection of a listener is left. */
@@ -293,13 +321,21 @@ public final class Loops {
     }
 
     private void onEach(Consumer<ExchangeHandler> task) {
-        List<CompletableFuture<Void>> done = new ArrayList<>();
+        askEach(i -> {
+            task.accept(handlers.get(i));
+            return i;
+        });
+    }
+
+    /** Runs a task on every loop at the same time, and returns the results when all are there. */
+    private <T> List<T> askEach(IntFunction<T> task) {
+        List<CompletableFuture<T>> asked = new ArrayList<>();
         for (int i = 0; i < handlers.size(); i++) {
-            ExchangeHandler handler = handlers.get(i);
-            done.add(CompletableFuture.runAsync(
-                    () -> task.accept(handler), transport.loops().get(i)));
+            int loop = i;
+            asked.add(CompletableFuture.supplyAsync(
+                    () -> task.apply(loop), transport.loops().get(loop)));
         }
-        CompletableFuture.allOf(done.toArray(CompletableFuture<?>[]::new)).join();
+        return asked.stream().map(CompletableFuture::join).toList();
     }
 
     /** Returns when every loop has run what it had been given to run. To be called before they stop. */

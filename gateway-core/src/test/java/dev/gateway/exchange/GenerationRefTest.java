@@ -40,7 +40,11 @@ class GenerationRefTest {
         loop.finishAndReleaseAll();
     }
 
-    private Settings use(String upstream) {
+    private void use(String upstream) {
+        handler.use(settings(upstream), () -> ended.add(upstream));
+    }
+
+    private static Settings settings(String upstream) {
         Settings settings = new Settings();
         UpstreamSettings policy = UpstreamSettings.builder()
                 .maxConnections(10)
@@ -52,7 +56,6 @@ class GenerationRefTest {
                 new Upstream(upstream, List.of(ENDPOINT), hosts -> request -> ENDPOINT, policy),
                 Route.Timeouts.NONE,
                 Route.Retry.NONE);
-        handler.use(settings, () -> ended.add(upstream));
         return settings;
     }
 
@@ -157,5 +160,42 @@ class GenerationRefTest {
         assertThat(ended).isEmpty();
         generation.end();
         assertThat(ended).containsExactly("one");
+    }
+
+    @Test
+    void theExchangesOfOneGenerationCanBeEnded() {
+        GenerationRef one = handler.use(settings("one"), () -> ended.add("one"));
+        List<FakeServerStream> before = List.of(get(), get(), get());
+        use("two");
+        FakeServerStream after = get();
+        answer(1);
+        assertThat(one.exchanges()).isEqualTo(2);
+        one.endExchanges(Failure.of(Cause.DRAIN, "room is needed"));
+        assertThat(before).extracting(FakeServerStream::status).containsExactly(503, 200, 503);
+        assertThat(ended).containsExactly("one");
+        assertThat(one.exchanges()).isZero();
+        assertThat(handler.active()).isEqualTo(1);
+        answer(3);
+        assertThat(after.status()).isEqualTo(200);
+        assertThat(records.completed)
+                .extracting(record -> record.cause)
+                .containsExactly(null, Cause.DRAIN, Cause.DRAIN, null);
+    }
+
+    @Test
+    void exchangesAreCountedWhicheverEndsFirst() {
+        GenerationRef one = handler.use(settings("one"), () -> ended.add("one"));
+        get();
+        get();
+        get();
+        answer(2);
+        answer(0);
+        assertThat(one.exchanges()).isEqualTo(1);
+        get();
+        answer(1);
+        answer(3);
+        assertThat(one.exchanges()).isZero();
+        one.endExchanges(Failure.of(Cause.DRAIN, "there are none"));
+        assertThat(ended).isEmpty(); // the listener uses it
     }
 }

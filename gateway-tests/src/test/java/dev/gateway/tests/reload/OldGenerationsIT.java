@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 class OldGenerationsIT {
     private static final int RELOADS = 8;
     private static final int RULES = 30;
+    private static final int UPSTREAMS = 100;
 
     private static String config(int origin, int generation) {
         String rules = IntStream.range(0, RULES)
@@ -43,6 +45,24 @@ class OldGenerationsIT {
         accessLog: {format: off}
         """
                 .formatted(generation, rules, origin, origin);
+    }
+
+    /** A configuration of which no upstream is as it was before. */
+    private static String changed(int origin, int generation) {
+        String upstreams = IntStream.range(0, UPSTREAMS)
+                .mapToObj(i -> "{name: app%d, timeouts: {connect: %ds}, endpoints: [{host: 127.0.0.1, port: %d}]}"
+                        .formatted(i, generation + 1, origin))
+                .collect(Collectors.joining(", "));
+        return """
+        listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+        routes: [{rules: [{backendRefs: [{name: app0}]}]}]
+        upstreams: [%s]
+        admin: {address: 127.0.0.1, port: 0}
+        accessLog: {format: off}
+        drain: {timeout: 1s}
+        workers: 4
+        """
+                .formatted(upstreams);
     }
 
     private static Socket send(GatewayJar gateway, String request) throws IOException {
@@ -111,6 +131,42 @@ class OldGenerationsIT {
             assertThat(gateway.instances("dev.gateway.route.RouteTable")).isBetween(1, 3);
             assertThat(gateway.instances("dev.gateway.route.Route")).isBetween(RULES + RELOADS, 3 * RULES + RELOADS);
         } finally {
+            for (Socket client : clients) {
+                client.close();
+            }
+        }
+    }
+
+    @Test
+    void theOldestGiveWayWhenEarlierOnesHoldTooMuch() throws Exception {
+        Semaphore arrived = new Semaphore(0);
+        CountDownLatch answers = new CountDownLatch(1);
+        List<Socket> clients = new ArrayList<>();
+        try (Origin origin = Origin.start().otherwise((stream, head) -> {
+                    arrived.release();
+                    answers.await();
+                    stream.send(Head.response(200), true);
+                });
+                GatewayJar gateway = GatewayJar.of(changed(1, 0)).heap("64m").start()) {
+            for (int i = 1; i <= RELOADS + 2; i++) {
+                reload(gateway, changed(origin.port(), i));
+                clients.add(send(gateway, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+                assertThat(arrived.tryAcquire(Peer.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+                        .isTrue();
+            }
+            gateway.awaitLog(
+                    "Ending what generation 2 still serves, exchanges: 1. Earlier generations hold more than 7 MiB");
+            assertThat(clients.get(0).getInputStream().readNBytes(12))
+                    .asString()
+                    .isEqualTo("HTTP/1.1 503");
+            assertThat(gateway.metric("gateway_downstream_requests_total", "cause=\"drain\"", "code=\"503\""))
+                    .isPositive();
+            answers.countDown();
+            assertThat(clients.get(clients.size() - 1).getInputStream().readNBytes(12))
+                    .asString()
+                    .isEqualTo("HTTP/1.1 200");
+        } finally {
+            answers.countDown();
             for (Socket client : clients) {
                 client.close();
             }
