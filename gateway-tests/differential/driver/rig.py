@@ -4,6 +4,7 @@ import contextlib
 import functools
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -32,6 +33,16 @@ class Machine(machines.Machine):
     def __init__(self):
         cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0)))
         super().__init__(cores, cores)
+
+    def __enter__(self):
+        super().__enter__()
+        signal.signal(signal.SIGTERM, self.end)
+        return self
+
+    def end(self, *_):
+        """Ends all at once: to cancel what runs in the event loop and its threads could take minutes."""
+        self.__exit__()
+        os._exit(143)
 
     def serve(self, command, name, ports):
         return self.start(self.proxy_core, command, name, ports)
