@@ -5,11 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Path ambiguities: the ways in which servers read a path besides the one in which it is forwarded. They differ in two
- * points: many decode {@code %2F} to a slash, and with it all other escapes; and those for servlets drop the parameters of
- * a segment, which begin with a semicolon, before or after that. {@link PathNormalizer} leaves both as they are, as there
- * are servers that need them. Some also ignore control characters and spaces: {@code $} of a regular expression stands
- * before a line break, too.
+ * Path ambiguities: the ways in which servers read a path besides the one in which it is forwarded. {@link PathNormalizer}
+ * leaves these differences as they are, as there are servers that need them:
+ *
+ * <ul>
+ *   <li>Many servers decode {@code %2F} to a slash, and with it all other escapes.
+ *   <li>Servers for servlets drop the parameters of a segment, which begin with a semicolon, before or after that.
+ *   <li>Rewriting may decode a path and read the result as a URL again: the path then ends at its {@code ?} or {@code #}.
+ *   <li>Some servers ignore control characters and spaces: {@code $} of a regular expression stands before a line break, too.
+ *   <li>Windows ignores dots and spaces at the end of a file name, and the name of its main stream ({@code ::$DATA}).
+ * </ul>
  */
 public final class PathReadings {
     /** What becomes of the parameters of a segment. */
@@ -25,28 +30,61 @@ public final class PathReadings {
     public static boolean isAmbiguous(AsciiString path, int length) {
         byte[] bytes = path.array();
         int start = path.arrayOffset();
+        byte previous = 0;
         for (int i = start; i < start + length; i++) {
-            if (bytes[i] == '%' || bytes[i] == ';') {
+            byte b = bytes[i];
+            if (b == '%' || b == ';' || (b == '/' && previous == '.') || (b == '$' && previous == ':')) {
+                return true;
+            }
+            previous = b;
+        }
+        return previous == '.';
+    }
+
+    /** Whether the first bytes of a path have any escape. */
+    public static boolean hasEscapes(AsciiString path, int length) {
+        int first = path.indexOf('%', 0);
+        return first >= 0 && first < length;
+    }
+
+    /** Returns what servers may make of the first bytes of a path; each reading once. */
+    public static List<AsciiString> of(AsciiString path, int length) {
+        List<AsciiString> readings = new ArrayList<>(Parameters.values().length);
+        boolean endsEarly = hasEscapedEnd(path, length);
+        for (Parameters parameters : Parameters.values()) {
+            addForms(readings, read(path, length, parameters, false));
+            if (endsEarly) {
+                addForms(readings, read(path, length, parameters, true));
+            }
+        }
+        return readings;
+    }
+
+    /** Whether a path has an escaped question mark or number sign, at which it ends for some. */
+    private static boolean hasEscapedEnd(AsciiString path, int length) {
+        for (int i = 0; i + 2 < length; i++) {
+            byte digit = path.byteAt(i + 1);
+            byte last = path.byteAt(i + 2);
+            if (path.byteAt(i) == '%' && ((digit == '3' && last == 'F') || (digit == '2' && last == '3'))) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Returns what servers may make of the first bytes of a path; each reading once. */
-    public static List<AsciiString> of(AsciiString path, int length) {
-        List<AsciiString> readings = new ArrayList<>(Parameters.values().length);
-        for (Parameters parameters : Parameters.values()) {
-            AsciiString reading = read(path, length, parameters);
-            if (!readings.contains(reading)) {
-                readings.add(reading);
-            }
-            AsciiString plain = withoutBlanks(reading);
-            if (!readings.contains(plain)) {
-                readings.add(plain);
-            }
+    /** Adds a decoded path, and what is left of it where servers ignore some characters. */
+    private static void addForms(List<AsciiString> readings, AsciiString decoded) {
+        AsciiString plain = withoutBlanks(decoded);
+        add(readings, decoded);
+        add(readings, plain);
+        add(readings, asFileNames(decoded));
+        add(readings, asFileNames(plain));
+    }
+
+    private static void add(List<AsciiString> readings, AsciiString reading) {
+        if (!readings.contains(reading)) {
+            readings.add(reading);
         }
-        return readings;
     }
 
     /**
@@ -72,12 +110,45 @@ public final class PathReadings {
         return to == path.length() ? path : new AsciiString(out, 0, resolve(out, to), false);
     }
 
-    /** Returns a path as a server reads it that decodes it and knows no parameters. */
-    public static AsciiString decode(AsciiString path) {
-        return read(path, path.length(), Parameters.KEPT);
+    /** Returns a decoded path as Windows finds the files of its segments; the same instance if they are so already. */
+    private static AsciiString asFileNames(AsciiString path) {
+        byte[] out = new byte[path.length() + 1];
+        int to = 0;
+        int segment = 0; // where in out the current segment starts
+        for (int i = 0; i < path.length(); i++) {
+            byte b = path.byteAt(i);
+            if (b == '/') {
+                to = endFileName(out, segment, to);
+                segment = to + 1;
+            }
+            out[to++] = b;
+        }
+        to = endFileName(out, segment, to);
+        return to == path.length() ? path : new AsciiString(out, 0, resolve(out, to), false);
     }
 
-    private static AsciiString read(AsciiString path, int length, Parameters parameters) {
+    /** Returns where a file name ends: at the colon before the name of a stream, and before dots and spaces. */
+    private static int endFileName(byte[] name, int start, int end) {
+        int to = end;
+        boolean hasStream = false;
+        for (int i = end - 1; i >= start; i--) {
+            hasStream |= name[i] == '$' && i > start && name[i - 1] == ':';
+            if (hasStream && name[i] == ':') {
+                to = i;
+            }
+        }
+        while (to > start && (name[to - 1] == '.' || name[to - 1] == ' ')) {
+            to--;
+        }
+        return to;
+    }
+
+    /** Returns a path as a server reads it that decodes it and knows no parameters. */
+    public static AsciiString decode(AsciiString path) {
+        return read(path, path.length(), Parameters.KEPT, false);
+    }
+
+    private static AsciiString read(AsciiString path, int length, Parameters parameters, boolean endsEarly) {
         byte[] out = new byte[length + 1];
         int start = path.arrayOffset();
         System.arraycopy(path.array(), start, out, 0, length);
@@ -86,10 +157,21 @@ public final class PathReadings {
             end = dropParameters(out, end);
         }
         end = decode(out, end);
+        if (endsEarly) {
+            end = endOfPath(out, end);
+        }
         if (parameters == Parameters.DROPPED_AFTER_DECODING) {
             end = dropParameters(out, end);
         }
         return new AsciiString(out, 0, resolve(out, end), false);
+    }
+
+    private static int endOfPath(byte[] bytes, int end) {
+        int i = 0;
+        while (i < end && bytes[i] != '?' && bytes[i] != '#') {
+            i++;
+        }
+        return i;
     }
 
     private static int dropParameters(byte[] bytes, int end) {

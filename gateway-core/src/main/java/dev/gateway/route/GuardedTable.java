@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The routes of a listener some of which refuse requests, or ask who sends them. A path that an upstream may read in
- * another way is looked up in that way, too: if it leads to another such route then, that is the one. Paths without escapes
- * and semicolons cost nothing more, unless the path of such a route has escapes. Nor do listeners without such routes.
- * Immutable.
+ * another way is looked up in that way, too: if it leads to another such route then, that is the one. Paths that all
+ * upstreams read in one way cost nothing more, unless the path of such a route has escapes. Nor do listeners without such
+ * routes. Immutable.
  */
 final class GuardedTable implements Router {
     private final RouteTable written;
@@ -23,7 +23,7 @@ final class GuardedTable implements Router {
      * @param written by the paths of the rules
      * @param decoded the same rules, by their paths without escapes
      * @param plain the same, where of rules for one path those that are written without escapes come first: for paths
-     *     without escapes and semicolons; null if no rule that guards has escapes
+     *     without escapes; null if no rule that guards has escapes
      */
     GuardedTable(RouteTable written, RouteTable decoded, @Nullable RouteTable plain) {
         this.written = written;
@@ -41,10 +41,12 @@ final class GuardedTable implements Router {
         if (!PathReadings.isAmbiguous(head.path(), head.queryStart())) {
             return plain == null ? found : guarded(found, plain.match(head, head.path(), head.queryStart()));
         }
+        boolean isEscaped = PathReadings.hasEscapes(head.path(), head.queryStart());
+        RouteTable table = plain == null || isEscaped ? decoded : plain;
         List<AsciiString> readings = PathReadings.of(head.path(), head.queryStart());
         for (int i = 0; i < readings.size(); i++) {
             AsciiString reading = readings.get(i);
-            Match guarded = guarded(found, decoded.match(head, reading, reading.length()));
+            Match guarded = guarded(found, table.match(head, reading, reading.length()));
             if (guarded != found) {
                 return guarded;
             }

@@ -68,14 +68,14 @@ public final class RouteTrials<T> {
 
     /**
      * Tries every match with a path that an upstream may read out of the head's, by the rules' paths without escapes. If
-     * the head's path has but one reading, a rule that is written with escapes comes after one that is not.
+     * the head's path has no escapes, a rule that is written with escapes comes after one that is not.
      *
      * @param reading one of {@link PathReadings}, null for the path as it is
      */
     public List<Trial<T>> of(RequestHead head, @Nullable AsciiString reading) {
         String host = host(head.authority());
         List<Ranked<T>> ranked = new ArrayList<>();
-        boolean isPlain = reading != null && !PathReadings.isAmbiguous(head.path(), head.queryStart());
+        boolean isPlain = reading != null && !PathReadings.hasEscapes(head.path(), head.queryStart());
         for (Added<T> added : matches) {
             ranked.add(rank(added, head, reading, host));
         }

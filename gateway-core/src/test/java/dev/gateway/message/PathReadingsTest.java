@@ -46,7 +46,6 @@ class PathReadingsTest {
         "/%09staff%1F/x%7F, /staff/x",
         "/staff%20, /staff",
         "/%20staff%20%0A/x, /staff/x",
-        "/x/.%01./staff%0A, /staff",
         "/my%20own/x, "
     })
     void controlCharactersAndSpacesAtTheEndsMayBeIgnored(String path, @Nullable String reading) {
@@ -58,7 +57,71 @@ class PathReadingsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/", "/admin", "/admin/", "/a.b/c-d_e~f", "*", "/a|b@c:d"})
+    @CsvSource({
+        "/admin%3F, /admin? /admin",
+        "/admin%3Fx=1, /admin?x=1 /admin",
+        "/admin%23x%3F/y, /admin#x?/y /admin",
+        "/admin/%3F, /admin/? /admin/",
+        "/x/..%3Fy, /x/..?y /",
+        "/admin;a%3F/b, /admin;a?/b /admin;a /admin/b /admin",
+        "/admin%253F, /admin%3F",
+    })
+    void aDecodedPathMayEndAtAQuestionMarkOrNumberSign(String path, String readings) {
+        AsciiString bytes = new AsciiString(path);
+        assertThat(PathReadings.of(bytes, bytes.length()))
+                .extracting(AsciiString::toString)
+                .containsExactlyInAnyOrder(readings.split(" "));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/admin., /admin. /admin",
+        "/admin.../x, /admin.../x /admin/x",
+        "/.../admin, /.../admin /admin",
+        "/admin/..., /admin/... /admin/",
+        "/admin.;a=1, /admin.;a=1 /admin. /admin",
+        "/admin.%3F, /admin.? /admin. /admin",
+        "/admin.%0A, '/admin.\n /admin. /admin'",
+        "/admin::$DATA, /admin::$DATA /admin",
+        "/admin.::%24data, /admin.::$data /admin",
+        "/admin:$i30:$INDEX_ALLOCATION/x, /admin:$i30:$INDEX_ALLOCATION/x /admin/x",
+        "/v1/items:list/x., /v1/items:list/x. /v1/items:list/x",
+    })
+    void windowsIgnoresDotsAtTheEndOfANameAndTheNameOfAStream(String path, String readings) {
+        AsciiString bytes = new AsciiString(path);
+        assertThat(PathReadings.isAmbiguous(bytes, bytes.length())).isTrue();
+        assertThat(PathReadings.of(bytes, bytes.length()))
+                .extracting(AsciiString::toString)
+                .containsExactlyInAnyOrder(readings.replace("\\n", "\n").split(" "));
+    }
+
+    @Test
+    void windowsIgnoresDotsAndSpacesInAnyOrder() {
+        AsciiString path = new AsciiString("/admin.%20.%20/%20x%20");
+        assertThat(PathReadings.of(path, path.length()))
+                .extracting(AsciiString::toString)
+                .containsExactlyInAnyOrder("/admin. . / x ", "/admin. ./x", "/admin/ x", "/admin/x");
+
+        AsciiString dots = new AsciiString("/x/.%01./staff%0A");
+        assertThat(PathReadings.of(dots, dots.length()))
+                .extracting(AsciiString::toString)
+                .containsExactlyInAnyOrder("/x/.\u0001./staff\n", "/staff", "/x/.\u0001/staff\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/",
+                "/admin",
+                "/admin/",
+                "/.git/x",
+                "/a..b/$metadata",
+                "/p/$all:x",
+                "/a:b",
+                "/a.b/c-d_e~f",
+                "*",
+                "/a|b@c:d"
+            })
     void mostPathsAreReadInOneWay(String path) {
         AsciiString bytes = new AsciiString(path);
         assertThat(PathReadings.isAmbiguous(bytes, bytes.length())).isFalse();
@@ -66,6 +129,9 @@ class PathReadingsTest {
 
     @Test
     void theQueryIsNoPartOfIt() {
+        AsciiString dots = new AsciiString("/a?b.");
+        assertThat(PathReadings.isAmbiguous(dots, 2)).isFalse();
+        assertThat(PathReadings.hasEscapes(new AsciiString("/a?%20"), 2)).isFalse();
         AsciiString path = new AsciiString("/a?b=%2F;c");
         assertThat(PathReadings.isAmbiguous(path, 2)).isFalse();
         assertThat(PathReadings.of(path, 2)).containsExactly(new AsciiString("/a"));
@@ -74,7 +140,7 @@ class PathReadingsTest {
     @Test
     void noReadingClimbsOrHasAnEmptySegment() {
         Random random = new Random(7);
-        String[] parts = {"/", "a", ".", "..", ";", "%2F", "%5C", "%3B", "%25", "%20", "x=1"};
+        String[] parts = {"/", "a", ".", "..", ";", "%2F", "%5C", "%3B", "%25", "%20", "%3F", ":$", "x=1"};
         int read = 0;
         for (int i = 0; i < 20_000; i++) {
             StringBuilder path = new StringBuilder("/");

@@ -140,10 +140,25 @@ final class GuardedPathsFuzz {
         Set<String> found = new TreeSet<>();
         String before = path.replaceAll(";[^/]*", "");
         for (String text : List.of(decode(path), decode(before), decode(path).replaceAll(";[^/]*", ""))) {
-            found.add(resolve(text));
-            found.add(resolve(text.replaceAll("[\\x00-\\x1f\\x7f]", "").replaceAll("(?<=/) +| +(?=/|\\z)", "")));
+            addForms(found, text);
         }
+        addForms(found, untilEnd(decode(path)));
+        addForms(found, untilEnd(decode(before)));
+        addForms(found, untilEnd(decode(path)).replaceAll(";[^/]*", ""));
         return found;
+    }
+
+    private static String untilEnd(String path) {
+        return path.replaceAll("(?s)[?#].*", "");
+    }
+
+    private static void addForms(Set<String> found, String text) {
+        String plain = text.replaceAll("[\\x00-\\x1f\\x7f]", "").replaceAll("(?<=/) +| +(?=/|\\z)", "");
+        for (String path : List.of(resolve(text), resolve(plain))) {
+            found.add(path);
+            String withoutStreams = path.replaceAll("(?<=/)([^/:]*):(?:[^/]*:)?\\$[^/]*", "$1");
+            found.add(resolve(withoutStreams.replaceAll("[. ]+(?=/|\\z)", "")));
+        }
     }
 
     private static String decode(String path) {

@@ -434,6 +434,25 @@ class RouterTest {
         "/x;admin/y,prefix /",
         "/@npm%2Fname,prefix /",
         "/a?x=/admin%2Fy;z,prefix /",
+        "/admin%3F,admin",
+        "/admin%3Fx=1,admin",
+        "/admin%23,admin",
+        "/admin%23x,admin",
+        "/shop/secret%2Fkey%3F.html,secret",
+        "/adminx%3F,prefix /",
+        "/x%3F/admin,prefix /",
+        "/admin.,admin",
+        "/admin./x,admin",
+        "/admin%20,admin",
+        "/admin%2E%20.,admin",
+        "/admin::$DATA,admin",
+        "/shop./secret/key...,secret",
+        "/docs/a/b.,regex",
+        "/admin.x,prefix /",
+        "/admin:data,prefix /",
+        "/files/readme.,prefix /",
+        "/a%20b,prefix /",
+        "/shop/secret/key/x.,prefix /",
     })
     void aRouteThatGuardsTakesWhatUpstreamsMayReadAsItsPath(String path, String name) {
         prefix("/").guard("admin", PathType.PREFIX, "/admin").guard("secret", PathType.EXACT, "/shop/secret/key");
@@ -475,6 +494,18 @@ class RouterTest {
                 .guard("files", PathType.PREFIX, "/@scope/name")
                 .guard("root", PathType.PREFIX, "/%2F");
         add("open", List.of(), RouteMatch.path(PathType.PREFIX, "/"));
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
+    /** A path without escapes is never read as a rule's with escapes where a rule for the plain path is there. */
+    @ParameterizedTest
+    @CsvSource({"/a/b.,open", "/a/b;x,open", "/a/b.?%20,open", "/a%2Fb.,package", "/a/c.,prefix /"})
+    void readingsOfAPlainPathPreferRulesWithoutEscapes(String path, String name) {
+        prefix("/").guard("package", PathType.PREFIX, "/a%2Fb");
+        add("open", List.of(), RouteMatch.path(PathType.PREFIX, "/a/b"));
+        add("open", List.of(), RouteMatch.path(PathType.PREFIX, "/a/b."));
+        add("open", List.of(), RouteMatch.path(PathType.PREFIX, "/a/b;x"));
 
         assertThat(path(path)).isEqualTo(name);
     }

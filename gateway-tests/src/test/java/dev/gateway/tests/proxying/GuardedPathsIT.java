@@ -35,10 +35,22 @@ class GuardedPathsIT {
             "/admin;a=1/x",
             "/admin%3Ba/x",
             "/;/admin/x",
-            "/%2Fadmin");
+            "/%2Fadmin",
+            "/admin%3Fx",
+            "/admin%23x",
+            "/admin./x",
+            "/admin::$DATA");
 
     private static final List<String> FORWARDED = List.of(
-            "/", "/@scope%2Fname", "/api/v4/projects/group%2Fproject", "/shop;jsessionid=1/cart", "/administrator%2Fx");
+            "/",
+            "/@scope%2Fname",
+            "/api/v4/projects/group%2Fproject",
+            "/shop;jsessionid=1/cart",
+            "/administrator%2Fx",
+            "/files/readme.",
+            "/v1.",
+            "/what%3F",
+            "/a%20b");
 
     @ParameterizedTest
     @EnumSource(names = {"HTTP1", "H2C"})
@@ -150,6 +162,10 @@ class GuardedPathsIT {
                     "/asked%2Fx",
                     "/staff%0A",
                     "/staff%20",
+                    "/staff%3Fx=1",
+                    "/staff%23",
+                    "/staff.",
+                    "/staff::$DATA",
                     "/%01staff/x")) {
                 assertThat(ask(client, path)).as(path).isEqualTo(400);
                 assertThat(explain(gateway, path)).as(path).contains("400", "upstreams may read the path as");
