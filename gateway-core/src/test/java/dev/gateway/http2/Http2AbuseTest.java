@@ -87,6 +87,20 @@ class Http2AbuseTest {
         assertTrue(attacker.recorder.requests.stream().allMatch(request -> request.failure != null));
     }
 
+    /** All frames of a read are judged before the first is handled, so GOAWAY may say that none of its requests was taken. */
+    @Test
+    void aRequestThatIsReadTogetherWithAFloodIsNotTakenAndMayBeSentAgain() {
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        ByteBuf[] frames = new ByteBuf[FloodGuard.MAX_SETTINGS + 2];
+        frames[0] = frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 3, get());
+        Arrays.setAll(frames, i -> i == 0 ? frames[0] : frame(Frames.SETTINGS, 0, 0));
+        attacker.send(frames);
+
+        assertEnded(Violation.SETTINGS_FLOOD);
+        assertEquals(1, attacker.recorder.requests.size());
+        assertEquals(1, Objects.requireNonNull(attacker.first(Frames.GOAWAY, 0)).number(0));
+    }
+
     @Test
     void rapidResetOfRequestsWithTrailers() {
         flood(FloodGuard.MAX_RESETS + 1, i -> new ByteBuf[] {
