@@ -232,8 +232,8 @@ NOTES = """\
 - git sends its password only when the gateway has asked for it. So the access log has a `proxy_auth` before each of its tunnels.
 - For `http://` URLs, set `HTTP_PROXY` or `http_proxy` as well, and add 80 to `allowedPorts`. Debian's usual sources of apt are
   `http://` URLs.
-- Gradle reads no variables. `systemProp.https.proxyHost`, `proxyPort`, `proxyUser` and `proxyPassword` in
-  `~/.gradle/gradle.properties` set it up. No test runs it, since Debian has only version 4.4.
+- Gradle reads no variables. It needs `systemProp.https.proxyHost` in its file, and likewise `proxyPort`, `proxyUser` and
+  `proxyPassword`. The test runs Debian's version, which is old, as no registry of packages has a newer one.
 
 ## What the user reads
 

@@ -215,6 +215,14 @@ class Go(Tool):
         return run.start("go", "mod", "download", "example.org/hello@v1.0.0")
 
 
+def trusted(run):
+    """Makes a store of what Java is to trust, and returns the system properties that name it."""
+    store = os.path.join(run.directory, "trusted.p12")
+    subprocess.run(["keytool", "-importcert", "-noprompt", "-storetype", "PKCS12", "-storepass", "changeit", "-alias", "ca",
+                    "-file", run.ca, "-keystore", store], check=True, capture_output=True)
+    return {"javax.net.ssl.trustStore": store, "javax.net.ssl.trustStorePassword": "changeit"}
+
+
 class Maven(Tool):
     name = "Maven"
     http = False
@@ -232,10 +240,7 @@ class Maven(Tool):
                 "</mirrors></settings>")
 
     def fetch(self, run):
-        store = os.path.join(run.directory, "trusted.p12")
-        subprocess.run(["keytool", "-importcert", "-noprompt", "-storetype", "PKCS12", "-storepass", "changeit", "-alias", "ca",
-                        "-file", run.ca, "-keystore", store], check=True, capture_output=True)
-        run.set(MAVEN_OPTS=f"-Djavax.net.ssl.trustStore={store} -Djavax.net.ssl.trustStorePassword=changeit -XX:TieredStopAtLevel=1")
+        run.set(MAVEN_OPTS=" ".join(f"-D{key}={value}" for key, value in trusted(run).items()) + " -XX:TieredStopAtLevel=1")
         settings = run.file("settings.xml", self.settings(run))
         parent = "<parent><groupId>org.example</groupId><artifactId>hello</artifactId><version>1</version><relativePath/></parent>"
         run.file("pom.xml", f"<project><modelVersion>4.0.0</modelVersion>{parent}<artifactId>user</artifactId><packaging>pom</packaging></project>")
@@ -250,6 +255,38 @@ class NewMaven(Maven):
     def path(self):
         found = glob.glob(os.path.expanduser("~/.m2/wrapper/dists/apache-maven-*/*/bin/mvn"))
         return max(found, default=None)
+
+
+class Gradle(Tool):
+    """Debian's Gradle, which needs a Java of its age."""
+
+    name = "Gradle"
+    http = False
+    program = "gradle"
+    setting = "`systemProp.https.proxyHost` and others in `~/.gradle/gradle.properties`"
+
+    def version(self):
+        said = subprocess.run([self.path(), "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.java(), check=False).stdout
+        return re.search(r"(?m)^Gradle (\S+)", said).group(1)
+
+    @staticmethod
+    def java():
+        return {**os.environ, "JAVA_HOME": max(glob.glob("/usr/lib/jvm/java-17-openjdk-*"), default="")}
+
+    def configure(self, run):
+        values = {"proxyHost": run.proxy, "proxyPort": place.PORT, "proxyUser": run.user, "proxyPassword": run.password}
+        run.file(".gradle/gradle.properties", "".join(f"systemProp.https.{key}={value}\n" for key, value in values.items()))
+
+    def fetch(self, run):
+        run.set(JAVA_HOME=self.java()["JAVA_HOME"])
+        run.file("build.gradle", (
+            f"repositories {{ maven {{ url '{run.base}/maven' }} }}\n"
+            "configurations { wanted }\n"
+            "dependencies { wanted 'org.example:hello:1@pom' }\n"
+            "task fetch { doLast { configurations.wanted.files } }\n"))
+        run.file("settings.gradle", "")
+        options = [f"-D{key}={value}" for key, value in trusted(run).items()]
+        return run.start("gradle", "--no-daemon", "-g", os.path.join(run.directory, ".gradle"), *options, "fetch")
 
 
 class Skopeo(Tool):
@@ -291,4 +328,4 @@ class Docker(Tool):
             daemon.wait()
 
 
-ALL = (Curl(), Wget(), Git(), Apt(), Pip(), Npm(), Cargo(), Go(), Maven(), NewMaven(), Skopeo(), Docker())
+ALL = (Curl(), Wget(), Git(), Apt(), Pip(), Npm(), Cargo(), Go(), Maven(), NewMaven(), Gradle(), Skopeo(), Docker())
