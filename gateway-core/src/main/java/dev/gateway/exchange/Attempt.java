@@ -34,6 +34,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     private @Nullable ClientStream stream;
     private boolean answered; // the opening has got its answer, so there is nothing to cancel
     private @Nullable String serverName;
+    private @Nullable Failure silence; // the endpoint was found not to answer, and no head has come since
     private boolean over;
     private @Nullable DroppedBody dropped; // the rest of a response that was replaced
 
@@ -239,6 +240,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public void onHead(ResponseHead head, boolean last) {
+        silence = null;
         if (!over) {
             owner.onHead(head, last);
         }
@@ -279,6 +281,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public void onUnresponsive(String why) {
         if (!over) {
+            silence = EndpointUse.unresponsive(why);
             owner.onUnresponsive(why);
         }
     }
@@ -294,7 +297,8 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
             dropped.end();
         } else if (!over) {
             over = true;
-            owner.onFailed(failure);
+            // An endpoint that is removed while it does not answer, as by DNS, has failed by its silence.
+            owner.onFailed(silence != null && failure.cause() == Cause.DRAIN ? silence : failure);
         }
     }
 

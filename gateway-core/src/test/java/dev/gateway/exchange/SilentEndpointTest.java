@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.message.Method;
 import dev.gateway.route.Route.Retry;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.OutlierDetection;
@@ -364,6 +365,26 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(record().detail).isEqualTo("the endpoint was found not to answer: refused");
         assertThat(opener.last().stream.reset).isNotNull();
         assertThat(opener.openings).hasSize(1);
+    }
+
+    /** DNS removes an endpoint that is gone sooner than the time for the head is over. */
+    @Test
+    void failsSuchARequestByItsSilenceWhenTheEndpointIsRemoved() {
+        request("POST", "/", true);
+        opener.last().succeed();
+        opener.last().events.onUnresponsive("it has acknowledged nothing for 10 s");
+        opener.last().events.onReset(Failure.of(Cause.DRAIN, "removed"));
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(record().detail)
+                .isEqualTo("the endpoint was found not to answer: it has acknowledged nothing for 10 s");
+    }
+
+    @Test
+    void doesNotCountAsSilentIfItIsRemovedWhileItMayAnswer() {
+        request("POST", "/", true);
+        opener.last().succeed();
+        opener.last().events.onReset(Failure.of(Cause.DRAIN, "removed"));
+        assertAnswered(503, Cause.DRAIN);
     }
 
     @Test
