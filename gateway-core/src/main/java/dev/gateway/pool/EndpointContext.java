@@ -46,7 +46,9 @@ final class EndpointContext extends UpstreamContext {
 
     /** The endpoint has not answered on a connection for so many seconds; its requests must be told after this. */
     void onSilent(String why, int seconds) {
-        shared.upstream.health().onSilent(target.endpoint(), now() - TimeUnit.SECONDS.toNanos(seconds), why);
+        long since = now() - TimeUnit.SECONDS.toNanos(seconds);
+        shared.upstream.health().onSilent(target.endpoint(), since, why);
+        shared.onSilent(target.endpoint(), since);
     }
 
     /** This number of requests to the endpoint have ended or were cancelled. */

@@ -205,8 +205,13 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
      */
     @Override
     public void onStale(PooledConnection lost) {
+        retireIdleSince(lost.idleSinceNanos);
+    }
+
+    /** Retires connections that have been idle since this time or longer: the endpoint may have lost them. */
+    void retireIdleSince(long nanos) {
         connections.forEachAvailable(each -> {
-            if (each.isIdle() && each.idleSinceNanos - lost.idleSinceNanos <= 0) {
+            if (each.isIdle() && each.idleSinceNanos - nanos <= 0) {
                 retire(each, CloseCause.ENDPOINT);
             }
         });

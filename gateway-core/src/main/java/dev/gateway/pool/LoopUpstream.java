@@ -325,6 +325,15 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         }
     }
 
+    @Override
+    public void onSilent(Endpoint endpoint, long sinceNanos) {
+        for (EndpointPool pool : List.copyOf(pools)) {
+            if (pool.endpoint.target.endpoint().equals(endpoint)) {
+                pool.kept.retireIdleSince(sinceNanos);
+            }
+        }
+    }
+
     /** Closes all connections and tunnels to removed endpoints at once. */
     void end(Collection<Host> gone) {
         for (EndpointPool pool : List.copyOf(pools)) {

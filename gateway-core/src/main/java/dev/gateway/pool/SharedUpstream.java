@@ -58,6 +58,9 @@ final class SharedUpstream {
 
         /** An endpoint was found not to answer. */
         void onUnresponsive(Host host, String why);
+
+        /** An endpoint has not answered on a connection since this time; others that were idle as long are in doubt. */
+        default void onSilent(Endpoint endpoint, long sinceNanos) {}
     }
 
     /**
@@ -82,6 +85,11 @@ final class SharedUpstream {
         return endpoint.index() == NamedByRequest.INDEX
                 ? new LearnedIdleTimeout()
                 : idleTimeouts.computeIfAbsent(endpoint.address(), unknown -> new LearnedIdleTimeout());
+    }
+
+    /** An endpoint has not answered on a connection since this time, by the clock of event loops. */
+    void onSilent(Endpoint endpoint, long sinceNanos) {
+        loops.forEach(each -> each.loop().execute(() -> each.onSilent(endpoint, sinceNanos)));
     }
 
     /** Returns TLS for a new connection, null for cleartext. The caller must not keep it. */

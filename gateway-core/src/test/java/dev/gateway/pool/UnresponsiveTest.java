@@ -8,18 +8,23 @@ import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
 import dev.gateway.upstream.balancer.RoundRobin;
+import java.io.DataInputStream;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests hear that their endpoint was found not to answer, whatever protocol it speaks, and only those. */
 class UnresponsiveTest extends PoolFixture {
+    private static final byte[] SETTINGS = {0, 0, 0, 4, 0, 0, 0, 0, 0};
+
     @ParameterizedTest
     @EnumSource(names = {"HTTP1", "H2C"})
     void whoWaitsThereIsTold(Protocol protocol) throws Exception {
@@ -63,7 +68,7 @@ class UnresponsiveTest extends PoolFixture {
             upstreamOf(new Health(endpoints, RoundRobin::new, outliers, null, System::nanoTime));
             Reply waits = get("/");
             try (Socket connection = gone.accept()) {
-                connection.getOutputStream().write(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
+                connection.getOutputStream().write(SETTINGS);
                 while (!waits.isToldUnresponsive()) {
                     ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
                     if (elsewhere) {
@@ -76,6 +81,51 @@ class UnresponsiveTest extends PoolFixture {
                         .isEqualTo(elsewhere ? Health.State.HEALTHY : Health.State.EJECTED);
                 assertThat(waits.isDone()).as("what cannot be repeated stays").isFalse();
                 waits.cancel();
+            }
+        }
+    }
+
+    /** What was idle for as long as the silence would be tried in vain by later requests, on each event loop. */
+    @Test
+    void idleConnectionsToAnEndpointThatIsGoneAreClosed() throws Exception {
+        settings.protocol = Protocol.H2C;
+        try (ServerSocket gone = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", gone.getLocalPort(), 1));
+            upstreamOf(new Health(endpoints, RoundRobin::new, null, null, System::nanoTime));
+            Reply served = get(1, "/");
+            try (Socket idle = gone.accept()) {
+                idle.getOutputStream().write(SETTINGS);
+                byte stream = awaitHeaders(idle);
+                idle.getOutputStream().write(new byte[] {0, 0, 1, 1, 5, 0, 0, 0, stream, (byte) 0x88}); // 200
+                assertThat(served.connection())
+                        .as("its number, which it does not tell")
+                        .isZero();
+                Reply waits = get("/");
+                try (Socket silent = gone.accept()) {
+                    silent.getOutputStream().write(SETTINGS);
+                    while (!waits.isToldUnresponsive()) {
+                        ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+                        counted(); // by each loop
+                    }
+                    idle.setSoTimeout(10_000);
+                    assertThat(idle.getInputStream().readAllBytes()).isNotEmpty(); // GOAWAY, and then the end
+                    waits.cancel();
+                }
+            }
+        }
+    }
+
+    /** Waits for a request, and returns the number of its stream. */
+    private static byte awaitHeaders(Socket connection) throws IOException {
+        DataInputStream in = new DataInputStream(connection.getInputStream());
+        in.readNBytes(24); // the preface
+        while (true) {
+            int lengthAndType = in.readInt();
+            in.readByte();
+            int stream = in.readInt();
+            in.readNBytes(lengthAndType >>> 8);
+            if ((lengthAndType & 0xff) == 1) {
+                return (byte) stream;
             }
         }
     }
