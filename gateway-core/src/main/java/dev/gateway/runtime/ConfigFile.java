@@ -1,6 +1,7 @@
 package dev.gateway.runtime;
 
 import dev.gateway.config.LoadResult;
+import dev.gateway.config.Problem;
 import dev.gateway.files.FileWatch;
 import dev.gateway.filter.FilterPlugin;
 import dev.gateway.runtime.plugins.PluginSource;
@@ -19,6 +20,7 @@ public final class ConfigFile {
     private final boolean ofProcess;
     private final PluginSource plugins;
     private boolean unreadable; // when it was last loaded
+    private List<Problem> warnings = List.of(); // of the last configuration that was valid
 
     /** Names the file, which is not read yet. */
     public ConfigFile(Path path) {
@@ -56,9 +58,16 @@ public final class ConfigFile {
         watch.reading();
         unreadable = Files.exists(path) && !Files.isReadable(path);
         LoadResult result = plugins.load(path);
-        return ofProcess && result instanceof LoadResult.Valid valid
-                ? new LoadResult.Valid(valid.config().withAdmin(), valid.problems())
-                : result;
+        if (result instanceof LoadResult.Valid valid) {
+            warnings = valid.problems();
+            return ofProcess ? new LoadResult.Valid(valid.config().withAdmin(), warnings) : valid;
+        }
+        return result;
+    }
+
+    /** Returns the warnings of the last configuration that was valid. */
+    List<Problem> warnings() {
+        return warnings;
     }
 
     /**

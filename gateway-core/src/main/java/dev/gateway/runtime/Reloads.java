@@ -100,26 +100,34 @@ public final class Reloads {
     /** Returns what has changed; null if the file is invalid. */
     private @Nullable ConfigChange load(List<String> lines) throws StartException {
         generations.filterStates().awaitWriters();
+        List<Problem> before = file.warnings();
         LoadResult result = file.load();
         for (Problem problem : result.problems()) {
             lines.add(problem.toString());
             if (problem.severity() == Problem.Severity.ERROR) {
                 log.error(problem.toString());
-            } else {
+            } else if (count(result.problems(), problem) > count(before, problem)) { // else the log has it
                 log.warn(problem.toString());
             }
         }
         if (!(result instanceof LoadResult.Valid valid)) {
             return null;
         }
-        GatewayConfig before = generations.required().config;
+        GatewayConfig former = generations.required().config;
         generations.advance(valid.config());
         loops.reopenLog();
         for (String fixed : generations.fixed()) {
             log.warn(fixed);
             lines.add(fixed);
         }
-        return ConfigChange.between(before, valid.config());
+        return ConfigChange.between(former, valid.config());
+    }
+
+    /** Counts problems with the same message, wherever in the file they are: lines may have moved. */
+    private static long count(List<Problem> problems, Problem like) {
+        return problems.stream()
+                .filter(each -> each.message().equals(like.message()))
+                .count();
     }
 
     private Outcome succeeded(ConfigChange change, List<String> lines) {

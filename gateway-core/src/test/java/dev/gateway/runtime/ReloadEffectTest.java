@@ -3,6 +3,10 @@ package dev.gateway.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.Gateway;
@@ -23,6 +27,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -33,6 +39,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** A reload does with keys of each kind what the schema says of them, and with it the reference of keys. */
 @Timeout(60)
@@ -243,6 +250,56 @@ class ReloadEffectTest {
                         "resolver",
                         "reusePort of the listener web",
                         "reusePort of the admin listener");
+    }
+
+    /** What the start has told already, such as that an admin listener is open to others, is no news at each reload. */
+    @Test
+    void theLogHasAWarningOfTheFileOnlyWhenItIsNew() throws Exception {
+        String admin = "admin: {address: 0.0.0.0, port: 0}\n";
+        Path file = directory.resolve("gateway.yaml");
+        Files.writeString(file, listener("port: 0") + ANSWER + admin);
+        ConfigFile source = new ConfigFile(file);
+        gateway = Gateway.start(
+                ((LoadResult.Valid) source.load()).config(),
+                GatewayOptions.defaults().withFile(source));
+        assertThat(warnings(listener("port: 0") + ANSWER + "\n" + admin))
+                .as("on another line")
+                .isEmpty();
+        String one = "upstreams: [{name: one, endpoints: [{host: 127.0.0.1, port: 9}], tls: {verify: false}}]\n";
+        assertThat(warnings(listener("port: 0") + ANSWER + admin + one))
+                .hasSize(2)
+                .allMatch(line -> line.contains("no route uses") || line.contains("verify: false"));
+        assertThat(warnings(listener("port: 0") + ANSWER + admin + "workers: none\n"))
+                .isEmpty();
+        assertThat(warnings(listener("port: 0") + ANSWER + admin + one))
+                .as("after an error")
+                .isEmpty();
+        String two = one.replace("name: one", "name: two")
+                .replace("upstreams: [", "")
+                .replace("]\n", "");
+        assertThat(warnings(listener("port: 0") + ANSWER + admin + one.replace("}]\n", "}, " + two + "]\n")))
+                .filteredOn(line -> line.contains("verify: false"))
+                .as("the same of another upstream")
+                .isNotEmpty();
+    }
+
+    /** Reloads with this file, whose warnings the answer has whether or not they are new; returns what the log warns of. */
+    private List<String> warnings(String yaml) throws Exception {
+        Files.writeString(directory.resolve("gateway.yaml"), yaml);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(Reloads.class);
+        lines.start();
+        logger.addAppender(lines);
+        try {
+            String told = Objects.requireNonNull(gateway).reload("a test").get().text();
+            assertThat(told.contains("no authentication")).isEqualTo(yaml.contains("0.0.0.0"));
+        } finally {
+            logger.detachAppender(lines);
+        }
+        return lines.list.stream()
+                .filter(line -> line.getLevel() == Level.WARN)
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
     }
 
     /** A server of HTTP/1.1 that counts its connections and keeps them. */
