@@ -110,6 +110,8 @@ class Gateway(Proxy):
                 of_listener = ", timeouts: {requestHeaders: 1s, requestBodyIdle: 1s, idle: 1s, responseWriteIdle: 1s}, limits: {minBodyRate: 0}"
                 of_rule = ", timeouts: {streamIdle: 1s}, webSocket: {idle: 1s}"
                 of_upstream = ", timeouts: {connect: 1s, responseHeaders: 1s, idle: 1s}"
+            if setup.whole:
+                of_listener, of_rule = ", limits: {minBodyRate: 0}", ", timeouts: {request: 1s}"
             if setup.tls:
                 shown = ", ".join(f"{{certFile: {pem(name + '.crt')}, keyFile: {pem('key.pem')}}}" for name in ("a.test", "b.test"))
                 asks = f", clientAuth: required, caFile: {pem('ca.crt')}" if setup.asks else ""
@@ -132,7 +134,7 @@ class Nginx(Proxy):
 
     @classmethod
     def can(cls, setup):
-        return setup.upstream == "http1"
+        return setup.upstream == "http1" and not setup.whole
 
     def command(self):
         servers = "\n".join(self.server(*lane) for lane in self.lanes())
@@ -182,6 +184,8 @@ class Haproxy(Proxy):
         if setup.limited:
             front += ["timeout client 1s", "timeout http-request 1s", "timeout http-keep-alive 1s"]
             back += ["timeout connect 1s", "timeout server 1s", "timeout tunnel 1s"]
+        if setup.whole:
+            front += ["timeout http-request 1s", "option http-buffer-request"]
         back.append(f"server s 127.0.0.1:{to}{' proto h2' if setup.upstream == 'http2' else ''}"
                     f"{' pool-purge-delay 1s' if setup.limited else ''}")
         if setup.upstream_tls:
@@ -214,6 +218,8 @@ class Envoy(Proxy):
             more += ("          request_headers_timeout: 1s\n          stream_idle_timeout: 1s\n"
                      "          common_http_protocol_options: {idle_timeout: 1s}\n")
             of_route = ", timeout: 0s"
+        if setup.whole:
+            more += "          request_timeout: 1s\n"
         socket = ""
         if setup.tls:
             shown = ", ".join(f"{{certificate_chain: {{filename: {pem(name + '.crt')}}}, private_key: {{filename: {pem('key.pem')}}}}}"

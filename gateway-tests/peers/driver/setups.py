@@ -9,6 +9,7 @@ class Setup:
     upstream: str = "http1"
     upgrades: bool = False  # to WebSocket
     limited: bool = False  # each limit of time is a second
+    whole: bool = False  # a request has a second to come, and each part of it longer
     tls: bool = False  # of clients, with certificates for a.test and b.test
     asks: bool = False  # for a certificate of clients
     upstream_tls: bool = False  # with verification of up.test
@@ -23,3 +24,5 @@ TLS = Setup(tls=True)
 TLS_OF_CLIENTS = Setup(tls=True, asks=True)
 UPSTREAM_TLS = Setup(upstream_tls=True)
 LIMITED_HTTP2 = Setup(downstream="http2", limited=True)
+WHOLE = Setup(whole=True)
+WHOLE_HTTP2 = Setup(downstream="http2", whole=True)

@@ -8,7 +8,7 @@ from .ends import ANSWER, CLOSE, END, READ, TAKE, Pause
 from .http2 import CONTINUATION, END_HEADERS, HEADERS, NO_TABLE, PING, PREFACE, WINDOW_UPDATE, block, data, frame, headers, settings
 from .http2_cases import POST as POST_FIELDS
 from .http2_cases import word
-from .setups import LIMITED, LIMITED_HTTP2
+from .setups import LIMITED, LIMITED_HTTP2, WHOLE, WHOLE_HTTP2
 
 STEP, STEPS = Pause(0.2), 12  # a limit of a second ends between these steps, if it counts from the first
 
@@ -18,7 +18,7 @@ def slowly(pieces):
 
 
 def cases():
-    return [*clients(), *upstreams(), *http2_clients()]
+    return [*clients(), *upstreams(), *http2_clients(), *whole()]
 
 
 def clients():
@@ -115,4 +115,18 @@ def http2_clients():
     case("response without room in the window", get, END, raw=PREFACE + settings(NO_TABLE, (4, 0)), upstream=(ANSWER, END))
     case("response whose window is opened slowly", get, 1, *slowly([frame(WINDOW_UPDATE, 0, 1, word(1))] * STEPS), END,
          raw=PREFACE + settings(NO_TABLE, (4, 0)), upstream=(answer(body="a" * STEPS), END))
+    return found
+
+
+def whole():
+    """Requests that have a second to come, however their parts come."""
+    found = []
+
+    def case(title, *steps, setup=WHOLE, **more):
+        found.append(Case("times", title, steps=steps, setup=setup, upstream=(END,), watched=True, **more))
+
+    chunked = "Transfer-Encoding: chunked"
+    case("body that is not whole in time", request(POST, "Content-Length: 10", body="abc"), READ, END)
+    case("trailers that come slowly, and not in time", request(POST, chunked, body="2\r\nab\r\n0\r\n"), *slowly([b"X-A: b\r\n"] * STEPS), READ, END)
+    case("HTTP/2: body that is not whole in time", headers(1, *POST_FIELDS, end=False) + data(1, b"ab", end=False), END, setup=WHOLE_HTTP2, streams=(1,))
     return found

@@ -293,6 +293,10 @@ final class Exchange extends ExchangeContext
 
     @Override
     public void onTimeout(Failure failure) {
+        if (request.isAwaited()) {
+            failForBody(failure);
+            return;
+        }
         if (attempts != null && !response.isReceived()) { // otherwise only the client is still to be served
             attempts.onTimeout(failure);
         }
@@ -313,9 +317,16 @@ final class Exchange extends ExchangeContext
 
     @Override
     public void onAttemptTimeout(Failure failure) {
-        if (attempts != null) {
+        if (request.isAwaited()) {
+            failForBody(failure);
+        } else if (attempts != null) {
             attempts.onBroken(failure);
         }
+    }
+
+    /** Time is up while the client still owes a part of the body: no upstream has failed, and none would do better. */
+    private void failForBody(Failure timeUp) {
+        fail(Failure.of(Cause.CLIENT_TIMEOUT, "the client has not sent the whole body: " + timeUp.detail()));
     }
 
     @Override

@@ -230,7 +230,7 @@ class OutcomeTest extends ExchangeRig {
         opener.last().succeed();
         events.onData(bytes("some"), false);
         pass(150);
-        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertAnswered(408, Cause.CLIENT_TIMEOUT);
         assertThat(failures(FIRST)).isZero();
     }
 

@@ -127,6 +127,31 @@ class TimeLimitTest extends ExchangeRig {
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
     }
 
+    /** It comes slowly, but never stops. */
+    @ParameterizedTest
+    @CsvSource({"400, 0, true", "0, 400, true", "400, 0, false"})
+    void aBodyThatHasNotComeWhenTheTimeIsOverIsTheClientsFault(long request, long attempt, boolean isTaken) {
+        timeouts = new Route.Timeouts(request, attempt, 300, Route.TunnelTimeouts.NONE);
+        retry = new Route.Retry(1, Set.of(), 0);
+        StreamEvents events = request("PUT", "/", false);
+        opener.last().succeed();
+        for (int i = 0; i < 4; i++) {
+            upstream().writable = isTaken || i < 3;
+            events.onData(bytes("x"), false);
+            pass(90);
+        }
+        assertThat(client.heads).isEmpty();
+        pass(90);
+        if (isTaken) {
+            assertAnswered(408, Cause.CLIENT_TIMEOUT);
+            assertThat(opener.openings).hasSize(1);
+            assertThat(upstream().reset).isNotNull();
+            assertThat(records.attempts).containsExactly("client_timeout");
+        } else {
+            assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "soon", " ", "5", "S", "1d", "123456789S"})
     void aCallWithoutATimeWaitsForAsLongAsNothingElseEndsIt(String time) {
