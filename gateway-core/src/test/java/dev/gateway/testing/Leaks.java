@@ -37,7 +37,7 @@ public final class Leaks implements LauncherSessionListener, AfterAllCallback {
 
     private static void fail(@Nullable String report) {
         if (report != null) {
-            throw new AssertionError("a buffer leaked: " + report);
+            throw new AssertionError("a buffer leaked; with -Dleak.records=20 Maven says where it was used: " + report);
         }
     }
 }

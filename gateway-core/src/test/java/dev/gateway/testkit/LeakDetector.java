@@ -52,15 +52,16 @@ public final class LeakDetector<T> extends ResourceLeakDetector<T> {
     }
 
     /**
-     * Returns what leaked since the last call, and where it was used last; null if nothing. Collects garbage only if the number
-     * of buffers that are not released has changed. So it may miss a leak that another buffer's release makes up for, and a
-     * buffer that was in use at an earlier call; {@link #reportAll} finds them.
+     * Returns what leaked since the last call, and where it was made; null if nothing. It also says where it was used, if Netty
+     * keeps that ({@code io.netty.leakDetection.targetRecords}). Collects garbage only if the number of buffers that are not
+     * released has changed. So it may miss a leak that another buffer's release makes up for, and a buffer that was in use at an
+     * earlier call; {@link #reportAll} finds them.
      */
     public static @Nullable String report() throws InterruptedException {
         return OPEN.get() == openAtLastCollection ? null : reportAll();
     }
 
-    /** Returns what leaked since the last collection, and where it was used last; null if nothing. Takes two collections. */
+    /** The same of what leaked since the last collection. Takes two collections. */
     public static @Nullable String reportAll() throws InterruptedException {
         collect();
         collect(); // what the first one found has all been told by the time that anything of the second is
