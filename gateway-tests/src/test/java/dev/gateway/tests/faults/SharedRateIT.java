@@ -27,6 +27,7 @@ class SharedRateIT {
     private static final boolean LONG = "long".equals(System.getProperty("limits"));
     private static final int PER_SECOND = LONG ? 1_000 : 200; // and as many at once
     private static final int SECONDS = LONG ? 60 : 10;
+    private static final int SECONDS_WITHOUT_REDIS = LONG ? 60 : 5;
 
     /** Clients of some gateways that ask on and on, half of them by HTTP/2. */
     private static final class Load implements AutoCloseable {
@@ -128,7 +129,7 @@ class SharedRateIT {
                 Rig other = rig(redis, "10s")) {
             awaitUp(one, other);
             try (Load warmUp = new Load(one, other)) {
-                warmUp.goOnFor(3);
+                warmUp.goOnFor(2);
                 warmUp.stop();
             }
             double answersBefore = answers(one) + answers(other);
@@ -163,11 +164,11 @@ class SharedRateIT {
                 Rig other = rig(redis, "50ms")) {
             awaitUp(one, other);
             try (Load load = new Load(one, other)) {
-                load.goOnFor(3);
+                load.goOnFor(1);
                 long before = load.allowed.sum();
                 long begin = System.nanoTime();
                 redis.kill();
-                load.goOnFor(SECONDS);
+                load.goOnFor(SECONDS_WITHOUT_REDIS);
                 double away = (System.nanoTime() - begin) / 1e9;
                 long allowed = load.allowed.sum() - before;
                 assertThat((double) allowed)
@@ -175,7 +176,7 @@ class SharedRateIT {
                         .isBetween(PER_SECOND * away * 0.98, 2 * PER_SECOND * away * 1.03);
                 redis.restart();
                 awaitUp(one, other);
-                load.goOnFor(3);
+                load.goOnFor(2);
                 load.stop();
                 double took = (System.nanoTime() - begin) / 1e9;
                 allowed = load.allowed.sum() - before;
