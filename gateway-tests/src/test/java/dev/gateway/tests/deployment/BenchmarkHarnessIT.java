@@ -51,7 +51,7 @@ class BenchmarkHarnessIT {
         ProcessBuilder builder = new ProcessBuilder(BENCH.resolve(script).toString(), "--load-core", lastCore)
                 .redirectErrorStream(true)
                 .redirectOutput(printed().toFile());
-        builder.command().addAll(List.of("--duration", "2", "--warmup", "2"));
+        builder.command().addAll(List.of("--duration", "2", "--warmup", "1"));
         builder.command().addAll(List.of(arguments));
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         builder.environment().put("GATEWAY_CACHE", cache.toString());
