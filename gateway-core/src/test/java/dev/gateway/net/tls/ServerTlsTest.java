@@ -73,6 +73,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ServerTlsTest {
     private static Transport transport;
     private static X509Bundle ca;
+    private static X509Bundle rsa; // of shop.test; such a key takes long to make
 
     @TempDir
     Path directory;
@@ -94,6 +95,7 @@ class ServerTlsTest {
                 .subject("CN=Test CA")
                 .setIsCertificateAuthority(true)
                 .buildSelfSigned();
+        rsa = issue("shop.test", new CertificateBuilder().rsa2048());
     }
 
     @AfterAll
@@ -162,7 +164,7 @@ class ServerTlsTest {
     void twoKindsOfKeysForOneNameAreBothServed(boolean ecFirst, String version, String signatures, String type)
             throws Exception {
         List<CertificateFiles> both = new ArrayList<>();
-        both.add(certificate("shop.test", new CertificateBuilder().rsa2048()));
+        both.add(files(rsa));
         both.add(ecFirst ? 0 : 1, certificate("shop.test", new CertificateBuilder().ecp256()));
         both.add(certificate("other.test"));
         int port = port(serve(settings(both, ClientAuthentication.NONE)));
@@ -180,9 +182,7 @@ class ServerTlsTest {
     @Test
     void aClientThatCanDoBothGetsTheCertificateThatCostsLess() throws Exception {
         serve(settings(
-                List.of(
-                        certificate("shop.test", new CertificateBuilder().rsa2048()),
-                        certificate("shop.test", new CertificateBuilder().ecp256())),
+                List.of(files(rsa), certificate("shop.test", new CertificateBuilder().ecp256())),
                 ClientAuthentication.NONE));
         for (String version : List.of("TLSv1.3", "TLSv1.2")) {
             try (SSLSocket socket = connect("shop.test", version)) {
@@ -212,9 +212,7 @@ class ServerTlsTest {
     @Test
     void suitesForOneKindOnlyChooseThatKind() throws Exception {
         ServerTlsSettings all = settings(
-                List.of(
-                        certificate("shop.test", new CertificateBuilder().ecp256()),
-                        certificate("shop.test", new CertificateBuilder().rsa2048())),
+                List.of(certificate("shop.test", new CertificateBuilder().ecp256()), files(rsa)),
                 ClientAuthentication.NONE);
         serve(new ServerTlsSettings(
                 all.certificates(),
@@ -729,9 +727,16 @@ class ServerTlsTest {
     }
 
     private CertificateFiles certificate(String name, CertificateBuilder kind) throws Exception {
-        X509Bundle bundle = kind.subject("CN=" + name)
+        return files(issue(name, kind));
+    }
+
+    private static X509Bundle issue(String name, CertificateBuilder kind) throws Exception {
+        return kind.subject("CN=" + name)
                 .addExtensionOctetString("2.5.29.17", false, subjectAlternativeName(name))
                 .buildIssuedBy(ca);
+    }
+
+    private CertificateFiles files(X509Bundle bundle) throws IOException {
         Path file = Files.createTempFile(directory, "certificate", ".pem");
         Files.writeString(file, bundle.getCertificatePathPEM());
         return new CertificateFiles(file, Files.writeString(Path.of(file + ".key"), bundle.getPrivateKeyPEM()));
