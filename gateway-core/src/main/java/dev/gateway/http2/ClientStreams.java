@@ -58,7 +58,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
     private final StreamContext shared;
     private final SilenceProbe probe;
     private final StreamLimit limit;
-    private final List<Http2ClientStream> waiting = new ArrayList<>(); // whose heads the upstream has not taken
+    private final List<Http2ClientStream> waiting = new ArrayList<>(); // whose heads or trailers it has not taken
     private int covered; // so many streams have twice their windows in the connection's
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
@@ -136,6 +136,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
     /** The connection is closed. */
     void cancel() {
         limit.cancel();
+        onTaken();
     }
 
     // What streams ask for.
@@ -199,12 +200,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
         }
         codec.guard().onStreamOpened();
         streams.attach(h2, stream);
-        boolean waits = !shared.sender().takesMore();
-        int bytes = shared.sender().request(h2, head, last);
-        if (waits && bytes > 0) {
-            stream.holdHead(bytes);
-            waiting.add(stream);
-        }
+        stream.onFieldsWritten(shared.sender().request(h2, head, last));
         probe.onSent();
         return true;
     }
@@ -264,15 +260,20 @@ final class ClientStreams implements Http2ClientStream.Owner {
     }
 
     @Override
+    public void onWaiting(Http2ClientStream stream) {
+        waiting.add(stream);
+    }
+
+    @Override
     public void onUnwanted() {
         owner.onUnwanted();
     }
 
     // What the upstream does.
 
-    /** It has taken the heads that waited. */
+    /** It has taken the heads and trailers that waited. */
     void onTaken() {
-        waiting.forEach(Http2ClientStream::releaseHead);
+        waiting.forEach(Http2ClientStream::releaseFields);
         waiting.clear();
     }
 
@@ -312,7 +313,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
     void onClosed(@Nullable MultiplexedStream stream) {
         served++;
         if (stream instanceof Http2ClientStream client) {
-            client.releaseHead();
+            client.releaseFields();
             if (client.hasResponse()) {
                 limit.onAnswered();
             }

@@ -37,6 +37,9 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         /** It has ended before it was sent, so that it does not count any more. */
         void onGivenUpUnsent();
 
+        /** Its head or trailers wait for the upstream, and are to be released when that takes them. */
+        void onWaiting(Http2ClientStream stream);
+
         /** Nobody wants its answer any more. */
         void onUnwanted();
 
@@ -78,7 +81,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     private Kind kind = Kind.PLAIN;
     private int batchesBefore; // how often the connection had been read when the head was sent
     private int interim; // responses so far
-    private long waitingHead; // bytes of direct memory that are charged for it
+    private long waitingFields; // bytes of its head and trailers that are charged
 
     Http2ClientStream(Owner client, StreamContext context, ResponseEvents events) {
         super(context);
@@ -123,25 +126,26 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         }
     }
 
-    /**
-     * The upstream takes nothing for now, so that the head waits for it. It does so even after the exchange has given up, as a
-     * part of it may have left.
-     *
-     * @param bytes how many it takes
-     */
-    void holdHead(int bytes) {
-        account().join();
-        account().charge(Cost.STREAM);
-        account().waitingBodies().charge(bytes);
-        waitingHead = bytes;
+    /** If the upstream takes nothing for now, they wait for it: even after the exchange has given up, as a part may have left. */
+    @Override
+    void onFieldsWritten(int bytes) {
+        if (bytes > 0 && !context.sender().takesMore()) {
+            if (waitingFields == 0) {
+                account().join();
+                account().charge(Cost.STREAM);
+                client.onWaiting(this);
+            }
+            account().waitingBodies().charge(bytes);
+            waitingFields += bytes;
+        }
     }
 
-    /** The upstream has taken the head, or never will. */
-    void releaseHead() {
-        if (waitingHead > 0) {
-            account().waitingBodies().release(waitingHead);
+    /** The upstream has taken its head and trailers, or never will. */
+    void releaseFields() {
+        if (waitingFields > 0) {
+            account().waitingBodies().release(waitingFields);
             account().release(Cost.STREAM);
-            waitingHead = 0;
+            waitingFields = 0;
             account().leave();
         }
     }

@@ -107,6 +107,13 @@ abstract class SendingStream
         return trailers.heldBytes();
     }
 
+    /**
+     * A head or trailers were handed to the socket.
+     *
+     * @param bytes how many they take, 0 if the connection has failed instead
+     */
+    void onFieldsWritten(int bytes) {}
+
     /** What it means that the peer takes nothing of what waits for it. */
     abstract Failure stalled();
 
@@ -183,7 +190,7 @@ abstract class SendingStream
         cancelStallTimer();
         Http2Stream stream = h2;
         if (stream != null) {
-            context.sender().trailers(stream, trailers);
+            onFieldsWritten(context.sender().trailers(stream, trailers));
         }
     }
 

@@ -123,9 +123,10 @@ final class StreamSender {
         writeHeaders(h2, interim, last && !interim);
     }
 
-    void trailers(Http2Stream h2, Fields trailers) {
+    /** Sends trailers. Returns how many bytes they take, 0 if the connection has failed instead. */
+    int trailers(Http2Stream h2, Fields trailers) {
         sent.trailers(trailers);
-        writeHeaders(h2, false, true);
+        return writeHeaders(h2, false, true);
     }
 
     /** Writes what {@link #sent} points at. Returns how many bytes it takes, 0 if the connection has failed instead. */

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.http2.Frames.Frame;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -244,6 +245,25 @@ class Http2ClientMessagesTest {
         int id = received.get(received.size() - 1).stream();
         send(frame(Frames.HEADERS, Frames.END_HEADERS, id, block(":status", "200")));
         assertEquals(200, answered.heads.get(0).status());
+        assertEquals(0, held(account));
+    }
+
+    /** Also if the upstream has answered before, so that nothing else of the stream is left. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void trailersThatWaitForTheUpstreamCountForTheirClient(boolean answered) {
+        takeNothing();
+        Account account = account();
+        Pair.Exchange request = requestOf(account);
+        long before = held(account);
+        if (answered) {
+            send(frame(Frames.HEADERS, END, 5, block(":status", "200")));
+        }
+        Fields trailers = new Fields();
+        trailers.add(new AsciiString("x-long"), new AsciiString("{".repeat(10_000)));
+        request.client().trailers(trailers);
+        assertTrue(held(account) >= (answered ? 0 : before) + 10_000, () -> "held: " + held(account));
+        takeAgain();
         assertEquals(0, held(account));
     }
 
