@@ -60,7 +60,7 @@ final class SharedUpstream {
         void onUnresponsive(Host host, String why);
 
         /** An endpoint has not answered on a connection since this time; others that were idle as long are in doubt. */
-        default void onSilent(Endpoint endpoint, long sinceNanos) {}
+        void onSilent(Endpoint endpoint, long sinceNanos);
     }
 
     /**
@@ -89,7 +89,13 @@ final class SharedUpstream {
 
     /** An endpoint has not answered on a connection since this time, by the clock of event loops. */
     void onSilent(Endpoint endpoint, long sinceNanos) {
-        loops.forEach(each -> each.loop().execute(() -> each.onSilent(endpoint, sinceNanos)));
+        for (Loop each : loops) {
+            if (each.loop().inEventLoop()) {
+                each.onSilent(endpoint, sinceNanos); // before its requests look for another connection
+            } else {
+                each.loop().execute(() -> each.onSilent(endpoint, sinceNanos));
+            }
+        }
     }
 
     /** Returns TLS for a new connection, null for cleartext. The caller must not keep it. */

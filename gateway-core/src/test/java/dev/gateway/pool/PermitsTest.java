@@ -2,6 +2,7 @@ package dev.gateway.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -76,6 +77,11 @@ class PermitsTest extends PartsFixture {
 
         @Override
         public void onUnresponsive(Host host, String why) {}
+
+        @Override
+        public void onSilent(Endpoint endpoint, long sinceNanos) {
+            asked.add(name + " silent");
+        }
     }
 
     private Host host() {
@@ -199,6 +205,15 @@ class PermitsTest extends PartsFixture {
         assertThat(asked).containsExactly("own 3");
         assertThat(waiting.granted).containsExactly(host());
         assertThat(own.left).isZero();
+    }
+
+    /** A request that is told of the silence looks for another connection at once. */
+    @Test
+    void aSilenceIsKnownHereBeforeItsRequestsHearOfIt() throws Exception {
+        upstreamOf(1);
+        new Idle("own", loop.eventLoop(), 0);
+        shared.onSilent(host().endpoint(), 0);
+        assertThat(asked).containsExactly("own silent");
     }
 
     @Test
