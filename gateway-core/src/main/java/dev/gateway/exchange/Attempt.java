@@ -34,6 +34,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     private @Nullable ClientStream stream;
     private boolean answered; // the opening has got its answer, so there is nothing to cancel
     private @Nullable String serverName;
+    private boolean responded; // the head of the final response has come
     private @Nullable Failure silence; // the endpoint was found not to answer, and no head has come since
     private boolean over;
     private @Nullable DroppedBody dropped; // the rest of a response that was replaced
@@ -241,6 +242,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public void onHead(ResponseHead head, boolean last) {
         silence = null;
+        responded |= !head.isInterim();
         if (!over) {
             owner.onHead(head, last);
         }
@@ -281,7 +283,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public void onUnresponsive(String why) {
         if (!over) {
-            silence = EndpointUse.unresponsive(why);
+            silence = responded ? null : EndpointUse.unresponsive(why);
             owner.onUnresponsive(why);
         }
     }

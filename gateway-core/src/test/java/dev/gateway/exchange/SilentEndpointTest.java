@@ -379,6 +379,17 @@ class SilentEndpointTest extends ExchangeRig {
                 .isEqualTo("the endpoint was found not to answer: it has acknowledged nothing for 10 s");
     }
 
+    /** It may have been silent for a moment, hours ago. */
+    @Test
+    void isRemovedWhileAResponseIsComing() {
+        request("GET", "/", true);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        opener.last().events.onUnresponsive("it has acknowledged nothing for 10 s");
+        opener.last().events.onReset(Failure.of(Cause.DRAIN, "removed"));
+        assertThat(record().cause).isEqualTo(Cause.DRAIN);
+    }
+
     @Test
     void doesNotCountAsSilentIfItIsRemovedWhileItMayAnswer() {
         request("POST", "/", true);
