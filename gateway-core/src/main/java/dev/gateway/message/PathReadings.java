@@ -73,12 +73,15 @@ public final class PathReadings {
     }
 
     /** Adds a decoded path, and what is left of it where servers ignore some characters. */
+    @SuppressWarnings("ReferenceEquality") // the same instance if nothing is left out
     private static void addForms(List<AsciiString> readings, AsciiString decoded) {
-        AsciiString plain = withoutBlanks(decoded);
         add(readings, decoded);
-        add(readings, plain);
         add(readings, asFileNames(decoded));
-        add(readings, asFileNames(plain));
+        AsciiString plain = withoutBlanks(decoded);
+        if (plain != decoded) {
+            add(readings, plain);
+            add(readings, asFileNames(plain));
+        }
     }
 
     private static void add(List<AsciiString> readings, AsciiString reading) {

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class GuardedTable implements Router {
     private final RouteTable written;
     private final RouteTable decoded;
-    private final @Nullable RouteTable plain;
+    private final RouteTable plain;
+    private final boolean hasEscapedGuards;
 
     /**
      * Makes a router.
@@ -23,12 +24,14 @@ final class GuardedTable implements Router {
      * @param written by the paths of the rules
      * @param decoded the same rules, by their paths without escapes
      * @param plain the same, where of rules for one path those that are written without escapes come first: for paths
-     *     without escapes; null if no rule that guards has escapes
+     *     without escapes
+     * @param hasEscapedGuards whether a rule that guards has escapes
      */
-    GuardedTable(RouteTable written, RouteTable decoded, @Nullable RouteTable plain) {
+    GuardedTable(RouteTable written, RouteTable decoded, RouteTable plain, boolean hasEscapedGuards) {
         this.written = written;
         this.decoded = decoded;
         this.plain = plain;
+        this.hasEscapedGuards = hasEscapedGuards;
     }
 
     @Override
@@ -39,10 +42,10 @@ final class GuardedTable implements Router {
             return found;
         }
         if (!PathReadings.isAmbiguous(head.path(), head.queryStart())) {
-            return plain == null ? found : guarded(found, plain.match(head, head.path(), head.queryStart()));
+            return hasEscapedGuards ? guarded(found, plain.match(head, head.path(), head.queryStart())) : found;
         }
         boolean isEscaped = PathReadings.hasEscapes(head.path(), head.queryStart());
-        RouteTable table = plain == null || isEscaped ? decoded : plain;
+        RouteTable table = isEscaped ? decoded : plain;
         List<AsciiString> readings = PathReadings.of(head.path(), head.queryStart());
         for (int i = 0; i < readings.size(); i++) {
             AsciiString reading = readings.get(i);

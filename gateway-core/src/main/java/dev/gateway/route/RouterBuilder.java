@@ -37,6 +37,7 @@ public final class RouterBuilder {
     private final List<Added> anyHost = new ArrayList<>();
     private int position;
     private boolean hasGuards;
+    private boolean hasEscapes;
     private boolean hasEscapedGuards;
 
     /**
@@ -52,9 +53,10 @@ public final class RouterBuilder {
         hasGuards |= route.guards();
         for (RouteMatch match : matches.isEmpty() ? List.of(RouteMatch.ANY) : matches) {
             Added added = new Added(match, route, position++);
-            hasEscapedGuards |= route.guards()
-                    && match.path().type() != RouteMatch.PathType.REGEX
+            boolean isEscaped = match.path().type() != RouteMatch.PathType.REGEX
                     && match.path().value().indexOf('%') >= 0;
+            hasEscapes |= isEscaped;
+            hasEscapedGuards |= isEscaped && route.guards();
             candidate(added, UnaryOperator.identity(), new HostRoutes.Builder()); // fails here, not in build
             if (hostnames.isEmpty()) {
                 anyHost.add(added);
@@ -89,7 +91,7 @@ public final class RouterBuilder {
             return written;
         }
         RouteTable decoded = table(PathReadings::decode);
-        return new GuardedTable(written, decoded, hasEscapedGuards ? plainTable() : null);
+        return new GuardedTable(written, decoded, hasEscapes ? plainTable() : decoded, hasEscapedGuards);
     }
 
     /** Compiles what was added, by paths without escapes, those that are written with escapes last. */

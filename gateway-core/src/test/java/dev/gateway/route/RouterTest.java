@@ -510,6 +510,16 @@ class RouterTest {
         assertThat(path(path)).isEqualTo(name);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"/a/b.", "/a/b;x"})
+    void anOpenRuleWithEscapesDoesNotHideAGuardOfThePlainPath(String path) {
+        prefix("/");
+        add("open", List.of(), RouteMatch.path(PathType.EXACT, "/a%2Fb"));
+        guard("secret", PathType.EXACT, "/a/b");
+
+        assertThat(path(path)).isEqualTo("secret");
+    }
+
     /** All but some paths are refused: what is allowed in every reading stays allowed. */
     @ParameterizedTest
     @CsvSource({
