@@ -53,12 +53,6 @@ final class Exchange extends ExchangeContext
     private @Nullable TunnelExchange tunnel; // null unless it has become one
     private boolean draining; // the client's connection takes no further requests
 
-    @Nullable
-    Exchange older; // of the same generation, which links them
-
-    @Nullable
-    Exchange newer;
-
     Exchange(
             LoopServices loop, GenerationRef generation, ServerStream server, RequestHead head, ExchangeRecord record) {
         super(loop, generation.settings(), server, head, record);
@@ -405,7 +399,7 @@ final class Exchange extends ExchangeContext
         complete(failure);
     }
 
-    /** Its generation has to give way to others. */
+    @Override
     void giveWay(Failure failure) {
         if (state.isDone()) {
             return;

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * parts through an {@code Owner}. {@link Exchange} extends this class, to save an object for each request. Confined to the
  * event loop.
  */
-class ExchangeContext {
+class ExchangeContext extends GenerationRef.Use {
     final LoopServices loop;
     final ServerStream server;
     final RequestHead head;

@@ -17,8 +17,17 @@ public final class GenerationRef {
     private final Runnable ended;
     private int listeners;
     private int uses;
-    private @Nullable Exchange newest; // of its exchanges, which are linked
+    private @Nullable Use newest; // of its exchanges, which are linked
     private int exchanges;
+
+    /** An exchange, as its generation knows it. */
+    static class Use {
+        private @Nullable Use older;
+        private @Nullable Use newer;
+
+        /** Its generation has to give way to others. What lasts for a short time only ends by itself. */
+        void giveWay(Failure failure) {}
+    }
 
     GenerationRef(ListenerRoutes routes, Runnable ended) {
         this.routes = routes;
@@ -55,8 +64,8 @@ public final class GenerationRef {
     }
 
     /** An exchange has begun. It may have to end early, unlike a copy of a request, which lasts for a short time only. */
-    void add(Exchange begun) {
-        Exchange before = newest;
+    void add(Use begun) {
+        Use before = newest;
         begun.older = before;
         if (before != null) {
             before.newer = begun;
@@ -66,9 +75,9 @@ public final class GenerationRef {
     }
 
     /** An exchange that was added is over. */
-    void remove(Exchange over) {
-        Exchange older = over.older;
-        Exchange newer = over.newer;
+    void remove(Use over) {
+        Use older = over.older;
+        Use newer = over.newer;
         if (older != null) {
             older.newer = newer;
         }
@@ -89,8 +98,8 @@ public final class GenerationRef {
 
     /** Ends its exchanges for this reason. A WebSocket gets a Close frame, and a few seconds. */
     public void endExchanges(Failure failure) {
-        List<Exchange> open = new ArrayList<>(exchanges); // the end of one may end others
-        for (Exchange each = newest; each != null; each = each.older) {
+        List<Use> open = new ArrayList<>(exchanges); // the end of one may end others
+        for (Use each = newest; each != null; each = each.older) {
             open.add(each);
         }
         open.forEach(each -> each.giveWay(failure));

@@ -262,7 +262,12 @@ public final class Generations {
             return;
         }
         Alive active = alive.get(alive.size() - 1);
-        List<Alive> earlier = new ArrayList<>(alive.subList(0, alive.size() - 1));
+        List<Alive> earlier = new ArrayList<>();
+        for (Alive each : alive) { // what is still draining may soon be gone
+            if (each.generation() <= upTo) {
+                earlier.add(each);
+            }
+        }
         Collections.reverse(earlier);
         int[] exchanges = loops.exchanges(earlier.stream().map(Alive::uses).toList());
         List<EarlierGenerations.Held> held = new ArrayList<>();
@@ -271,7 +276,7 @@ public final class Generations {
         }
         for (int i = limit.staying(held, active.held(0)); i < earlier.size(); i++) {
             Alive old = earlier.get(i);
-            if (old.generation() <= upTo && exchanges[i] > 0) {
+            if (exchanges[i] > 0) {
                 log.warn(
                         "Ending what generation {} still serves, exchanges: {}. Earlier generations hold more than {} MiB",
                         old.generation(),

@@ -335,6 +335,7 @@ public final class Loops {
             asked.add(CompletableFuture.supplyAsync(
                     () -> task.apply(loop), transport.loops().get(loop)));
         }
+        CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new)).join();
         return asked.stream().map(CompletableFuture::join).toList();
     }
 
