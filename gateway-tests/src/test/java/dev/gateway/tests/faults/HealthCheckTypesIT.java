@@ -2,6 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Rig;
 import io.grpc.Server;
@@ -117,13 +118,13 @@ class HealthCheckTypesIT {
 
     @Test
     void aConnectionIsEnoughAndIsClosedAgain() throws Exception {
-        try (Closing server = new Closing(0);
+        try (Socket holder = ClosedPort.hold();
+                Closing server = new Closing(holder.getLocalPort());
                 Rig rig = Rig.start(yaml("healthChecks: {active: {type: TCP, " + OFTEN + "}}", server.port()))) {
             server.await(3);
             rig.awaitStates("healthy");
             assertThat(server.failure).as("the end of a connection is no reset").isNull();
             assertThat(server.received).as("bytes").isFalse();
-            int port = server.port();
             server.stop();
             rig.awaitStates("unhealthy");
             assertThat(check(rig, 0)).contains("refused");
@@ -132,7 +133,7 @@ class HealthCheckTypesIT {
             assertThat(rig.metric("gateway_upstream_health_checks_total", "result=\"success\""))
                     .isGreaterThanOrEqualTo(3);
             rig.awaitMetric(0, "gateway_upstream_connections_active", "protocol=\"tcp\"");
-            try (Closing again = new Closing(port)) {
+            try (Closing again = new Closing(holder.getLocalPort())) {
                 rig.awaitStates("healthy");
                 again.await(1);
             }

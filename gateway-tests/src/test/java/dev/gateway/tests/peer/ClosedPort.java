@@ -11,17 +11,25 @@ import java.net.Socket;
  * may be given to a listener of the very gateway that is to find nobody there.
  */
 public final class ClosedPort {
-    private static final Socket HOLDER = hold();
+    private static final Socket HOLDER = holdForEver();
 
     private ClosedPort() {}
 
-    private static Socket hold() {
+    private static Socket holdForEver() {
         Socket socket = new Socket();
         try {
             socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        return socket;
+    }
+
+    /** Returns a socket that keeps another such port, on which somebody may listen from time to time. */
+    public static Socket hold() throws IOException {
+        Socket socket = new Socket();
+        socket.setReuseAddress(true);
+        socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         return socket;
     }
 

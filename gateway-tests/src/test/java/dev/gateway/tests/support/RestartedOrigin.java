@@ -1,5 +1,6 @@
 package dev.gateway.tests.support;
 
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
@@ -17,14 +18,12 @@ import org.jspecify.annotations.Nullable;
  * it. It begins stopped.
  */
 public final class RestartedOrigin implements AutoCloseable {
-    private final Socket holder = new Socket();
+    private final Socket holder = ClosedPort.hold();
     private final Behavior behavior;
     private @Nullable Origin origin;
 
     public RestartedOrigin(Behavior behavior) throws IOException {
         this.behavior = behavior;
-        holder.setReuseAddress(true);
-        holder.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     }
 
     public int port() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.tests.peer.Behaviors;
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
@@ -47,6 +48,7 @@ class PassedOnIT {
                 listeners:
                   - {name: passthrough, address: 127.0.0.1, port: 0, protocol: TLS, tls: {mode: Passthrough}}
                   - {name: db, address: 127.0.0.1, port: 0, protocol: TCP}
+                  - {name: nobody, address: 127.0.0.1, port: 0, protocol: TCP}
                 admin: {address: 127.0.0.1, port: 0}
                 routes:
                   - parentRefs: [{name: passthrough}]
@@ -54,11 +56,14 @@ class PassedOnIT {
                     rules: [{backendRefs: [{name: app}]}]
                   - parentRefs: [{name: db}]
                     rules: [{backendRefs: [{name: receiver}]}]
+                  - parentRefs: [{name: nobody}]
+                    rules: [{backendRefs: [{name: closed}]}]
                 upstreams:
                   - {name: app, endpoints: [{host: 127.0.0.1, port: %d}]}
                   - {name: receiver, endpoints: [{host: 127.0.0.1, port: %d}], sendProxyProtocol: v1}
+                  - {name: closed, endpoints: [{host: 127.0.0.1, port: %d}]}
                 """
-                        .formatted(origin.port(), server.getLocalPort()));
+                        .formatted(origin.port(), server.getLocalPort(), ClosedPort.number()));
     }
 
     @AfterEach
@@ -153,8 +158,7 @@ class PassedOnIT {
 
     @Test
     void anUpstreamThatIsNotThereIsAReset() throws Exception {
-        server.close();
-        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), rig.port("db"))) {
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), rig.port("nobody"))) {
             client.setSoTimeout(20_000);
             assertThatThrownBy(() -> client.getInputStream().read()).isInstanceOf(SocketException.class);
         }
