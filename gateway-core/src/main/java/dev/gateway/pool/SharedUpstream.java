@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,11 +90,16 @@ final class SharedUpstream {
 
     /** An endpoint has not answered on a connection since this time, by the clock of event loops. */
     void onSilent(Endpoint endpoint, long sinceNanos) {
+        onEach(loop -> loop.onSilent(endpoint, sinceNanos)); // here, before its requests look for another connection
+    }
+
+    /** Runs a task on each event loop; on the current one at once. */
+    private void onEach(Consumer<Loop> task) {
         for (Loop each : loops) {
             if (each.loop().inEventLoop()) {
-                each.onSilent(endpoint, sinceNanos); // before its requests look for another connection
+                task.accept(each);
             } else {
-                each.loop().execute(() -> each.onSilent(endpoint, sinceNanos));
+                each.loop().execute(() -> task.accept(each));
             }
         }
     }
@@ -166,13 +172,7 @@ final class SharedUpstream {
     void onHttp2() {
         if (!http2Seen && isNegotiated()) {
             http2Seen = true;
-            for (Loop each : loops) {
-                if (each.loop().inEventLoop()) {
-                    each.onHttp2Known();
-                } else {
-                    each.loop().execute(each::onHttp2Known);
-                }
-            }
+            onEach(Loop::onHttp2Known);
         }
     }
 

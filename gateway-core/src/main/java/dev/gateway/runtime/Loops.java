@@ -66,7 +66,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import java.util.function.LongUnaryOperator;
 
@@ -304,10 +304,7 @@ public final class Loops {
 
     /** Ends all exchanges of a generation for this reason, and returns when every loop has done so. */
     void endExchanges(List<GenerationRef> generation, Failure failure) {
-        askEach(i -> {
-            generation.get(i).endExchanges(failure);
-            return failure;
-        });
+        onEach(i -> generation.get(i).endExchanges(failure));
     }
 
     /** Returns how many there are. */
@@ -317,17 +314,18 @@ public final class Loops {
 
     /** No connection of a listener is left. */
     void forget(int listener) {
-        onEach(handler -> handler.forget(listener));
+        onEach(i -> handlers.get(i).forget(listener));
     }
 
-    private void onEach(Consumer<ExchangeHandler> task) {
+    /** Runs a task on every loop at the same time, given its index, and returns when all have run it. */
+    private void onEach(IntConsumer task) {
         askEach(i -> {
-            task.accept(handlers.get(i));
+            task.accept(i);
             return i;
         });
     }
 
-    /** Runs a task on every loop at the same time, and returns the results when all are there. */
+    /** Does the same with a task that has a result, and returns the results. */
     private <T> List<T> askEach(IntFunction<T> task) {
         List<CompletableFuture<T>> asked = new ArrayList<>();
         for (int i = 0; i < handlers.size(); i++) {
@@ -341,7 +339,7 @@ public final class Loops {
 
     /** Returns when every loop has run what it had been given to run. To be called before they stop. */
     void runQueued() {
-        onEach(handler -> {});
+        onEach(i -> {});
     }
 
     /** Returns each loop's part in a listener whose requests become exchanges. */

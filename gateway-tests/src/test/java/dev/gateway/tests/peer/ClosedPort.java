@@ -16,13 +16,11 @@ public final class ClosedPort {
     private ClosedPort() {}
 
     private static Socket holdForEver() {
-        Socket socket = new Socket();
         try {
-            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            return hold();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return socket;
     }
 
     /** Returns a socket that keeps another such port, on which somebody may listen from time to time. */
