@@ -37,7 +37,7 @@ record GenerationSettings(int generation, @Nullable TraceSettings traces, List<@
      * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
      * @param bodyRate that clients must send bodies at, null for any
-     * @param errorPages for errors that no rule has a page for, null if there are none
+     * @param errorPages the listener's error pages, for errors without a page of their rule; null if it has none
      */
     record ListenerPolicy(
             boolean offersTunnels,

@@ -25,7 +25,7 @@ public final class GenerationRef {
         private @Nullable Use older;
         private @Nullable Use newer;
 
-        /** Its generation has to give way to others. What lasts for a short time only ends by itself. */
+        /** Ends it, because its generation has to give way to others. Does nothing unless it was added. */
         void giveWay(Failure failure) {}
     }
 

@@ -43,7 +43,7 @@ record EarlierGenerations(long most, int loops) {
      * Returns how many may stay.
      *
      * @param earlier the newest first, which stays longest
-     * @param active what the active generation holds in any case
+     * @param active the active generation: what earlier ones share with it is not counted
      */
     int staying(List<Held> earlier, Held active) {
         Set<Object> counted = new HashSet<>(active.upstreams());

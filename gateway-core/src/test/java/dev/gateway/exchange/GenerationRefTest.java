@@ -195,7 +195,7 @@ class GenerationRefTest {
         answer(1);
         answer(3);
         assertThat(one.exchanges()).isZero();
-        one.endExchanges(Failure.of(Cause.DRAIN, "there are none"));
+        one.endExchanges(Failure.of(Cause.DRAIN, "room is needed"));
         assertThat(ended).isEmpty(); // the listener uses it
     }
 }

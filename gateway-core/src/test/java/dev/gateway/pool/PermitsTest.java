@@ -207,7 +207,7 @@ class PermitsTest extends PartsFixture {
         assertThat(own.left).isZero();
     }
 
-    /** A request that is told of the silence looks for another connection at once. */
+    /** A request at a silent endpoint takes another connection at once, which must not be an idle one to that endpoint. */
     @Test
     void aSilenceIsKnownHereBeforeItsRequestsHearOfIt() throws Exception {
         upstreamOf(1);

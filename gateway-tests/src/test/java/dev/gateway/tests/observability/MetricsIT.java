@@ -480,11 +480,11 @@ class MetricsIT {
         }
     }
 
-    /** What the gateway does by itself, after tests that ran before: it asks for names again, and closes idle connections. */
-    private static final Set<String> OF_NOBODY =
+    /** Counters that grow without requests: the gateway looks names up again, and closes idle connections. */
+    private static final Set<String> BACKGROUND =
             Set.of("gateway_dns_early_lookups", "gateway_upstream_connection_closed");
 
-    /** Returns all of the gateway's own samples that only grow because of somebody. */
+    /** Returns the gateway's own counters that only requests increase. */
     private static Map<String, Double> counters() throws Exception {
         Exposed exposed = scrape();
         Map<String, Double> counters = new TreeMap<>();
@@ -492,7 +492,7 @@ class MetricsIT {
             String name = exposed.metric(sample.replaceAll("\\{.*", ""));
             boolean counts = name.startsWith("gateway_")
                     && !"gauge".equals(exposed.types().get(name));
-            if (counts && OF_NOBODY.stream().noneMatch(name::startsWith)) {
+            if (counts && BACKGROUND.stream().noneMatch(name::startsWith)) {
                 counters.put(sample, value);
             }
         });
