@@ -15,10 +15,10 @@ LIBC = re.compile(r"^(?:__)?(?:libc_)?(\w+)$")
 
 # The innermost frame that one of these is the beginning of decides, so that what Netty or the JDK does for a stage is its.
 STAGES = [
-    ("parse", r"dev/gateway/http1/(HeadParser|RequestParser|ResponseParser|FieldLines|HeadCollector|RequestInput|ResponseInput|"
-              r"StatusLine|Framing|BodyReader|ChunkDecoder|HeadLimits)|dev/gateway/http2/(HeadMapper|HeadersDecoder|HeadersAdapter|"
+    ("parse", r"dev/gateway/protocol/http1/(HeadParser|RequestParser|ResponseParser|FieldLines|HeadCollector|RequestInput|ResponseInput|"
+              r"StatusLine|Framing|BodyReader|ChunkDecoder|HeadLimits)|dev/gateway/protocol/http2/(HeadMapper|HeadersDecoder|HeadersAdapter|"
               r"ReceivedHeaders|FrameReader)|io/netty/handler/codec/http2/.*(Decoder|Reader)"),
-    ("write", r"dev/gateway/http1/(HeadWriter|ServerOutput|OutgoingStream)|dev/gateway/http2/(FrameWriter|SentHeaders|PendingData|"
+    ("write", r"dev/gateway/protocol/http1/(HeadWriter|ServerOutput|OutgoingStream)|dev/gateway/protocol/http2/(FrameWriter|SentHeaders|PendingData|"
               r"PendingTrailers)|io/netty/handler/codec/http2/.*(Encoder|Writer|FlowController)|"
               r"io/netty/channel/ChannelOutboundBuffer|.*\.(doWrite\w*|flush0?|writeAndFlush\w*|writevAddresses)$"),
     ("fields", r"dev/gateway/message/"),
@@ -29,7 +29,7 @@ STAGES = [
     ("pool", r"dev/gateway/(pool|upstream)/"),
     ("exchange", r"dev/gateway/exchange/"),
     ("TLS", r"io/netty/handler/ssl/|io/netty/internal/tcnative/|.*(SSL_|EVP_|bssl::|aes_|gcm_)"),
-    ("protocol", r"dev/gateway/(http1|http2|tcp|socks|listener)/"),
+    ("protocol", r"dev/gateway/(protocol|listener)/"),
     ("buffers", r"io/netty/buffer/"),
     ("event loop", r"io/netty/|dev/gateway/net/"),
 ]

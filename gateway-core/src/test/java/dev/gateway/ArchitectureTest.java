@@ -24,7 +24,17 @@ import java.util.stream.Stream;
 @AnalyzeClasses(packages = "dev.gateway", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     private static final String[] DATA_PLANE = {
-        "message", "trace", "stream", "time", "http1", "http2", "tcp", "socks", "exchange", "health", "grpc"
+        "message",
+        "trace",
+        "stream",
+        "time",
+        "protocol.http1",
+        "protocol.http2",
+        "protocol.tcp",
+        "protocol.socks",
+        "exchange",
+        "health",
+        "grpc"
     };
 
     /**
@@ -181,27 +191,44 @@ class ArchitectureTest {
     static final ArchRule routeUses = mayUse("route", "message", "stream", "upstream", "filter", "observe");
 
     @ArchTest
-    static final ArchRule http1Uses = mayUse("http1", "message", "stream", "net", "time", "overload");
+    static final ArchRule http1Uses = mayUse("protocol.http1", "message", "stream", "net", "time", "overload");
 
     @ArchTest
-    static final ArchRule http2Uses = mayUse("http2", "message", "stream", "net", "time", "overload");
+    static final ArchRule http2Uses = mayUse("protocol.http2", "message", "stream", "net", "time", "overload");
 
     @ArchTest
-    static final ArchRule tcpUses = mayUse("tcp", "message", "stream", "net", "time");
+    static final ArchRule tcpUses = mayUse("protocol.tcp", "message", "stream", "net", "time");
 
     @ArchTest
-    static final ArchRule socksUses = mayUse("socks", "format", "stream", "net");
+    static final ArchRule socksUses = mayUse("protocol.socks", "format", "stream", "net");
 
     @ArchTest
-    static final ArchRule poolUses =
-            mayUse("pool", "http1", "http2", "tcp", "socks", "net", "upstream", "stream", "message", "time");
+    static final ArchRule poolUses = mayUse(
+            "pool",
+            "protocol.http1",
+            "protocol.http2",
+            "protocol.tcp",
+            "protocol.socks",
+            "net",
+            "upstream",
+            "stream",
+            "message",
+            "time");
 
     @ArchTest
     static final ArchRule redisUses = mayUse("redis", "filter", "net", "observe");
 
     @ArchTest
-    static final ArchRule listenerUses =
-            mayUse("listener", "http1", "http2", "tcp", "net", "message", "stream", "time", "overload");
+    static final ArchRule listenerUses = mayUse(
+            "listener",
+            "protocol.http1",
+            "protocol.http2",
+            "protocol.tcp",
+            "net",
+            "message",
+            "stream",
+            "time",
+            "overload");
 
     @ArchTest
     static final ArchRule exchangeUses = mayUse(
@@ -318,10 +345,10 @@ class ArchitectureTest {
                     "otlp",
                     "trace",
                     "route",
-                    "http1",
-                    "http2",
-                    "tcp",
-                    "socks",
+                    "protocol.http1",
+                    "protocol.http2",
+                    "protocol.tcp",
+                    "protocol.socks",
                     "pool",
                     "redis",
                     "listener",

@@ -37,7 +37,7 @@ class WalkthroughsTest {
                 "A balancing policy; RoundRobin|ROUND_ROBIN|roundRobin",
                 "A source of endpoints; \\bSrv\\b|SrvSource|\\bsrv:",
                 "A metric; onAcceptPaused|ACCEPT_PAUSED|gateway_downstream_accept_pauses",
-                "A protocol; import dev\\.gateway\\.http2\\.|\\bHTTP_2\\b"
+                "A protocol; import dev\\.gateway\\.protocol\\.http2\\.|\\bHTTP_2\\b"
             })
     void aListNamesTheFilesThatMentionItsExample(String title, String example) throws IOException {
         assertThat(mentioning(Pattern.compile(example))).isEqualTo(listed(title));
@@ -69,7 +69,7 @@ class WalkthroughsTest {
             try (Stream<Path> all = Files.walk(TOP.resolve(from))) {
                 for (Path file : all.filter(Files::isRegularFile).toList()) {
                     String name = TOP.relativize(file).toString().replace('\\', '/');
-                    boolean ofThePackage = name.startsWith(CORE + "http2/");
+                    boolean ofThePackage = name.startsWith(CORE + "protocol/http2/");
                     if (!ofThePackage
                             && !ELSEWHERE.matcher(name).matches()
                             && example.matcher(read(file)).find()) {

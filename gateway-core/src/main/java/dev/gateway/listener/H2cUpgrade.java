@@ -1,7 +1,7 @@
 package dev.gateway.listener;
 
-import dev.gateway.http1.Upgrade;
 import dev.gateway.message.RequestHead;
+import dev.gateway.protocol.http1.Upgrade;
 import dev.gateway.stream.ConnectionObserver;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

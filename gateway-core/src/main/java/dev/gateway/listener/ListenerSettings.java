@@ -1,12 +1,12 @@
 package dev.gateway.listener;
 
-import dev.gateway.http1.Http1ServerSettings;
-import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.tls.ServerTls;
+import dev.gateway.protocol.http1.Http1ServerSettings;
+import dev.gateway.protocol.http2.Http2ServerSettings;
+import dev.gateway.protocol.tcp.TcpServerSettings;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.SourceAddress;
-import dev.gateway.tcp.TcpServerSettings;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

@@ -1,13 +1,13 @@
 package dev.gateway.pool;
 
-import dev.gateway.http1.ConnectHandshake;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.net.ProxyHeader;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.tls.ClientTls.Alpn;
 import dev.gateway.net.transport.Shortage;
-import dev.gateway.socks.SocksHandshake;
+import dev.gateway.protocol.http1.ConnectHandshake;
+import dev.gateway.protocol.socks.SocksHandshake;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;

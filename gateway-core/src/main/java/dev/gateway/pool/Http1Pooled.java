@@ -1,8 +1,8 @@
 package dev.gateway.pool;
 
-import dev.gateway.http1.Http1ClientConnection;
-import dev.gateway.http1.Http1ClientSettings;
 import dev.gateway.net.PeerAcks;
+import dev.gateway.protocol.http1.Http1ClientConnection;
+import dev.gateway.protocol.http1.Http1ClientSettings;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;

@@ -1,7 +1,7 @@
 package dev.gateway.pool;
 
-import dev.gateway.http2.Http2ClientConnection;
-import dev.gateway.http2.Http2ClientSettings;
+import dev.gateway.protocol.http2.Http2ClientConnection;
+import dev.gateway.protocol.http2.Http2ClientSettings;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;

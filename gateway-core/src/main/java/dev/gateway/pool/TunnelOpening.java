@@ -1,9 +1,9 @@
 package dev.gateway.pool;
 
 import dev.gateway.net.tls.ClientTls.Alpn;
+import dev.gateway.protocol.tcp.TcpClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.tcp.TcpClientStream;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;

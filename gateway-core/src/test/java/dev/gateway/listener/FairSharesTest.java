@@ -2,10 +2,10 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.http1.HeadLimits;
-import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.overload.Account;
+import dev.gateway.protocol.http1.HeadLimits;
+import dev.gateway.protocol.http1.Http1ServerSettings;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.time.TimerWheel;

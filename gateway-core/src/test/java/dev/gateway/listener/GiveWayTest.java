@@ -2,14 +2,14 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.http1.HeadLimits;
-import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Resource;
+import dev.gateway.protocol.http1.HeadLimits;
+import dev.gateway.protocol.http1.Http1ServerSettings;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;

@@ -2,9 +2,6 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.http1.HeadLimits;
-import dev.gateway.http1.Http1ServerSettings;
-import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -13,6 +10,9 @@ import dev.gateway.net.tls.ServerTls;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.overload.LoopGate;
+import dev.gateway.protocol.http1.HeadLimits;
+import dev.gateway.protocol.http1.Http1ServerSettings;
+import dev.gateway.protocol.http2.Http2ServerSettings;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HandshakeFailure;

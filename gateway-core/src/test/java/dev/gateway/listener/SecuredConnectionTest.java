@@ -2,12 +2,12 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.http1.HeadLimits;
-import dev.gateway.http1.Http1ServerSettings;
-import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.overload.Account;
+import dev.gateway.protocol.http1.HeadLimits;
+import dev.gateway.protocol.http1.Http1ServerSettings;
+import dev.gateway.protocol.http2.Http2ServerSettings;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;

@@ -1,4 +1,4 @@
-package dev.gateway.http1;
+package dev.gateway.protocol.http1;
 
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;

@@ -1,4 +1,4 @@
-package dev.gateway.http2;
+package dev.gateway.protocol.http2;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;

@@ -38,13 +38,13 @@ class TestCommandTest {
     @CsvSource(
             delimiter = ';',
             value = {
-                "HeadCollectorTest; -pl gateway-core -am package -Dtest=dev.gateway.http1.HeadCollectorTest ",
-                "http1.UpgradeTest; -pl gateway-core -am package -Dtest=dev.gateway.http1.UpgradeTest ",
+                "HeadCollectorTest; -pl gateway-core -am package -Dtest=dev.gateway.protocol.http1.HeadCollectorTest ",
+                "http1.UpgradeTest; -pl gateway-core -am package -Dtest=dev.gateway.protocol.http1.UpgradeTest ",
                 "CidrTest; -pl gateway-config -am package -Dtest=dev.gateway.format.CidrTest ",
-                "HeadCollectorTest#a; -pl gateway-core -am package '-Dtest=dev.gateway.http1.HeadCollectorTest#a' ",
+                "HeadCollectorTest#a; -pl gateway-core -am package '-Dtest=dev.gateway.protocol.http1.HeadCollectorTest#a' ",
                 "ReadmeTest; -pl gateway-tests -am package -Dtest=dev.gateway.tests.deployment.ReadmeTest ",
-                "http1; -pl gateway-core -am package '-Dtest=dev.gateway.http1.*Test' ",
-                "dev.gateway.http1; -pl gateway-core -am package '-Dtest=dev.gateway.http1.*Test' ",
+                "http1; -pl gateway-core -am package '-Dtest=dev.gateway.protocol.http1.*Test' ",
+                "dev.gateway.protocol.http1; -pl gateway-core -am package '-Dtest=dev.gateway.protocol.http1.*Test' ",
                 "reload; verify -Dtest=None '-Dit.test=dev.gateway.tests.reload.*IT' ",
                 "TrailersIT; verify -Dtest=None -Dit.test=dev.gateway.tests.proxying.TrailersIT ",
                 "unit; -pl gateway-config,gateway-core package "
@@ -62,7 +62,7 @@ class TestCommandTest {
                         "CidrTest,",
                         ".files.*Test");
         assertThat(printed("HeadCollectorTest", "TrailersIT"))
-                .contains(" verify -Dtest=dev.gateway.http1.HeadCollectorTest ", ".TrailersIT ")
+                .contains(" verify -Dtest=dev.gateway.protocol.http1.HeadCollectorTest ", ".TrailersIT ")
                 .doesNotContain("-pl ");
     }
 

@@ -1,14 +1,14 @@
 package dev.gateway.tests.jmh;
 
 import dev.gateway.exchange.ExchangeHandler;
-import dev.gateway.http1.HeadLimits;
-import dev.gateway.http1.Http1ClientConnection;
-import dev.gateway.http1.Http1ClientSettings;
-import dev.gateway.http1.Http1ServerConnection;
-import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.observe.metrics.LoopMetrics;
 import dev.gateway.observe.metrics.Metrics;
+import dev.gateway.protocol.http1.HeadLimits;
+import dev.gateway.protocol.http1.Http1ClientConnection;
+import dev.gateway.protocol.http1.Http1ClientSettings;
+import dev.gateway.protocol.http1.Http1ServerConnection;
+import dev.gateway.protocol.http1.Http1ServerSettings;
 import dev.gateway.route.Route;
 import dev.gateway.route.RouteMatch;
 import dev.gateway.route.Router;

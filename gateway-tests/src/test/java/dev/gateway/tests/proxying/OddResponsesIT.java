@@ -2,9 +2,9 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.http1.RawResponses;
-import dev.gateway.http1.RawResponses.Case;
-import dev.gateway.http1.RawResponses.Outcome;
+import dev.gateway.protocol.http1.RawResponses;
+import dev.gateway.protocol.http1.RawResponses.Case;
+import dev.gateway.protocol.http1.RawResponses.Outcome;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Http2Peer;

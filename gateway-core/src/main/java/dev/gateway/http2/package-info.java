@@ -1,5 +1,0 @@
-/** HTTP/2 (RFC 9113): a server connection and a client connection. */
-@NullMarked
-package dev.gateway.http2;
-
-import org.jspecify.annotations.NullMarked;

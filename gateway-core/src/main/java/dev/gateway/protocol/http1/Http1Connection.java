@@ -1,0 +1,140 @@
+package dev.gateway.protocol.http1;
+
+import dev.gateway.net.ByteStreamHalf;
+import dev.gateway.net.HalfClose;
+import dev.gateway.net.PendingWrites;
+import dev.gateway.net.ReadCredit;
+import dev.gateway.net.WriteBatch;
+import dev.gateway.overload.DirectMemory;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.DecoderException;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What both ends of an HTTP/1 connection have in common: the last handler of its channel, and its one stream's carrier. */
+abstract sealed class Http1Connection extends OutgoingStream.Carrier
+        permits Http1ServerStream.Carrier, Http1ClientStream.Carrier {
+    private static final Logger log = LoggerFactory.getLogger(Http1Connection.class);
+
+    final ConnectionObserver observer;
+    final TimerWheel timers;
+
+    /** What is to be emitted before the channel is flushed. */
+    final WriteBatch batch = new WriteBatch();
+
+    @SuppressWarnings("NullAway.Init")
+    ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
+
+    @SuppressWarnings("NullAway.Init")
+    ReadCredit credit;
+
+    private boolean inputEnding; // what is read next is the last
+    private boolean inputEnded;
+
+    Http1Connection(ConnectionObserver observer, TimerWheel timers) {
+        this.observer = observer;
+        this.timers = timers;
+    }
+
+    // What a stream asks of its connection.
+
+    @Override
+    final ByteBuf room(int bytes) {
+        return batch.room(ctx, bytes);
+    }
+
+    @Override
+    final void write(ByteBuf data) {
+        int length = data.readableBytes();
+        batch.write(ctx, data);
+        wrote(length);
+    }
+
+    @Override
+    long unsent() {
+        return PendingWrites.memory(ctx.channel());
+    }
+
+    // What the channel tells.
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        this.ctx = ctx;
+        credit = new ReadCredit(ctx.channel());
+        HalfClose.allow(ctx.channel());
+    }
+
+    @Override
+    public final void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (HalfClose.isInputEnd(ctx, event)) {
+            endInput();
+        }
+        inputEnding |= HalfClose.isInputEnding(event);
+    }
+
+    /** The peer has sent FIN, or has closed the connection. */
+    final void endInput() {
+        if (!inputEnded) {
+            inputEnded = true;
+            onInputEnded();
+        }
+    }
+
+    final boolean isInputEnded() {
+        return inputEnded;
+    }
+
+    /** Whether the peer has sent FIN, maybe behind bytes that are still to be read. */
+    final boolean isInputEnding() {
+        return inputEnding || inputEnded;
+    }
+
+    abstract void onInputEnded();
+
+    @Override
+    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
+    public final void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (HalfClose.isOutputEnd(ctx.channel(), cause) && outlivesOutput()) {
+            return;
+        }
+        if (DirectMemory.isShortage(cause)) {
+            onFailed();
+            return;
+        }
+        if (!(cause instanceof IOException || cause instanceof DecoderException)) { // a DecoderException is TLS's
+            log.warn("Closing a connection {}", this, cause);
+        } else if (isOpen()) {
+            observer.onSocketError();
+        }
+        onFailed();
+    }
+
+    /** Nothing more can be sent; returns whether the connection stays open to receive. */
+    boolean outlivesOutput() {
+        return false;
+    }
+
+    /** Whether it still carries messages, so that its failing is worth a count. */
+    abstract boolean isOpen();
+
+    /** The socket has failed. */
+    abstract void onFailed();
+
+    /**
+     * Leaves the channel to the tunnel that its stream has become.
+     *
+     * @return the handler that has taken this one's place; it is to be told to begin
+     */
+    final ByteStreamHalf replaceBy(ByteStreamHalf tunnel, OutgoingStream<?> stream) {
+        HalfClose.survivesWrites(ctx.channel(), false); // a tunnel has nothing to answer
+        credit.reset();
+        credit.release();
+        stream.becomes(tunnel);
+        ctx.pipeline().replace(this, null, tunnel);
+        return tunnel;
+    }
+}

@@ -1,0 +1,411 @@
+package dev.gateway.protocol.http1;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ReadCredit;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.ResponseEvents;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Input of an upstream connection, taken apart into responses, one after the other. Tells its owner and the exchange in
+ * progress, and keeps no bytes. Confined to the connection's event loop.
+ */
+final class ResponseInput {
+    private static final int SWITCHING_PROTOCOLS = 101;
+    private static final int OK = 200;
+    private static final int NO_CONTENT = 204;
+    private static final int NOT_MODIFIED = 304;
+    private static final int PROXY_AUTHENTICATION_REQUIRED = 407;
+
+    private final Owner owner;
+    private final Http1ClientSettings.@Nullable Proxy proxy; // the peer, if that forwards requests
+    private final ResponseParser parser;
+    private final BodyReader body;
+    private final ReadCredit credit;
+    private State state = State.IDLE;
+    private @Nullable ResponseEvents handedOnTo; // since the last read-complete
+    private boolean begun;
+    private boolean persistent; // as the response says
+    private boolean bound; // what a client has proved may hold for the whole connection
+    private boolean misframed; // a response to the request has framing that it must not have
+    private int interim; // responses to the request so far
+    private long keepAliveMillis;
+    private @Nullable ResponseHead switching; // a 101 that came before the end of the request
+    private @Nullable ByteBuf early; // what came after it
+
+    /** What the next bytes from the upstream are. */
+    enum State {
+        /** None are expected. */
+        IDLE,
+        HEAD,
+        BODY,
+        /** Those of another protocol: the upstream has switched to it, and the request has not ended. */
+        SWITCHING,
+        /** The response has ended and the request has not. */
+        DONE,
+        /** None: the connection is closed, or has become a tunnel. */
+        CLOSED
+    }
+
+    ResponseInput(Owner owner, Http1ClientSettings settings, ReadCredit credit) {
+        this.owner = owner;
+        this.credit = credit;
+        this.proxy = settings.proxy();
+        this.parser = new ResponseParser(settings.limits());
+        this.body = new BodyReader(settings.limits(), false);
+    }
+
+    /** Who is told what has come, besides the events of the stream that it names. */
+    interface Owner {
+        /** Returns the exchange in progress. */
+        @Nullable
+        Http1ClientStream stream();
+
+        /** Whether the peer may have acted on the request. */
+        boolean isRequestReceived();
+
+        /** Bytes came before the request was sent: the peer is about to close, most likely. */
+        void onEarlyResponse();
+
+        /** The peer has broken the rules. */
+        void onViolation(Violation violation);
+
+        /** The exchange cannot continue. */
+        void fail(Http1ClientStream open, Failure failure);
+
+        /** The response's head opens a tunnel; the rest of the buffer belongs to it, and is owned by the callee. */
+        void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in);
+
+        /**
+         * The response has ended. Comes before its last part is handed on, so that what the core does next can use this
+         * connection already, unless it is known that the peer closes it.
+         *
+         * @param more whether more bytes were read than belong to it
+         */
+        void onResponseEnd(Http1ClientStream open, boolean more);
+    }
+
+    // ---- what it is like
+
+    State state() {
+        return state;
+    }
+
+    /** Whether any byte of the response has come. */
+    boolean isBegun() {
+        return begun || parser.isStarted();
+    }
+
+    /** Whether the response is such that another may follow it. */
+    boolean isPersistent() {
+        return persistent;
+    }
+
+    /** Whether what a client has proved may hold for the whole connection. */
+    boolean isBound() {
+        return bound;
+    }
+
+    /** Returns how long the peer says that it keeps the connection, -1 if it does not. */
+    long keepAliveMillis() {
+        return keepAliveMillis;
+    }
+
+    /** Whether the end of the connection is that of the response. */
+    boolean endsWithConnection() {
+        return state == State.BODY && body.framing() == Framing.UNTIL_CLOSE;
+    }
+
+    // ---- what becomes of it
+
+    /** A response follows, because a request does. */
+    void expect() {
+        state = State.HEAD;
+        begun = persistent = misframed = false;
+        keepAliveMillis = -1;
+        interim = 0;
+    }
+
+    /** No other response can follow. */
+    void endPersistence() {
+        persistent = false;
+    }
+
+    /** The response has ended, and its request has not, so that no other can follow. */
+    void awaitRequest() {
+        state = State.DONE;
+        persistent = false;
+    }
+
+    /** Request and response have ended. */
+    void idle() {
+        state = State.IDLE;
+    }
+
+    void close() {
+        state = State.CLOSED;
+        switching = null;
+        if (early != null) {
+            early.release();
+            early = null;
+        }
+    }
+
+    /** Something is about to be handed on, so its receiver has something to flush at read-complete. */
+    void handOnTo(Http1ClientStream open) {
+        handedOnTo = open.events();
+    }
+
+    /** Returns to whom something was handed on since the last call, or null. */
+    @Nullable
+    ResponseEvents takeHandedOnTo() {
+        ResponseEvents events = handedOnTo;
+        handedOnTo = null;
+        return events;
+    }
+
+    // ---- going through it
+
+    /** Goes through what was read; owned from here on. */
+    void read(ByteBuf read) {
+        ByteBuf rest = read;
+        while (rest != null) {
+            rest = readSome(rest);
+        }
+    }
+
+    /** Takes a part of the buffer; returns it if there may be more to take, else null. */
+    private @Nullable ByteBuf readSome(ByteBuf in) {
+        Http1ClientStream open = owner.stream();
+        if (open == null || !in.isReadable()) {
+            boolean unsolicited = in.isReadable() && state == State.IDLE;
+            in.release();
+            if (unsolicited) {
+                owner.onViolation(Violation.UNSOLICITED_RESPONSE);
+            }
+            return null;
+        }
+        switch (state) {
+            case HEAD -> {
+                if (!owner.isRequestReceived()) {
+                    in.release();
+                    owner.onEarlyResponse();
+                    return null;
+                }
+                return readHead(open, in) ? in : null;
+            }
+            case BODY -> {
+                return readBody(open, in);
+            }
+            case SWITCHING -> {
+                keepForLater(in);
+                return null;
+            }
+            case DONE -> {
+                in.release();
+                owner.onViolation(Violation.UNSOLICITED_RESPONSE);
+                return null;
+            }
+            case IDLE, CLOSED -> {
+                in.release();
+                return null;
+            }
+        }
+        throw new IllegalStateException(state.name());
+    }
+
+    /** Reads a head; returns whether the buffer is still to be read, else it was released. */
+    private boolean readHead(Http1ClientStream open, ByteBuf in) {
+        begun = true;
+        Progress progress = parser.parse(in);
+        ResponseHead head = parser.head();
+        if (progress == Progress.MORE) {
+            in.release();
+            return false;
+        }
+        if (progress == Progress.REFUSED || head == null) {
+            in.release();
+            owner.onViolation(parser.violation());
+            return false;
+        }
+        parser.forget(); // or an idle connection would keep its last head
+        handOnTo(open);
+        misframed |= isMisframed(head.status());
+        if (head.isInterim() || head.status() == NO_CONTENT) {
+            head.forgetLength(); // RFC 9110, section 8.6
+        }
+        if (head.isInterim()) {
+            return readInterim(open, head, in);
+        }
+        if (proxy != null && head.status() == PROXY_AUTHENTICATION_REQUIRED) {
+            // The client has nothing to answer with: what it shows to us stays here.
+            in.release();
+            owner.fail(open, Failure.of(Cause.CONNECT_FAILED, "parent " + proxy + ": answered 407"));
+            return false;
+        }
+        if (open.isConnect() && head.status() < 300) {
+            if (!open.isUpgrade()) {
+                owner.becomeTunnel(open, head, in);
+                return false;
+            }
+            if (!open.refuseUpgrade()) {
+                in.release();
+                owner.fail(open, Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream ignored the upgrade"));
+                return false;
+            }
+        }
+        begin(open, head, in);
+        return true;
+    }
+
+    private boolean readInterim(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        Violation found = null;
+        if (head.status() != SWITCHING_PROTOCOLS) {
+            if (++interim <= ResponseHead.MAX_INTERIM) {
+                open.events().onHead(head, false);
+                return true;
+            }
+            found = Violation.TOO_MANY_INTERIM_RESPONSES;
+        } else {
+            found = open.refuse(head);
+        }
+        if (found != null) {
+            in.release();
+            owner.onViolation(found);
+            return false;
+        }
+        if (open.isWish() && !open.isEnded()) {
+            switching = head; // the request ends first, on the wire, too
+            state = State.SWITCHING;
+            return true;
+        }
+        switchOver(open, head, in);
+        return false;
+    }
+
+    private void switchOver(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        open.onGranted(head);
+        Fields fields = head.fields();
+        fields.remove(FieldName.UPGRADE);
+        fields.remove(FieldName.SEC_WEBSOCKET_ACCEPT);
+        fields.remove(FieldName.TRANSFER_ENCODING);
+        fields.remove(FieldName.CONTENT_LENGTH);
+        owner.becomeTunnel(open, new ResponseHead(OK, null, fields, RequestHead.UNKNOWN_LENGTH), in);
+    }
+
+    /** Keeps bytes of the protocol that begins when the request has ended. */
+    private void keepForLater(ByteBuf in) {
+        credit.received(in.readableBytes());
+        ByteBuf before = early;
+        early = before == null ? in : Unpooled.wrappedBuffer(before, in);
+    }
+
+    /** The request has ended: the connection switches if the upstream has said so before. */
+    void onRequestEnded(Http1ClientStream open) {
+        ResponseHead head = switching;
+        if (state == State.SWITCHING && head != null) {
+            ByteBuf in = early == null ? Unpooled.EMPTY_BUFFER : early;
+            switching = null;
+            early = null;
+            credit.reset();
+            switchOver(open, head, in);
+        }
+    }
+
+    private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        int status = head.status();
+        bound |= open.isBound() || BoundAuthentication.isIn(head.fields(), FieldName.WWW_AUTHENTICATE);
+        persistent = parser.isKeepAlive() && !misframed && (proxy == null || isKept(head.fields()));
+        if (open.isTunnelRefused()) {
+            open.end(); // so nothing follows the request's head
+            persistent &= open.isUpgrade() || !open.isConnect();
+        }
+        keepAliveMillis = persistent ? ResponseParser.keepAliveMillis(head.fields()) : -1;
+        if (open.isHeadRequest() || status == NO_CONTENT || status == NOT_MODIFIED) {
+            body.start(Framing.NONE, 0);
+        } else if (parser.isChunked()) {
+            body.start(Framing.CHUNKED, 0);
+        } else if (parser.contentLength() >= 0) {
+            body.start(Framing.FIXED, parser.contentLength());
+        } else {
+            persistent = false;
+            body.start(Framing.UNTIL_CLOSE, 0);
+        }
+        state = State.BODY;
+        boolean last = body.framing() != Framing.CHUNKED && body.progress() == Progress.COMPLETE;
+        if (last) {
+            owner.onResponseEnd(open, in.isReadable());
+        }
+        open.events().onHead(head, last);
+    }
+
+    /**
+     * Whether the response has framing that its status rules out, or such that two recipients may find its end in two
+     * places. Then its sender may have sent a body that nobody expects, and what comes next would be taken for the
+     * response to another request. RFC 9110, section 8.6, and RFC 9112, section 6.1, say so of 1xx and 204; RFC 9110,
+     * section 15.3.6, of 205. A length of 0 announces nothing. Nobody reads a body of a 304, whatever it announces.
+     */
+    private boolean isMisframed(int status) {
+        if (status == NOT_MODIFIED) {
+            return false;
+        }
+        boolean bodiless = status < 200 || status == NO_CONTENT || status == 205;
+        return parser.isFramingFaulty() || (bodiless && (parser.isChunked() || parser.contentLength() > 0));
+    }
+
+    /**
+     * Whether a proxy says that it keeps the connection. There are some that send whatever follows the first request to
+     * that one's destination, our credentials included; and they say nothing.
+     */
+    private static boolean isKept(Fields fields) {
+        return fields.hasElement(FieldName.CONNECTION, HeadParser.KEEP_ALIVE)
+                || fields.hasElement(FieldName.PROXY_CONNECTION, HeadParser.KEEP_ALIVE);
+    }
+
+    private @Nullable ByteBuf readBody(Http1ClientStream open, ByteBuf in) {
+        int length = body.next(in);
+        if (length > 0) {
+            handOnTo(open);
+            boolean whole = length == in.readableBytes();
+            ByteBuf data = whole ? in : in.readRetainedSlice(length);
+            credit.received(length);
+            if (body.framing() == Framing.FIXED && body.remaining() == 0) {
+                owner.onResponseEnd(open, !whole);
+                open.events().onData(data, true);
+            } else {
+                open.events().onData(data, false);
+            }
+            return whole ? null : in;
+        }
+        switch (body.progress()) {
+            case MORE -> {
+                in.release();
+                return null;
+            }
+            case REFUSED -> {
+                in.release();
+                owner.onViolation(body.violation());
+                return null;
+            }
+            case COMPLETE -> {
+                handOnTo(open);
+                Fields trailers = body.trailers();
+                body.forget();
+                owner.onResponseEnd(open, in.isReadable());
+                if (trailers != null) {
+                    open.events().onTrailers(trailers);
+                } else {
+                    open.events().onData(Unpooled.EMPTY_BUFFER, true);
+                }
+                return in;
+            }
+        }
+        throw new IllegalStateException();
+    }
+}

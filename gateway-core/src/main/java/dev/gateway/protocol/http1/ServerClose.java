@@ -1,0 +1,155 @@
+package dev.gateway.protocol.http1;
+
+import dev.gateway.net.Lingering;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Closes a downstream connection so that its client can read what was sent last: when that has been announced, when the
+ * client has ended its direction, or at once. Part of the connection, confined to its event loop.
+ */
+final class ServerClose implements CloseAnnouncement.Owner, Lingering.Owner {
+    final CloseAnnouncement announcement;
+    private final Http1Connection connection;
+    private final RequestInput input;
+    private final ServerOutput output;
+    private final ClientTimeouts timeouts;
+    private final ClientFin fin;
+    private final Lingering lingering;
+
+    ServerClose(
+            Http1Connection connection,
+            RequestInput input,
+            ServerOutput output,
+            ClientTimeouts timeouts,
+            ClientFin fin,
+            long minBodyRate) {
+        this.connection = connection;
+        this.input = input;
+        this.output = output;
+        this.timeouts = timeouts;
+        this.fin = fin;
+        this.announcement = new CloseAnnouncement(this, connection.timers);
+        this.lingering = new Lingering(this, connection.timers, minBodyRate, Lingering.PATIENT_MILLIS);
+    }
+
+    // ---- as long as the connection is idle
+
+    /** Waits for a request for as long as it may take. */
+    void waitForRequest() {
+        if (announcement.isOld()) {
+            timeouts.waitForLastRequest();
+        } else {
+            timeouts.waitForRequest();
+        }
+    }
+
+    @Override
+    public void onOld() {
+        if (input.isIdle()) {
+            timeouts.waitForLastRequest();
+        }
+    }
+
+    /** Closes unless something runs, or a first request may be on its way. */
+    void closeIfIdle() {
+        if (input.isIdle() && input.isFirst()) {
+            timeouts.waitForFirstRequest();
+        } else if (input.isIdle()) {
+            closeAfterWrites();
+        }
+    }
+
+    // ---- the client's FIN
+
+    /**
+     * The client has ended its direction. Closes if no response is to come.
+     *
+     * @param open the request that is being answered, or null
+     * @return whether the client has given that request up
+     */
+    boolean onInputEnded(@Nullable Http1ServerStream open) {
+        boolean isOver =
+                switch (input.state()) {
+                    case HEAD -> input.isEmpty();
+                    case BODY, DROPPED -> open == null;
+                    case WAITING, CLOSED -> false;
+                };
+        if (isOver) {
+            closeAfterWrites();
+        }
+        return open != null
+                && switch (input.state()) {
+                    case BODY -> true;
+                    case WAITING -> hasGivenUp(open);
+                    case HEAD, DROPPED, CLOSED -> false;
+                };
+    }
+
+    /**
+     * Whether the received FIN means that the client does not want its response. A response that has begun continues: {@link
+     * QuietResponse} may end it. A client of CONNECT that has sent bytes ahead ends its half of the tunnel.
+     */
+    private boolean hasGivenUp(Http1ServerStream open) {
+        boolean tunnelHalfEnded = open.mayBecomeTunnel() && !input.isEmpty();
+        return !open.isStarted() && !tunnelHalfEnded && fin.isAbort();
+    }
+
+    /** Whether the client has ended its direction, and all that it has sent was gone through. */
+    boolean isNoMoreToCome() {
+        return connection.isInputEnded() && input.isEmpty();
+    }
+
+    // ---- ways to close
+
+    /** Closes after the last response. If the client may still be sending, FIN comes first, and what it sends is dropped. */
+    void finish() {
+        boolean moreMayCome = input.mayHaveMore();
+        input.release();
+        if (connection.isInputEnded() || !moreMayCome) {
+            closeAfterWrites();
+            return;
+        }
+        // Closing with bytes unread would send a TCP reset, which destroys what the client has not read yet.
+        input.drop();
+        connection.credit.release();
+        timeouts.cancel();
+        lingering.begin(connection.ctx.channel(), output.shutdown());
+    }
+
+    /** The listener wants its connections closed soon. */
+    void hurry() {
+        lingering.hurry();
+    }
+
+    /** Whether the client has its answer, and is read on only so that it sees that. */
+    boolean isLingering() {
+        return lingering.isArmed();
+    }
+
+    @Override
+    public boolean endLingering() {
+        connection.ctx.close();
+        return true;
+    }
+
+    /** So many bytes have come after that, and were dropped. */
+    void onDropped(int bytes) {
+        lingering.onDropped(bytes);
+    }
+
+    /** Closes as soon as what was written has left. */
+    void closeAfterWrites() {
+        input.close();
+        output.closeAfterWrites();
+    }
+
+    /** The channel is closed, or somebody else has it: stops all timers, and releases what was read and written. */
+    void closed() {
+        input.close();
+        timeouts.cancel();
+        announcement.cancel();
+        lingering.stop();
+        output.stop();
+        input.release();
+    }
+}

@@ -1,5 +1,0 @@
-/** Bytes without a protocol: tunnels to upstreams, and listeners that pass on what they cannot read. */
-@NullMarked
-package dev.gateway.tcp;
-
-import org.jspecify.annotations.NullMarked;
