@@ -167,8 +167,8 @@ class ArchitectureTest {
             "overload");
 
     @ArchTest
-    static final ArchRule tunnelUses =
-            mayUse("tunnel", "format", "message", "stream", "net", "upstream", "filter", "overload");
+    static final ArchRule connectUses =
+            mayUse("connect", "format", "message", "stream", "net", "upstream", "filter", "overload");
 
     @ArchTest
     static final ArchRule observeUses =
@@ -340,7 +340,7 @@ class ArchitectureTest {
                     "upstream",
                     "health",
                     "jwks",
-                    "tunnel",
+                    "connect",
                     "observe",
                     "otlp",
                     "trace",

@@ -1,12 +1,12 @@
 package dev.gateway.assembly;
 
+import dev.gateway.connect.ConnectTally;
+import dev.gateway.connect.Policies;
+import dev.gateway.connect.ProxyAutoConfig;
 import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.route.Router;
-import dev.gateway.tunnel.ConnectTally;
-import dev.gateway.tunnel.Policies;
-import dev.gateway.tunnel.ProxyAutoConfig;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.util.List;

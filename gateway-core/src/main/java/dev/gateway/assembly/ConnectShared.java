@@ -1,14 +1,14 @@
 package dev.gateway.assembly;
 
+import dev.gateway.connect.AdminKeptOut;
+import dev.gateway.connect.ConnectTally;
+import dev.gateway.connect.LocalAddresses;
+import dev.gateway.connect.OwnListeners;
 import dev.gateway.filter.SharedServices;
 import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.jwks.KeyClient;
 import dev.gateway.observe.metrics.Denials;
 import dev.gateway.stream.ViaSignature;
-import dev.gateway.tunnel.AdminKeptOut;
-import dev.gateway.tunnel.ConnectTally;
-import dev.gateway.tunnel.LocalAddresses;
-import dev.gateway.tunnel.OwnListeners;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Collection;

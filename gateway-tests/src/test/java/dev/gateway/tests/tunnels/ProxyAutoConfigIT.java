@@ -2,15 +2,15 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.connect.AddressRules;
+import dev.gateway.connect.ConnectPolicy;
+import dev.gateway.connect.Decision;
+import dev.gateway.connect.HostRule;
+import dev.gateway.connect.Policies;
+import dev.gateway.connect.ProxyAutoConfig;
+import dev.gateway.connect.SniMode;
 import dev.gateway.format.PortRange;
 import dev.gateway.tests.support.Tools;
-import dev.gateway.tunnel.AddressRules;
-import dev.gateway.tunnel.ConnectPolicy;
-import dev.gateway.tunnel.Decision;
-import dev.gateway.tunnel.HostRule;
-import dev.gateway.tunnel.Policies;
-import dev.gateway.tunnel.ProxyAutoConfig;
-import dev.gateway.tunnel.SniMode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,0 +1,67 @@
+package dev.gateway.connect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AdminKeptOutTest {
+    private final OwnListeners own =
+            new OwnListeners(new LocalAddresses(() -> Set.of(address("192.0.2.7")), () -> 0, Runnable::run));
+    private final AdminKeptOut policy = new AdminKeptOut(own);
+
+    private static InetAddress address(String literal) {
+        try {
+            return InetAddress.getByName(literal);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "127.0.0.1, 127.0.0.1, 9901, true",
+        "127.0.0.1, 0.0.0.0, 9901, true",
+        "127.0.0.1, ::ffff:127.0.0.1, 9901, true",
+        "127.0.0.1, 64:ff9b::7f00:1, 9901, true",
+        "127.0.0.1, 127.0.0.1, 8080, false",
+        "127.0.0.1, 127.0.0.2, 9901, false",
+        "127.0.0.1, 192.0.2.7, 9901, false",
+        "0.0.0.0, 192.0.2.7, 9901, true",
+        "0.0.0.0, 127.0.0.9, 9901, true",
+        "0.0.0.0, 192.0.2.8, 9901, false"
+    })
+    void noUpstreamLeadsToTheAdminListener(String bound, String dialed, int port, boolean refused) {
+        InetSocketAddress admin = new InetSocketAddress(bound, 9901);
+        own.set(List.of(admin, new InetSocketAddress("127.0.0.1", 8080)));
+        assertThat(policy.refuse("app.example", address(dialed), port)).isNull();
+        own.setAdmin(admin, null);
+        assertThat(policy.refuse("app.example", address(dialed), port) != null).isEqualTo(refused);
+    }
+
+    @Test
+    void itKnowsWhereTheGatewayItselfListens() {
+        own.set(List.of(new InetSocketAddress("127.0.0.1", 8080)));
+        own.setFiles(List.of(Path.of("/run/gateway/web.sock")));
+        assertThat(policy.isOwn(address("127.0.0.1"), 8080)).isTrue();
+        assertThat(policy.isOwn(address("127.0.0.1"), 8081)).isFalse();
+        assertThat(policy.isOwn(address("192.0.2.7"), 8080)).isFalse();
+        assertThat(policy.isOwn(Path.of("/run/gateway/../gateway/web.sock"))).isTrue();
+        assertThat(policy.isOwn(Path.of("/run/gateway/app.sock"))).isFalse();
+    }
+
+    @Test
+    void itsSocketFileIsNoEndpointEither() {
+        own.setAdmin(null, Path.of("/run/gateway/admin.sock"));
+        assertThat(policy.refuseFile(Path.of("/run/gateway/../gateway/admin.sock")))
+                .contains("the admin listener of this gateway");
+        assertThat(policy.refuseFile(Path.of("/run/gateway/app.sock"))).isNull();
+    }
+}
