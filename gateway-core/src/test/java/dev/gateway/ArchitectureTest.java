@@ -160,7 +160,6 @@ class ArchitectureTest {
             "message",
             "observe",
             "plugin",
-            "process",
             "stream",
             "upstream",
             "jwks",

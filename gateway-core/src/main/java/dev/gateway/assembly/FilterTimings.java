@@ -1,11 +1,11 @@
 package dev.gateway.assembly;
 
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.timing.FilterTimes;
 import dev.gateway.filter.timing.TimedFilter;
 import dev.gateway.observe.metrics.Exposition;
-import dev.gateway.process.StartException;
 
 /** Times of filters: one record for each type of filter, whichever rules have it and across reloads. */
 final class FilterTimings {

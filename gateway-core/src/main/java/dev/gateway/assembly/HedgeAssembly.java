@@ -1,9 +1,9 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.HedgeConfig;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.message.Method;
-import dev.gateway.process.StartException;
 import dev.gateway.route.AnswerTimes;
 import dev.gateway.route.HedgeDelay;
 import dev.gateway.route.Route.Hedging;

@@ -2,9 +2,9 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.SessionKeyFile;
 import dev.gateway.config.SessionPersistenceConfig;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.process.StartException;
 import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
 import java.nio.file.Path;

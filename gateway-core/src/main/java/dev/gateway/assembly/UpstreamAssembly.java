@@ -2,8 +2,8 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.process.StartException;
 import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.DialSettings;

@@ -3,7 +3,7 @@ package dev.gateway.cli;
 import dev.gateway.Gateway;
 import dev.gateway.GatewayOptions;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.process.StartException;
+import dev.gateway.files.StartException;
 import dev.gateway.runtime.ConfigFile;
 import java.io.BufferedReader;
 import java.io.IOException;

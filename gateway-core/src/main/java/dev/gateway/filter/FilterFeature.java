@@ -2,7 +2,7 @@ package dev.gateway.filter;
 
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.yaml.schema.FilterType;
-import dev.gateway.process.StartException;
+import dev.gateway.files.StartException;
 
 /**
  * Filter feature: all that the gateway knows of one type of filter. Each is in a package of its own, with its settings, its

@@ -3,7 +3,7 @@ package dev.gateway.filter;
 import dev.gateway.config.Position;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
-import dev.gateway.process.StartException;
+import dev.gateway.files.StartException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

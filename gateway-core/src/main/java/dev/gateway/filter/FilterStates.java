@@ -1,7 +1,7 @@
 package dev.gateway.filter;
 
+import dev.gateway.files.StartException;
 import dev.gateway.observe.metrics.Exposition;
-import dev.gateway.process.StartException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -1,5 +1,6 @@
 package dev.gateway.process;
 
+import dev.gateway.files.StartException;
 import dev.gateway.net.transport.InheritedSockets;
 import dev.gateway.net.transport.NotifySocket;
 import java.io.IOException;

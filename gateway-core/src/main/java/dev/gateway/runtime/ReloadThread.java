@@ -1,6 +1,6 @@
 package dev.gateway.runtime;
 
-import dev.gateway.process.StartException;
+import dev.gateway.files.StartException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.entry;
 
 import dev.gateway.config.Position;
 import dev.gateway.files.InputFile;
+import dev.gateway.files.StartException;
 import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.observe.metrics.Samples;
-import dev.gateway.process.StartException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

@@ -6,12 +6,12 @@ import dev.gateway.config.yaml.schema.ConnectAuthSchema;
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.format.AccountFile;
-import dev.gateway.process.StartException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

@@ -5,6 +5,7 @@ import dev.gateway.config.yaml.schema.ConnectAuthSchema;
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
@@ -12,7 +13,6 @@ import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.filter.auth.UserAccounts;
 import dev.gateway.format.AccountFile;
-import dev.gateway.process.StartException;
 import java.nio.file.Path;
 
 /** Filter type BasicAuth. */

@@ -3,11 +3,11 @@ package dev.gateway.filter.decompression;
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.coding.Algorithms;
-import dev.gateway.process.StartException;
 import java.util.Set;
 
 /** Filter type Decompression. */

@@ -4,13 +4,13 @@ import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.fields.ConfiguredFields;
 import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.filter.fields.HeaderFieldSchema;
-import dev.gateway.process.StartException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 

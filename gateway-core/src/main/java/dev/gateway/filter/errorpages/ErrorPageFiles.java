@@ -2,10 +2,10 @@ package dev.gateway.filter.errorpages;
 
 import dev.gateway.config.ErrorPageFile;
 import dev.gateway.config.ErrorPagesConfig;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.format.PageType;
-import dev.gateway.process.StartException;
 import dev.gateway.stream.Cause;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -2,10 +2,10 @@ package dev.gateway.filter.errorpages;
 
 import dev.gateway.config.yaml.schema.ErrorPagesSchema;
 import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
-import dev.gateway.process.StartException;
 
 /** Filter type ErrorPages. */
 public final class ErrorPagesFeature implements FilterFeature<ErrorPagesFilterConfig> {

@@ -1,6 +1,7 @@
 package dev.gateway.filter.externalauth;
 
 import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
@@ -11,7 +12,6 @@ import dev.gateway.filter.externalauth.ExternalAuthConfig.OnError;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.observe.metrics.Exposition;
-import dev.gateway.process.StartException;
 import dev.gateway.upstream.Upstream;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.gateway.filter.fields;
 
+import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.message.FieldName;
-import dev.gateway.process.StartException;
 import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,12 +1,12 @@
 package dev.gateway.filter.headers;
 
 import dev.gateway.config.Position;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.fields.ConfiguredFields;
 import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.filter.fields.HeaderField;
 import dev.gateway.message.FieldName;
-import dev.gateway.process.StartException;
 import java.util.List;
 
 /**

@@ -1,10 +1,10 @@
 package dev.gateway.filter.headers;
 
 import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
-import dev.gateway.process.StartException;
 
 /** Filter type RequestHeaderModifier. */
 public final class RequestHeaderModifierFeature implements FilterFeature<RequestHeaderModifierConfig> {

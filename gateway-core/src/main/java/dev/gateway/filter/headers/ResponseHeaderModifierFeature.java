@@ -3,11 +3,11 @@ package dev.gateway.filter.headers;
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.headers.HeaderEditsSchema.EditKeys;
-import dev.gateway.process.StartException;
 
 /** Filter type ResponseHeaderModifier. */
 public final class ResponseHeaderModifierFeature implements FilterFeature<ResponseHeaderModifierConfig> {

@@ -2,10 +2,10 @@ package dev.gateway.filter.ipaccess;
 
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.schema.IpAccessSchema;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
-import dev.gateway.process.StartException;
 
 /** Filter type IPAccess. */
 public final class IpAccessFeature implements FilterFeature<IpAccessFilterConfig> {

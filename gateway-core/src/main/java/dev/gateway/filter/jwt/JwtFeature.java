@@ -1,6 +1,7 @@
 package dev.gateway.filter.jwt;
 
 import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterFile;
@@ -9,7 +10,6 @@ import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
 import dev.gateway.format.JwkSet;
 import dev.gateway.message.FieldName;
-import dev.gateway.process.StartException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.gateway.filter.jwt;
 
 import dev.gateway.config.Position;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.auth.AuthWork;
@@ -8,7 +9,6 @@ import dev.gateway.jwks.KeyClient;
 import dev.gateway.jwks.KeyLocation;
 import dev.gateway.jwks.RemoteKeys;
 import dev.gateway.observe.metrics.Exposition;
-import dev.gateway.process.StartException;
 import dev.gateway.upstream.SourceStatus;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UrlUpstream;

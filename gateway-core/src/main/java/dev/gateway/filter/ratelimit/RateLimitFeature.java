@@ -1,6 +1,7 @@
 package dev.gateway.filter.ratelimit;
 
 import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
@@ -8,7 +9,6 @@ import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.ratelimit.RateLimitConfig.KeyPart;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.metrics.Exposition;
-import dev.gateway.process.StartException;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;

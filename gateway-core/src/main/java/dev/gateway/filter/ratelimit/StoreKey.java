@@ -1,8 +1,8 @@
 package dev.gateway.filter.ratelimit;
 
+import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.observe.metrics.Exposition;
-import dev.gateway.process.StartException;
 
 /** Store key: the name of a store, by which limits find it. What it has counted outlives generations. */
 public record StoreKey(String store) implements FilterStates.CountedKey<LimitStore> {

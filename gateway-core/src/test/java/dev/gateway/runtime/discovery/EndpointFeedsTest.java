@@ -7,7 +7,7 @@ import dev.gateway.Gateway;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
-import dev.gateway.process.StartException;
+import dev.gateway.files.StartException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.Gateway;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
-import dev.gateway.process.StartException;
+import dev.gateway.files.StartException;
 import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;

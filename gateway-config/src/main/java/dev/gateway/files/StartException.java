@@ -1,6 +1,5 @@
-package dev.gateway.process;
+package dev.gateway.files;
 
-import dev.gateway.files.FileFault;
 import java.util.List;
 import java.util.stream.Collectors;
 
