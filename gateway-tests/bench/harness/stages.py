@@ -26,7 +26,7 @@ STAGES = [
     ("filters", r"dev/gateway/(filter|connect)/|dev/gateway/exchange/(FilterChain|RequestIds)"),
     ("metrics and log", r"dev/gateway/(observe|otlp|trace)/|dev/gateway/net/ByteCounter\.count|dev/gateway/route/Recorded"),
     ("timers", r"dev/gateway/time/|dev/gateway/exchange/Deadlines|io/netty/util/concurrent/(Scheduled|.*ScheduledFuture)"),
-    ("pool", r"dev/gateway/(pool|upstream)/"),
+    ("pool", r"dev/gateway/upstream/"),
     ("exchange", r"dev/gateway/exchange/"),
     ("TLS", r"io/netty/handler/ssl/|io/netty/internal/tcnative/|.*(SSL_|EVP_|bssl::|aes_|gcm_)"),
     ("protocol", r"dev/gateway/(protocol|listener)/"),

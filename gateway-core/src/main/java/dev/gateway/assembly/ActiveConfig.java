@@ -2,6 +2,7 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.RouteConfig;
@@ -53,6 +54,15 @@ public final class ActiveConfig {
                 config.listeners().stream().map(ListenerConfig::name).collect(Collectors.toSet()),
                 routes,
                 snapshot.upstreams().stream().map(Upstream::name).collect(Collectors.toSet()));
+    }
+
+    /** Returns the upstreams and the entries of their endpoints; not those of connect. */
+    public Map<Upstream, List<EndpointConfig>> endpoints() {
+        Map<Upstream, List<EndpointConfig>> entries = new HashMap<>();
+        for (UpstreamConfig each : config.upstreams()) {
+            entries.put(Objects.requireNonNull(upstreams.get(each.name())), each.endpoints());
+        }
+        return entries;
     }
 
     /**

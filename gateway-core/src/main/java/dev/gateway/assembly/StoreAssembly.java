@@ -16,6 +16,7 @@ import dev.gateway.net.transport.Transport;
 import dev.gateway.observe.metrics.Exposition;
 import dev.gateway.redis.RedisSettings;
 import dev.gateway.redis.RedisStore;
+import dev.gateway.upstream.discovery.FirstAnswers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

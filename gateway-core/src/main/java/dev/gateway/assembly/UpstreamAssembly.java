@@ -12,6 +12,7 @@ import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamTlsSettings;
+import dev.gateway.upstream.discovery.EndpointEntries;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

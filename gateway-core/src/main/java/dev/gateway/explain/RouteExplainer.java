@@ -1,6 +1,5 @@
 package dev.gateway.explain;
 
-import dev.gateway.assembly.EndpointEntries;
 import dev.gateway.assembly.FilterAssembly;
 import dev.gateway.assembly.RouteAssembly;
 import dev.gateway.config.ErrorPagesConfig;
@@ -32,6 +31,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.route.Miss;
 import dev.gateway.route.RouteTrials;
 import dev.gateway.route.RouteTrials.Trial;
+import dev.gateway.upstream.discovery.EndpointEntries;
 import io.netty.util.AsciiString;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,5 @@
 package dev.gateway.jwks;
 
-import dev.gateway.health.Probe;
-import dev.gateway.health.Question;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -12,6 +10,8 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
 import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.health.Probe;
+import dev.gateway.upstream.health.Question;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.io.ByteArrayOutputStream;

@@ -1,13 +1,13 @@
 package dev.gateway.jwks;
 
 import dev.gateway.format.JwkSet;
-import dev.gateway.health.Probe;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.SourceStatus;
 import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.health.Probe;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

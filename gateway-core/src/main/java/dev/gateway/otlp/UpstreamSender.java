@@ -1,9 +1,9 @@
 package dev.gateway.otlp;
 
-import dev.gateway.health.Probe;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.health.Probe;
 import io.netty.util.AsciiString;
 import io.opentelemetry.common.ComponentLoader;
 import io.opentelemetry.sdk.common.CompletableResultCode;

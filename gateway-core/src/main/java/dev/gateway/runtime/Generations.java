@@ -14,10 +14,10 @@ import dev.gateway.filter.FilterStates;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.redis.RedisStore;
-import dev.gateway.runtime.discovery.EndpointFeeds;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.discovery.EndpointFeeds;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -168,7 +168,7 @@ public final class Generations {
         // Nothing fails from here on.
         long drainNanos = config.drain().timeout().toNanos();
         ActiveConfig after = new ActiveConfig(config, next);
-        endpoints.use(after, sources, drainNanos);
+        endpoints.use(after.endpoints(), sources, drainNanos);
         stores.awaitAnswers();
         if (before != null) {
             after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made

@@ -1,11 +1,11 @@
 package dev.gateway.runtime;
 
-import dev.gateway.health.HealthChecks;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.HealthListener;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.health.HealthChecks;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

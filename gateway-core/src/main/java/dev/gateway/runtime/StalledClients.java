@@ -1,9 +1,9 @@
 package dev.gateway.runtime;
 
 import dev.gateway.overload.StalledPeers;
-import dev.gateway.pool.PoolCounts;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.pool.PoolCounts;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;

@@ -3,10 +3,10 @@ package dev.gateway.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.overload.StalledPeers;
-import dev.gateway.pool.PoolCounts;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.pool.PoolCounts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,7 @@
-package dev.gateway.pool;
+package dev.gateway.upstream.pool;
 
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
-import dev.gateway.pool.LeaseBenchmark.Kept;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
@@ -17,6 +16,7 @@ import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.pool.LeaseBenchmark.Kept;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.HashMap;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.gateway.pool;
+package dev.gateway.upstream.pool;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;

@@ -59,7 +59,7 @@ final class LogbackLevels implements LogLevels {
         }
         boolean root = logger.equalsIgnoreCase(org.slf4j.Logger.ROOT_LOGGER_NAME);
         if (!logger.matches(NAME)) {
-            throw new IllegalArgumentException("logger: expected a name such as dev.gateway.pool, or root");
+            throw new IllegalArgumentException("logger: expected a name such as dev.gateway.upstream.pool, or root");
         }
         if (logger.equals(LogbackProvider.WITH_PASSWORDS)) {
             throw new IllegalArgumentException("logger: its level is fixed, because it would print passwords");

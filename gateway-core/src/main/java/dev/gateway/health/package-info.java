@@ -1,5 +1,0 @@
-/** Active health checks of endpoints. */
-@NullMarked
-package dev.gateway.health;
-
-import org.jspecify.annotations.NullMarked;

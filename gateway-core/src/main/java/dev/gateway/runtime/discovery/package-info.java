@@ -1,5 +1,0 @@
-/** Service discovery: sources of endpoints, and the updates of upstreams. */
-@NullMarked
-package dev.gateway.runtime.discovery;
-
-import org.jspecify.annotations.NullMarked;

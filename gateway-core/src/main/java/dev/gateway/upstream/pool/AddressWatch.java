@@ -1,0 +1,106 @@
+package dev.gateway.upstream.pool;
+
+import dev.gateway.net.dns.Resolver;
+import dev.gateway.time.Timer;
+import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Resolves the name of a pool's host again whenever its TTL is over, as long as there are connections to it, and when the
+ * host has closed its connections. A connection to an address that the host no longer has takes no new requests. If DNS
+ * fails, all connections stay. Part of the pool, confined to its event loop.
+ */
+final class AddressWatch extends Timer {
+    private final LoopResources resources;
+    private final Owner owner;
+    private final String host;
+    private final boolean exact;
+    private final boolean named;
+    private boolean asking;
+    private @Nullable Runnable unfollow;
+
+    /** The connections to the host. */
+    interface Owner {
+        boolean isEmpty();
+
+        /**
+         * The addresses may have changed.
+         *
+         * @param former tells whether the host has lost an address
+         */
+        void onAddresses(Predicate<InetAddress> former);
+    }
+
+    AddressWatch(LoopResources resources, DialTarget target, Owner owner) {
+        this.resources = resources;
+        this.owner = owner;
+        this.host = target.host();
+        this.exact = target.isRequested();
+        this.named = !target.isSocketFile() && Resolver.literal(host) == null;
+    }
+
+    /** The pool has a connection: begins to watch. */
+    void begin() {
+        if (named && !asking && !isArmed()) {
+            resources.wheel.arm(this, resources.resolver.holdsMillis(host, exact));
+        }
+        if (named && unfollow == null) {
+            unfollow = resources.resolver.follow(resources.loop, host, exact, this::onRenewed);
+        }
+    }
+
+    /** Ends. */
+    void end() {
+        cancel();
+        if (unfollow != null) {
+            unfollow.run();
+            unfollow = null;
+        }
+    }
+
+    /** The peer has closed the last connection that was kept: the host may have another address from now on. */
+    void onAllClosed(InetAddress address) {
+        if (named) {
+            resources.resolver.doubt(resources.loop, host, exact);
+        } else if (!exact) {
+            resources.resolver.doubt(resources.loop, address);
+        }
+    }
+
+    private void onRenewed() {
+        if (unfollow != null && !asking) {
+            ask();
+        }
+    }
+
+    @Override
+    protected void onExpired() {
+        if (owner.isEmpty()) {
+            end();
+        } else {
+            ask();
+        }
+    }
+
+    private void ask() {
+        asking = true;
+        Resolver resolver = resources.resolver;
+        Resolver.Answers answers =
+                exact ? resolver.resolveExactly(resources.loop, host) : resolver.resolve(resources.loop, host);
+        answers.ipv6().addListener((Future<List<InetAddress>> ipv6) -> answers.ipv4()
+                .addListener((Future<List<InetAddress>> ipv4) -> onAnswered(resolver)));
+    }
+
+    private void onAnswered(Resolver resolver) {
+        asking = false;
+        owner.onAddresses(address -> resolver.isFormer(host, exact, address));
+        if (owner.isEmpty()) {
+            end();
+        } else {
+            begin();
+        }
+    }
+}

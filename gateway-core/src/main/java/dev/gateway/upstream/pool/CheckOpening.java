@@ -1,0 +1,101 @@
+package dev.gateway.upstream.pool;
+
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.StreamOpener;
+
+/**
+ * An active health check that waits for the connection made for it. After the check, the pool keeps the connection only if
+ * the upstream's limit had room for it; else it is closed. Confined to its pool's event loop.
+ */
+final class CheckOpening implements StreamOpener.Opening, PendingConnection.Callback {
+    private final EndpointContext endpoint;
+    private final KeptConnections kept;
+    private final Owner owner;
+    private final ResponseEvents events;
+    private final StreamOpener.Callback callback;
+    private final boolean permitted;
+    private final PendingConnection pending;
+    private boolean answered;
+
+    /** The pool. */
+    interface Owner {
+        /** A connection has shown which protocol the endpoint speaks. */
+        void onKnown(HttpVersion version);
+
+        /**
+         * A connection is being made for a check.
+         *
+         * @param permitted whether it is within the limit: then a waiting request gets it afterwards
+         */
+        void onCheckDialing(boolean permitted);
+
+        /** It was made, and is kept, or was not. */
+        void onCheckDialEnded(boolean permitted);
+
+        /** The connection could not be made. */
+        void recordDialFailure(Failure failure);
+    }
+
+    CheckOpening(
+            EndpointContext endpoint,
+            KeptConnections kept,
+            Owner owner,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
+        this.endpoint = endpoint;
+        this.kept = kept;
+        this.owner = owner;
+        this.events = events;
+        this.callback = callback;
+        this.permitted = endpoint.shared.permits.tryAcquire(endpoint.host);
+        // A check does not wait for a file descriptor: a timeout would count as a failure of the endpoint.
+        this.pending = new PendingConnection(endpoint, kept, false, this);
+    }
+
+    /** Begins; the turn selects which of several addresses is tried first. */
+    void start(int turn) {
+        owner.onCheckDialing(permitted);
+        pending.start(turn);
+    }
+
+    @Override
+    public void onConnected(PooledConnection connection, long nanos) {
+        owner.onKnown(connection.version());
+        answered = true;
+        if (!permitted) {
+            connection.onWithoutPermit();
+        }
+        kept.admit(connection);
+        owner.onCheckDialEnded(permitted); // not sooner, or the pool would be empty for a moment, and given up
+        callback.onDialed(nanos);
+        callback.onOpened(kept.open(connection, events), connection.peer);
+        kept.offer(connection);
+    }
+
+    @Override
+    public void onConnectFailed(Failure failure) {
+        answered = true;
+        owner.recordDialFailure(failure);
+        end();
+        callback.onOpenFailed(failure);
+    }
+
+    @Override
+    public void cancel() {
+        if (!answered) {
+            answered = true;
+            pending.cancel();
+            end();
+        }
+    }
+
+    private void end() {
+        endpoint.releaseRequests(1);
+        owner.onCheckDialEnded(permitted);
+        if (permitted) {
+            endpoint.shared.permits.release(endpoint.host);
+        }
+    }
+}
