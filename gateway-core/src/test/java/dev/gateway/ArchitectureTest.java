@@ -38,7 +38,8 @@ class ArchitectureTest {
     };
 
     /** Packages that are inside another one and have a rule of their own. */
-    private static final Set<String> RULED_INSIDE = Set.of("upstream.health", "upstream.pool", "upstream.discovery");
+    private static final Set<String> RULED_INSIDE = Set.of(
+            "upstream.health", "upstream.pool", "upstream.discovery", "filter.jwt.jwks", "filter.ratelimit.redis");
 
     /**
      * Who may ask for the time of day, which may be set forward and back at any time. Whatever takes a time, or is to
@@ -152,7 +153,7 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule jwksUses =
-            mayUse("jwks", "format", "upstream.health", "message", "stream", "time", "upstream");
+            mayUse("filter.jwt.jwks", "format", "upstream.health", "message", "stream", "time", "upstream");
 
     @ArchTest
     static final ArchRule filterUses = mayUse(
@@ -166,7 +167,7 @@ class ArchitectureTest {
             "plugin",
             "stream",
             "upstream",
-            "jwks",
+            "filter.jwt.jwks",
             "overload");
 
     @ArchTest
@@ -223,7 +224,7 @@ class ArchitectureTest {
             mayUse("upstream.discovery", "config", "files", "net", "stream", "message", "upstream", "upstream.pool");
 
     @ArchTest
-    static final ArchRule redisUses = mayUse("redis", "filter", "net", "observe");
+    static final ArchRule redisUses = mayUse("filter.ratelimit.redis", "filter", "net", "observe");
 
     @ArchTest
     static final ArchRule listenerUses = mayUse(
@@ -297,7 +298,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule lettuceIsKnownToItsOwnClasses = noClasses()
             .that()
-            .haveNameNotMatching("dev\\.gateway\\.redis\\.Lettuce.*")
+            .haveNameNotMatching("dev\\.gateway\\.filter\\.ratelimit\\.redis\\.Lettuce.*")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.lettuce..", "reactor..");
@@ -346,7 +347,7 @@ class ArchitectureTest {
                     "net",
                     "upstream",
                     "upstream.health",
-                    "jwks",
+                    "filter.jwt.jwks",
                     "connect",
                     "observe",
                     "otlp",
@@ -357,7 +358,7 @@ class ArchitectureTest {
                     "protocol.tcp",
                     "protocol.socks",
                     "upstream.pool",
-                    "redis",
+                    "filter.ratelimit.redis",
                     "listener",
                     "exchange",
                     "admin"))

@@ -6,7 +6,7 @@ import dev.gateway.connect.LocalAddresses;
 import dev.gateway.connect.OwnListeners;
 import dev.gateway.filter.SharedServices;
 import dev.gateway.filter.auth.AuthWork;
-import dev.gateway.jwks.KeyClient;
+import dev.gateway.filter.jwt.jwks.KeyClient;
 import dev.gateway.observe.metrics.Denials;
 import dev.gateway.stream.ViaSignature;
 import java.net.InetSocketAddress;

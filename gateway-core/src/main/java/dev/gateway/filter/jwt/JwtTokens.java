@@ -2,8 +2,8 @@ package dev.gateway.filter.jwt;
 
 import dev.gateway.filter.auth.Digest;
 import dev.gateway.filter.auth.VerifiedCredentials;
+import dev.gateway.filter.jwt.jwks.RemoteKeys;
 import dev.gateway.format.JwkSet;
-import dev.gateway.jwks.RemoteKeys;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.LongSupplier;

@@ -1,4 +1,4 @@
-package dev.gateway.redis;
+package dev.gateway.filter.ratelimit.redis;
 
 import io.lettuce.core.event.Event;
 import io.lettuce.core.event.EventBus;

@@ -1,4 +1,4 @@
-package dev.gateway.redis;
+package dev.gateway.filter.ratelimit.redis;
 
 /** Told how a store is, as one event loop sees it. */
 interface LoopHealth {

@@ -1,4 +1,4 @@
-package dev.gateway.jwks;
+package dev.gateway.filter.jwt.jwks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.jwks;
+package dev.gateway.filter.jwt.jwks;
 
 /** What became of the wish for keys that are newer than those which somebody has. */
 public enum RenewalOutcome {

@@ -1,4 +1,4 @@
-package dev.gateway.redis;
+package dev.gateway.filter.ratelimit.redis;
 
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package dev.gateway.jwks;
+package dev.gateway.filter.jwt.jwks;
 
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;

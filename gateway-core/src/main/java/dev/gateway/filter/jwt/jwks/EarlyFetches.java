@@ -1,4 +1,4 @@
-package dev.gateway.jwks;
+package dev.gateway.filter.jwt.jwks;
 
 import java.util.concurrent.TimeUnit;
 

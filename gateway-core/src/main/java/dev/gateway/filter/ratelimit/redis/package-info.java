@@ -3,6 +3,6 @@
  * LettuceConnector} and {@code LettuceLink} know Lettuce, so that nothing of it is loaded without a store.
  */
 @NullMarked
-package dev.gateway.redis;
+package dev.gateway.filter.ratelimit.redis;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package dev.gateway.redis;
+package dev.gateway.filter.ratelimit.redis;
 
 import dev.gateway.filter.ratelimit.StoreClient;
 
