@@ -24,7 +24,7 @@ STAGES = [
     ("fields", r"dev/gateway/message/"),
     ("route", r"dev/gateway/route/(Route|HostRoutes|ByteTable|Candidate|QueryTest|RegexPath|Miss|Weighted)"),
     ("filters", r"dev/gateway/(filter|connect)/|dev/gateway/exchange/(FilterChain|RequestIds)"),
-    ("metrics and log", r"dev/gateway/(observe|otlp|trace)/|dev/gateway/net/ByteCounter\.count|dev/gateway/route/Recorded"),
+    ("metrics and log", r"dev/gateway/observe/|dev/gateway/net/ByteCounter\.count|dev/gateway/route/Recorded"),
     ("timers", r"dev/gateway/time/|dev/gateway/exchange/Deadlines|io/netty/util/concurrent/(Scheduled|.*ScheduledFuture)"),
     ("pool", r"dev/gateway/upstream/"),
     ("exchange", r"dev/gateway/exchange/"),

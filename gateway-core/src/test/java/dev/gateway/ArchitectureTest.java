@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 class ArchitectureTest {
     private static final String[] DATA_PLANE = {
         "message",
-        "trace",
+        "observe.trace",
         "stream",
         "time",
         "protocol.http1",
@@ -39,7 +39,13 @@ class ArchitectureTest {
 
     /** Packages that are inside another one and have a rule of their own. */
     private static final Set<String> RULED_INSIDE = Set.of(
-            "upstream.health", "upstream.pool", "upstream.discovery", "filter.jwt.jwks", "filter.ratelimit.redis");
+            "upstream.health",
+            "upstream.pool",
+            "upstream.discovery",
+            "filter.jwt.jwks",
+            "filter.ratelimit.redis",
+            "observe.otlp",
+            "observe.trace");
 
     /**
      * Who may ask for the time of day, which may be set forward and back at any time. Whatever takes a time, or is to
@@ -54,7 +60,7 @@ class ArchitectureTest {
             "dev.gateway.observe.metrics.Metrics",
             "dev.gateway.observe.metrics.StatisticsDocument",
             "dev.gateway.observe.accesslog.SyslogDestination",
-            "dev.gateway.otlp.OtlpMetrics", // no earlier than the start, if the clock was set back since
+            "dev.gateway.observe.otlp.OtlpMetrics", // no earlier than the start, if the clock was set back since
             // They write it into each record and each Date, and notice that it has gone back.
             "dev.gateway.exchange.LoopServices",
             "dev.gateway.time.TimerWheel",
@@ -131,7 +137,7 @@ class ArchitectureTest {
     static final ArchRule grpcUses = mayUse("grpc", "message");
 
     @ArchTest
-    static final ArchRule traceUses = mayUse("trace", "message");
+    static final ArchRule traceUses = mayUse("observe.trace", "message");
 
     @ArchTest
     static final ArchRule timeKnowsNobody = mayUse("time");
@@ -176,17 +182,17 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule observeUses =
-            mayUse("observe", "files", "format", "message", "stream", "time", "trace", "overload");
+            mayUse("observe", "files", "format", "message", "stream", "time", "observe.trace", "overload");
 
     @ArchTest
-    static final ArchRule otlpUses =
-            mayUse("otlp", "observe", "trace", "message", "stream", "time", "upstream.health", "upstream");
+    static final ArchRule otlpUses = mayUse(
+            "observe.otlp", "observe", "observe.trace", "message", "stream", "time", "upstream.health", "upstream");
 
     /** An update of OpenTelemetry may break what is internal to it; then one class is to be mended. */
     @ArchTest
     static final ArchRule oneClassUsesInternalsOfOpenTelemetry = noClasses()
             .that()
-            .doNotHaveFullyQualifiedName("dev.gateway.otlp.MetricDataFactory")
+            .doNotHaveFullyQualifiedName("dev.gateway.observe.otlp.MetricDataFactory")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("io.opentelemetry..internal..");
@@ -246,7 +252,7 @@ class ArchitectureTest {
             "filter",
             "upstream",
             "observe",
-            "trace",
+            "observe.trace",
             "stream",
             "message",
             "time",
@@ -350,8 +356,8 @@ class ArchitectureTest {
                     "filter.jwt.jwks",
                     "connect",
                     "observe",
-                    "otlp",
-                    "trace",
+                    "observe.otlp",
+                    "observe.trace",
                     "route",
                     "protocol.http1",
                     "protocol.http2",

@@ -7,7 +7,7 @@ import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.errorpages.ErrorPages;
 import dev.gateway.message.ForwardedFields;
-import dev.gateway.trace.TraceSettings;
+import dev.gateway.observe.trace.TraceSettings;
 import io.netty.util.AsciiString;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

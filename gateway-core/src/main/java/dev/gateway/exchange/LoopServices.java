@@ -2,11 +2,11 @@ package dev.gateway.exchange;
 
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.trace.Traces;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.trace.Traces;
 import dev.gateway.upstream.StreamOpener;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;

@@ -1,6 +1,6 @@
 package dev.gateway.exchange;
 
-import dev.gateway.trace.KeyStream;
+import dev.gateway.observe.trace.KeyStream;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 

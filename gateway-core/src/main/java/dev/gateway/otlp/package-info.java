@@ -1,5 +1,0 @@
-/** Export of spans and metrics by OTLP, with OpenTelemetry's SDK; which is not loaded unless something is exported. */
-@NullMarked
-package dev.gateway.otlp;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Which trace a request is part of: what its head says of that, and what upstreams are told. */
-@NullMarked
-package dev.gateway.trace;
-
-import org.jspecify.annotations.NullMarked;
