@@ -22,9 +22,9 @@ STAGES = [
               r"PendingTrailers)|io/netty/handler/codec/http2/.*(Encoder|Writer|FlowController)|"
               r"io/netty/channel/ChannelOutboundBuffer|.*\.(doWrite\w*|flush0?|writeAndFlush\w*|writevAddresses)$"),
     ("fields", r"dev/gateway/message/"),
-    ("route", r"dev/gateway/route/(Route|HostRoutes|ByteTable|Candidate|QueryTest|RegexPath|Miss|Weighted)"),
+    ("route", r"dev/gateway/exchange/route/(Route|HostRoutes|ByteTable|Candidate|QueryTest|RegexPath|Miss|Weighted)"),
     ("filters", r"dev/gateway/(filter|connect)/|dev/gateway/exchange/(FilterChain|RequestIds)"),
-    ("metrics and log", r"dev/gateway/observe/|dev/gateway/net/ByteCounter\.count|dev/gateway/route/Recorded"),
+    ("metrics and log", r"dev/gateway/observe/|dev/gateway/net/ByteCounter\.count|dev/gateway/exchange/route/Recorded"),
     ("timers", r"dev/gateway/time/|dev/gateway/exchange/Deadlines|io/netty/util/concurrent/(Scheduled|.*ScheduledFuture)"),
     ("pool", r"dev/gateway/upstream/"),
     ("exchange", r"dev/gateway/exchange/"),

@@ -2,8 +2,8 @@ package dev.gateway.assembly;
 
 import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.exchange.ListenerRoutes;
+import dev.gateway.exchange.route.Router;
 import dev.gateway.observe.trace.TraceSettings;
-import dev.gateway.route.Router;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.Collections;

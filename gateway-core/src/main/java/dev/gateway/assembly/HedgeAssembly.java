@@ -1,12 +1,12 @@
 package dev.gateway.assembly;
 
 import dev.gateway.config.HedgeConfig;
+import dev.gateway.exchange.route.AnswerTimes;
+import dev.gateway.exchange.route.HedgeDelay;
+import dev.gateway.exchange.route.Route.Hedging;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.message.Method;
-import dev.gateway.route.AnswerTimes;
-import dev.gateway.route.HedgeDelay;
-import dev.gateway.route.Route.Hedging;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 

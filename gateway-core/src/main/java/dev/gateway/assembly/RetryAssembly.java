@@ -2,9 +2,9 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.RetryConfig;
 import dev.gateway.config.RetryConfig.On;
+import dev.gateway.exchange.route.Route.Retry;
+import dev.gateway.exchange.route.Route.Retry.After;
 import dev.gateway.message.Method;
-import dev.gateway.route.Route.Retry;
-import dev.gateway.route.Route.Retry.After;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Set;

@@ -1,6 +1,6 @@
 package dev.gateway.exchange;
 
-import dev.gateway.route.Route;
+import dev.gateway.exchange.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;

@@ -1,11 +1,11 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.SessionResult;
-import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;

@@ -2,14 +2,14 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.Route.Retry.After;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.ChargedBuffer;
 import dev.gateway.overload.Cost;
-import dev.gateway.route.Route;
-import dev.gateway.route.Route.Retry.After;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;

@@ -1,14 +1,14 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.route.HedgeDelay;
+import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.observe.OtherAttempt;
-import dev.gateway.route.HedgeDelay;
-import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;

@@ -2,12 +2,12 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.route.Route;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.ExchangeRecord.HedgeResult;
-import dev.gateway.route.Route;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.LoginPins;

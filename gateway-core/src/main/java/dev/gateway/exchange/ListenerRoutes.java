@@ -1,6 +1,6 @@
 package dev.gateway.exchange;
 
-import dev.gateway.route.Router;
+import dev.gateway.exchange.route.Router;
 import dev.gateway.stream.ConnectionInfo;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.route.Route;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.route.Route;
 import dev.gateway.time.TimerWheel;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;

@@ -2,6 +2,8 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.Router;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
@@ -17,8 +19,6 @@ import dev.gateway.message.Scheme;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.trace.Trace;
 import dev.gateway.observe.trace.TraceSettings;
-import dev.gateway.route.Route;
-import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ViaSignature;

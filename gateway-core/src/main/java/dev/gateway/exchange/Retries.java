@@ -1,8 +1,8 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.Route.Retry.After;
 import dev.gateway.message.Method;
-import dev.gateway.route.Route;
-import dev.gateway.route.Route.Retry.After;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;

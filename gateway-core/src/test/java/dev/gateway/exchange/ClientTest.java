@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.route.Router;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -10,7 +11,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.SourceAddress;

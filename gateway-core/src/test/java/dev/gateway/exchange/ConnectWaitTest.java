@@ -3,13 +3,13 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeServerStream;
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.Route.Retry.Budget;
 import dev.gateway.observe.ConnectWaitResult;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
-import dev.gateway.route.Route;
-import dev.gateway.route.Route.Retry.Budget;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;

@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.Router;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
@@ -17,8 +19,6 @@ import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
-import dev.gateway.route.Route;
-import dev.gateway.route.Router;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;

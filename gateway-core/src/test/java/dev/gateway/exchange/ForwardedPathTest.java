@@ -2,15 +2,15 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.RouteMatch;
+import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.PathForm;
 import dev.gateway.message.RequestHead;
-import dev.gateway.route.Route;
-import dev.gateway.route.RouteMatch;
-import dev.gateway.route.Router;
-import dev.gateway.route.RouterBuilder;
 import dev.gateway.stream.Cause;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.Fakes.FakeServerStream;
+import dev.gateway.exchange.route.HedgeDelay;
+import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.route.HedgeDelay;
-import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;

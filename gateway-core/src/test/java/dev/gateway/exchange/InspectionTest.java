@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
@@ -9,7 +10,6 @@ import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord.Side;
-import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;

@@ -3,9 +3,9 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Retries.Tried;
+import dev.gateway.exchange.route.Route.Retry;
+import dev.gateway.exchange.route.Route.Retry.After;
 import dev.gateway.message.Method;
-import dev.gateway.route.Route.Retry;
-import dev.gateway.route.Route.Retry.After;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;

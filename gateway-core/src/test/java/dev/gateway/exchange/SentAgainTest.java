@@ -2,8 +2,8 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Fields;
-import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;

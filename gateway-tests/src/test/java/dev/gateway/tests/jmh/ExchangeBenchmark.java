@@ -1,5 +1,7 @@
 package dev.gateway.tests.jmh;
 
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.Router;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.filter.headers.RequestHeaderModifier;
@@ -9,8 +11,6 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
-import dev.gateway.route.Route;
-import dev.gateway.route.Router;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;

@@ -1,6 +1,10 @@
 package dev.gateway.tests.jmh;
 
 import dev.gateway.exchange.ExchangeHandler;
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.RouteMatch;
+import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.observe.metrics.LoopMetrics;
 import dev.gateway.observe.metrics.Metrics;
@@ -9,10 +13,6 @@ import dev.gateway.protocol.http1.Http1ClientConnection;
 import dev.gateway.protocol.http1.Http1ClientSettings;
 import dev.gateway.protocol.http1.Http1ServerConnection;
 import dev.gateway.protocol.http1.Http1ServerSettings;
-import dev.gateway.route.Route;
-import dev.gateway.route.RouteMatch;
-import dev.gateway.route.Router;
-import dev.gateway.route.RouterBuilder;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.HttpVersion;

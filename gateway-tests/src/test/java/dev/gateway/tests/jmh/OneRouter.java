@@ -3,10 +3,10 @@ package dev.gateway.tests.jmh;
 import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.exchange.ListenerRoutes;
+import dev.gateway.exchange.route.Router;
 import dev.gateway.format.CidrSet;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.OddNames;
-import dev.gateway.route.Router;
 import io.netty.util.AsciiString;
 
 /** A generation of one listener; nothing is traced or logged. */

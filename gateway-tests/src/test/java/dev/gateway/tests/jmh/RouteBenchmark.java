@@ -1,14 +1,14 @@
 package dev.gateway.tests.jmh;
 
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.RouteMatch;
+import dev.gateway.exchange.route.RouteMatch.PathType;
+import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
-import dev.gateway.route.Route;
-import dev.gateway.route.RouteMatch;
-import dev.gateway.route.RouteMatch.PathType;
-import dev.gateway.route.Router;
-import dev.gateway.route.RouterBuilder;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

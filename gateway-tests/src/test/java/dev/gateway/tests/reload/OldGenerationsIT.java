@@ -128,8 +128,10 @@ class OldGenerationsIT {
             reload(gateway, config(origin.port(), RELOADS + 1));
             assertThat(gateway.metric("gateway_config_generations_draining")).isEqualTo(RELOADS);
             assertThat(gateway.instances("dev.gateway.assembly.Generation")).isEqualTo(1);
-            assertThat(gateway.instances("dev.gateway.route.RouteTable")).isBetween(1, 3);
-            assertThat(gateway.instances("dev.gateway.route.Route")).isBetween(RULES + RELOADS, 3 * RULES + RELOADS);
+            assertThat(gateway.instances("dev.gateway.exchange.route.RouteTable"))
+                    .isBetween(1, 3);
+            assertThat(gateway.instances("dev.gateway.exchange.route.Route"))
+                    .isBetween(RULES + RELOADS, 3 * RULES + RELOADS);
         } finally {
             for (Socket client : clients) {
                 client.close();

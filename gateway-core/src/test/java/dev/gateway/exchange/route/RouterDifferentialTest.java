@@ -1,12 +1,12 @@
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.route.RouteMatch.PathType;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
-import dev.gateway.route.RouteMatch.PathType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

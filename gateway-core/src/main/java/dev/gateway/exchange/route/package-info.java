@@ -1,5 +1,5 @@
 /** Matches a request to a route. */
 @NullMarked
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 import com.google.re2j.Pattern;
 import io.netty.util.AsciiString;

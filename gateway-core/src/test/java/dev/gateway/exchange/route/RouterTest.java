@@ -1,15 +1,15 @@
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.re2j.PatternSyntaxException;
+import dev.gateway.exchange.route.RouteMatch.PathType;
 import dev.gateway.filter.Filter;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
-import dev.gateway.route.RouteMatch.PathType;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Objects;

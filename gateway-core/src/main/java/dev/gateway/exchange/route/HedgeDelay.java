@@ -1,4 +1,4 @@
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;

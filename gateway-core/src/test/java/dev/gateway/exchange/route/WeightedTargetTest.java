@@ -1,13 +1,13 @@
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.exchange.route.WeightedTarget.Weighted;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
-import dev.gateway.route.WeightedTarget.Weighted;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;

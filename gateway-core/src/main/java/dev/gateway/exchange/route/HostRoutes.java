@@ -1,4 +1,4 @@
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;

@@ -1,7 +1,8 @@
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.route.RouteMatch.PathType;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -10,7 +11,6 @@ import dev.gateway.message.Method;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.Scheme;
-import dev.gateway.route.RouteMatch.PathType;
 import io.netty.util.AsciiString;
 import java.util.ArrayDeque;
 import java.util.Comparator;

@@ -1,4 +1,4 @@
-package dev.gateway.route;
+package dev.gateway.exchange.route;
 
 /**
  * Route mismatch: what of a request is not as a match wants it.
