@@ -1,7 +1,7 @@
 package dev.gateway;
 
-import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.runtime.ConfigFile;
+import dev.gateway.runtime.process.ProcessEnvironment;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

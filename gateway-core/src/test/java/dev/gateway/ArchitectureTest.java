@@ -46,7 +46,9 @@ class ArchitectureTest {
             "filter.ratelimit.redis",
             "observe.otlp",
             "observe.trace",
-            "exchange.route");
+            "exchange.route",
+            "runtime.assembly",
+            "runtime.process");
 
     /**
      * Who may ask for the time of day, which may be set forward and back at any time. Whatever takes a time, or is to
@@ -54,7 +56,7 @@ class ArchitectureTest {
      */
     private static final Set<String> MAY_ASK_FOR_THE_TIME_OF_DAY = Set.of(
             // They write down when something happened, and keep nothing that depends on it.
-            "dev.gateway.process.log.ProcessLog",
+            "dev.gateway.runtime.process.log.ProcessLog",
             "dev.gateway.runtime.Reloads",
             "dev.gateway.observe.Histogram", // of an exemplar
             "dev.gateway.observe.metrics.LastMinutes",
@@ -72,7 +74,7 @@ class ArchitectureTest {
             "dev.gateway.net.tls.ClientCertificates",
             "dev.gateway.net.tls.SelfSigned",
             // Sessions end by it, at all replicas and after a restart.
-            "dev.gateway.assembly.SessionAssembly",
+            "dev.gateway.runtime.assembly.SessionAssembly",
             // It tells auth servers when a request came.
             "dev.gateway.filter.externalauth.ExternalAuthFeature",
             // Tokens begin and end by it.
@@ -278,14 +280,18 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule assemblyIsUsedBy = onlyUsedBy(
-            "assembly", "dev.gateway", "dev.gateway.status..", "dev.gateway.explain..", "dev.gateway.runtime..");
+            "runtime.assembly",
+            "dev.gateway",
+            "dev.gateway.status..",
+            "dev.gateway.explain..",
+            "dev.gateway.runtime..");
 
     @ArchTest
-    static final ArchRule processUses = mayUse("process", "files", "net", "format");
+    static final ArchRule processUses = mayUse("runtime.process", "files", "net", "format");
 
     /** A program that embeds the gateway may lack Logback and picocli: they are optional in the POM. */
     @ArchTest
-    static final ArchRule logbackIsKnownToTheOwnLogAlone = knownOnlyTo("ch.qos.logback", "process.log");
+    static final ArchRule logbackIsKnownToTheOwnLogAlone = knownOnlyTo("ch.qos.logback", "runtime.process.log");
 
     @ArchTest
     static final ArchRule picocliIsKnownToTheCommandLineAlone = knownOnlyTo("picocli", "cli");
@@ -321,7 +327,7 @@ class ArchitectureTest {
             .resideInAnyPackage("com.aayushatharva..", "com.github.luben..");
 
     @ArchTest
-    static final ArchRule theOwnLogIsUsedByTheCommandLine = onlyUsedBy("process.log", "dev.gateway.cli..");
+    static final ArchRule theOwnLogIsUsedByTheCommandLine = onlyUsedBy("runtime.process.log", "dev.gateway.cli..");
 
     /** A program that embeds the gateway decides itself what happens at its end, and to threads that fail. */
     @ArchTest
@@ -411,12 +417,7 @@ class ArchitectureTest {
     private static ArchRule onlyUsedBy(String name, String... packages) {
         String[] allowed = Arrays.copyOf(packages, packages.length + 1);
         allowed[packages.length] = "dev.gateway." + name + "..";
-        return classes()
-                .that()
-                .resideInAPackage("dev.gateway." + name + "..")
-                .should()
-                .onlyBeAccessed()
-                .byAnyPackage(allowed);
+        return classes().that(in(name)).should().onlyBeAccessed().byAnyPackage(allowed);
     }
 
     private static ArchRule knownOnlyTo(String library, String name) {

@@ -1,6 +1,6 @@
 package dev.gateway.cli;
 
-import dev.gateway.process.log.Logging;
+import dev.gateway.runtime.process.log.Logging;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;

@@ -1,8 +1,8 @@
 package dev.gateway.cli;
 
 import dev.gateway.Gateway;
-import dev.gateway.process.Signals;
-import dev.gateway.process.log.Logging;
+import dev.gateway.runtime.process.Signals;
+import dev.gateway.runtime.process.log.Logging;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;

@@ -1,6 +1,6 @@
 package dev.gateway.cli;
 
-import dev.gateway.process.BuildInfo;
+import dev.gateway.runtime.process.BuildInfo;
 import io.netty.util.Version;
 import picocli.CommandLine;
 

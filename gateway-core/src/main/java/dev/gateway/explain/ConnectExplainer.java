@@ -1,6 +1,5 @@
 package dev.gateway.explain;
 
-import dev.gateway.assembly.ConnectAssembly;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
 import dev.gateway.config.ListenerConfig;
@@ -18,6 +17,7 @@ import dev.gateway.explain.Explanation.Taken;
 import dev.gateway.explain.Explanation.Verdict;
 import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.Membership;
+import dev.gateway.runtime.assembly.ConnectAssembly;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;

@@ -1,7 +1,5 @@
 package dev.gateway.explain;
 
-import dev.gateway.assembly.FilterAssembly;
-import dev.gateway.assembly.RouteAssembly;
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
@@ -31,6 +29,8 @@ import dev.gateway.message.PathForm;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.PathReadings;
 import dev.gateway.message.RequestHead;
+import dev.gateway.runtime.assembly.FilterAssembly;
+import dev.gateway.runtime.assembly.RouteAssembly;
 import dev.gateway.upstream.discovery.EndpointEntries;
 import io.netty.util.AsciiString;
 import java.time.Duration;

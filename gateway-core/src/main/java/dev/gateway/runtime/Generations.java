@@ -1,12 +1,5 @@
 package dev.gateway.runtime;
 
-import dev.gateway.assembly.ActiveConfig;
-import dev.gateway.assembly.Assembly;
-import dev.gateway.assembly.ConnectShared;
-import dev.gateway.assembly.Conversions;
-import dev.gateway.assembly.Generation;
-import dev.gateway.assembly.PluginType;
-import dev.gateway.assembly.StoreAssembly;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.exchange.GenerationRef;
 import dev.gateway.files.StartException;
@@ -14,6 +7,13 @@ import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.ratelimit.redis.RedisStore;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
+import dev.gateway.runtime.assembly.ActiveConfig;
+import dev.gateway.runtime.assembly.Assembly;
+import dev.gateway.runtime.assembly.ConnectShared;
+import dev.gateway.runtime.assembly.Conversions;
+import dev.gateway.runtime.assembly.Generation;
+import dev.gateway.runtime.assembly.PluginType;
+import dev.gateway.runtime.assembly.StoreAssembly;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.upstream.Upstream;

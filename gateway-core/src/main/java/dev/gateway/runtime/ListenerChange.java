@@ -1,7 +1,6 @@
 package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminDoor;
-import dev.gateway.assembly.ListenerAssembly;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
@@ -13,6 +12,7 @@ import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.listener.ListenerSettings;
 import dev.gateway.net.tls.ServerTlsSettings;
+import dev.gateway.runtime.assembly.ListenerAssembly;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;

@@ -2,13 +2,13 @@ package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.admin.AdminPages;
-import dev.gateway.assembly.ConnectShared;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerSettings;
 import dev.gateway.listener.OpenConnection;
+import dev.gateway.runtime.assembly.ConnectShared;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

@@ -6,7 +6,7 @@ import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
 import dev.gateway.files.StartException;
 import dev.gateway.observe.metrics.Metrics;
-import dev.gateway.process.Systemd;
+import dev.gateway.runtime.process.Systemd;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;

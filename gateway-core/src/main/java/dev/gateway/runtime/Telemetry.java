@@ -1,7 +1,5 @@
 package dev.gateway.runtime;
 
-import dev.gateway.assembly.Conversions;
-import dev.gateway.assembly.LogAssembly;
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.HeadersFile;
@@ -21,7 +19,9 @@ import dev.gateway.observe.otlp.Link;
 import dev.gateway.observe.otlp.MetricExport;
 import dev.gateway.observe.otlp.Receiver;
 import dev.gateway.observe.otlp.SpanExport;
-import dev.gateway.process.BuildInfo;
+import dev.gateway.runtime.assembly.Conversions;
+import dev.gateway.runtime.assembly.LogAssembly;
+import dev.gateway.runtime.process.BuildInfo;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UrlUpstream;

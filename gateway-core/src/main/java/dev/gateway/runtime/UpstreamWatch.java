@@ -1,8 +1,8 @@
 package dev.gateway.runtime;
 
-import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.observe.metrics.UpstreamState;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;
+import dev.gateway.runtime.assembly.ActiveConfig;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Host;

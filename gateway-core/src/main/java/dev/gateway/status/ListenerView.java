@@ -1,6 +1,5 @@
 package dev.gateway.status;
 
-import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
@@ -8,6 +7,7 @@ import dev.gateway.config.RouteConfig;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerSettings;
 import dev.gateway.runtime.Listeners;
+import dev.gateway.runtime.assembly.ActiveConfig;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,7 +1,5 @@
 package dev.gateway.status;
 
-import dev.gateway.assembly.FilterAssembly;
-import dev.gateway.assembly.RouteAssembly;
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
@@ -10,6 +8,8 @@ import dev.gateway.config.MatchConfig.ValueMatch;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.explain.RouteExplainer;
+import dev.gateway.runtime.assembly.FilterAssembly;
+import dev.gateway.runtime.assembly.RouteAssembly;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

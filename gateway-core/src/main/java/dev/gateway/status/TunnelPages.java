@@ -1,14 +1,14 @@
 package dev.gateway.status;
 
 import dev.gateway.admin.AdminPages;
-import dev.gateway.assembly.ActiveConfig;
-import dev.gateway.assembly.ConnectEntry;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.connect.AllowList;
 import dev.gateway.connect.ProxyAutoConfig;
+import dev.gateway.runtime.assembly.ActiveConfig;
+import dev.gateway.runtime.assembly.ConnectEntry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;

@@ -1,12 +1,12 @@
 package dev.gateway.status;
 
-import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.jwt.KeySets;
 import dev.gateway.observe.metrics.EndpointCounts;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.Loops;
+import dev.gateway.runtime.assembly.ActiveConfig;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.Gateway;
 import dev.gateway.GatewayOptions;
-import dev.gateway.assembly.PluginType;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
@@ -14,6 +13,7 @@ import dev.gateway.filter.FilterPlugin;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.RequestHead;
 import dev.gateway.plugin.Settings;
+import dev.gateway.runtime.assembly.PluginType;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.net.InetAddress;

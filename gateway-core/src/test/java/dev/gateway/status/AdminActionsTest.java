@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.admin.AdminResponse;
 import dev.gateway.admin.DirectQuestions;
-import dev.gateway.process.LogLevels;
+import dev.gateway.runtime.process.LogLevels;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package dev.gateway.status;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.assembly.ActiveConfig;
+import dev.gateway.runtime.assembly.ActiveConfig;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

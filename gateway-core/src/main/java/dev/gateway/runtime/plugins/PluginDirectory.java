@@ -1,12 +1,12 @@
 package dev.gateway.runtime.plugins;
 
-import dev.gateway.assembly.PluginType;
 import dev.gateway.config.Position;
 import dev.gateway.config.Problem;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
 import dev.gateway.files.InputFile;
+import dev.gateway.runtime.assembly.PluginType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

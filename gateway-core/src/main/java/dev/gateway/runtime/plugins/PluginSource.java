@@ -1,12 +1,12 @@
 package dev.gateway.runtime.plugins;
 
-import dev.gateway.assembly.PluginType;
 import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.FilterPlugin;
+import dev.gateway.runtime.assembly.PluginType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,6 @@ package dev.gateway.runtime.plugins;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.assembly.PluginType;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.PluginFilterConfig;
@@ -12,6 +11,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterPlugin;
 import dev.gateway.message.RequestHead;
 import dev.gateway.plugin.Settings;
+import dev.gateway.runtime.assembly.PluginType;
 import dev.gateway.stream.Cause;
 import dev.gateway.testing.JarMaker;
 import dev.gateway.upstream.Upstream;

@@ -77,7 +77,7 @@ class CommandLineIT {
         "dev.gateway.config.yaml.ConfigLoader, run",
         "dev.gateway.runtime.Loops, run",
         "dev.gateway.runtime.UpstreamWatch, run", // listeners are bound by then
-        "dev.gateway.process.Signals, run", // it serves by then
+        "dev.gateway.runtime.process.Signals, run", // it serves by then
         "dev.gateway.config.yaml.ConfigLoader, validate",
         "picocli.CommandLine, validate"
     })

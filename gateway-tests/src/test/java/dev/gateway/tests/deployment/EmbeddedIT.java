@@ -207,7 +207,7 @@ class EmbeddedIT {
             LoadedClasses classes = LoadedClasses.read(file);
             assertThat(classes.of("dev.gateway.Gateway")).isNotEmpty();
             assertThat(classes.ofLibrariesOnDemand()).isEmpty();
-            assertThat(classes.of("dev.gateway.process.log.")).isEmpty();
+            assertThat(classes.of("dev.gateway.runtime.process.log.")).isEmpty();
             assertThat(classes.of("dev.gateway.cli.")).isEmpty();
             application.closeGateway();
         }

@@ -42,7 +42,8 @@ class LazyLoadingIT {
                     .isEqualTo("hello");
             gateway.json("/stats?format=json");
             LoadedClasses before = LoadedClasses.read(file);
-            assertThat(before.of("dev.gateway.process.log.LogbackProvider")).hasSize(1);
+            assertThat(before.of("dev.gateway.runtime.process.log.LogbackProvider"))
+                    .hasSize(1);
             assertThat(before.of("ch.qos.logback.")).isNotEmpty().noneMatch(name -> name.contains(".joran."));
             assertThat(before.ofLibrariesOnDemand()).isEmpty();
 

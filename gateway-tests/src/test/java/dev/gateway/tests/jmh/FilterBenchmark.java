@@ -1,8 +1,5 @@
 package dev.gateway.tests.jmh;
 
-import dev.gateway.assembly.Assembly;
-import dev.gateway.assembly.ConnectShared;
-import dev.gateway.assembly.Generation;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.filter.FilterStates;
@@ -10,6 +7,9 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.runtime.assembly.Assembly;
+import dev.gateway.runtime.assembly.ConnectShared;
+import dev.gateway.runtime.assembly.Generation;
 import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

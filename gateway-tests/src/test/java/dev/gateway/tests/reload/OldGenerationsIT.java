@@ -100,8 +100,9 @@ class OldGenerationsIT {
                 clients.add(open(gateway, "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n"));
             }
             assertThat(gateway.instances("dev.gateway.config.GatewayConfig")).isBetween(1, 3);
-            assertThat(gateway.instances("dev.gateway.assembly.Generation")).isBetween(1, 3);
-            assertThat(gateway.instances("dev.gateway.assembly.GenerationSettings$ListenerPolicy"))
+            assertThat(gateway.instances("dev.gateway.runtime.assembly.Generation"))
+                    .isBetween(1, 3);
+            assertThat(gateway.instances("dev.gateway.runtime.assembly.GenerationSettings$ListenerPolicy"))
                     .isBetween(1, 3);
         } finally {
             for (Socket client : clients) {
@@ -127,7 +128,8 @@ class OldGenerationsIT {
             }
             reload(gateway, config(origin.port(), RELOADS + 1));
             assertThat(gateway.metric("gateway_config_generations_draining")).isEqualTo(RELOADS);
-            assertThat(gateway.instances("dev.gateway.assembly.Generation")).isEqualTo(1);
+            assertThat(gateway.instances("dev.gateway.runtime.assembly.Generation"))
+                    .isEqualTo(1);
             assertThat(gateway.instances("dev.gateway.exchange.route.RouteTable"))
                     .isBetween(1, 3);
             assertThat(gateway.instances("dev.gateway.exchange.route.Route"))

@@ -1,5 +1,0 @@
-/** The process around the gateway: signals, systemd, its log, its memory, its build. */
-@NullMarked
-package dev.gateway.process;
-
-import org.jspecify.annotations.NullMarked;

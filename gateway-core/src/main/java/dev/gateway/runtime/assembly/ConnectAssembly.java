@@ -1,0 +1,335 @@
+package dev.gateway.runtime.assembly;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.Destination;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.connect.AddressRules;
+import dev.gateway.connect.ConnectPolicy;
+import dev.gateway.connect.ConnectRules;
+import dev.gateway.connect.ConnectTally;
+import dev.gateway.connect.HostRule;
+import dev.gateway.connect.HostRules;
+import dev.gateway.connect.ParentRules;
+import dev.gateway.connect.Policies;
+import dev.gateway.connect.ProxyAutoConfig;
+import dev.gateway.connect.ProxyAutoConfigFile;
+import dev.gateway.connect.SniCheck;
+import dev.gateway.connect.SniMode;
+import dev.gateway.connect.TunnelLimits;
+import dev.gateway.connect.ViaLoopDetector;
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.route.RouterBuilder;
+import dev.gateway.files.InputFile;
+import dev.gateway.files.StartException;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.auth.AuthFileException;
+import dev.gateway.filter.auth.ProxyAuthentication;
+import dev.gateway.format.AccountFile;
+import dev.gateway.upstream.DialSettings;
+import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamTlsSettings;
+import io.netty.util.AsciiString;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * CONNECT policy factory. Turns an entry of the connect section into what serves it: a route that every CONNECT of its
+ * listeners takes, and the upstreams that the route leads to.
+ */
+public final class ConnectAssembly {
+    /** Of plain requests; what nothing is configured for is as in a route. */
+    private static final long STREAM_IDLE_MILLIS = 300_000;
+
+    private static final long RESPONSE_HEADERS_MILLIS = 60_000;
+    private static final long POOL_IDLE_MILLIS = 60_000;
+    private static final long POOL_LIFETIME_MILLIS = 3_600_000;
+
+    /** By the platform's authorities, as the host that was dialed. */
+    private static final UpstreamTlsSettings VERIFIED =
+            new UpstreamTlsSettings(true, null, null, null, null, List.of(), List.of());
+
+    private final ConnectConfig config;
+    private final ConnectShared state;
+    private final ConnectTally tally;
+    private final Map<ConnectPolicy, Way> ways = new LinkedHashMap<>();
+    private @Nullable ProxyAuthentication login;
+
+    private ConnectAssembly(ConnectConfig config, ConnectShared state) {
+        this.config = config;
+        this.state = state;
+        this.tally = state.tally(config.name());
+    }
+
+    /**
+     * The upstream of a policy's destinations, and the address rules that apply when it dials. A dial does not know its
+     * client, so each set of denied blocks has an upstream of its own.
+     */
+    private record Way(AddressRules addresses, Upstream upstream) {}
+
+    /** Reads files of users and credentials, and makes the entry. */
+    static ConnectEntry entry(ConnectConfig config, ConnectShared state) throws StartException {
+        try {
+            return new ConnectAssembly(config, state).entry();
+        } catch (IOException | AuthFileException | IllegalArgumentException e) {
+            throw StartException.at(config.position(), e);
+        }
+    }
+
+    /** Whether an entry reads files that nobody looks at again. */
+    static boolean hasCredentials(ConnectConfig config) {
+        return config.parents().stream()
+                .anyMatch(parent -> parent.proxy() != null && parent.proxy().credentialsFile() != null);
+    }
+
+    /** Returns what logs and metrics call the page that tells clients of an entry, if it has one. */
+    static String pageName(ConnectConfig config) {
+        return config.name() + "/pac";
+    }
+
+    private ConnectEntry entry() throws IOException, AuthFileException {
+        Policies policies = policies();
+        Route route = new Route(
+                config.name(),
+                filters(policies),
+                Route.Forwarding.to(client -> way(policies.of(client)).upstream),
+                new Route.Timeouts(
+                        0,
+                        0,
+                        STREAM_IDLE_MILLIS,
+                        Conversions.tunnel(config.timeouts().tunnel())),
+                Route.Upgrades.NONE);
+        Router tunnels = new RouterBuilder().add(List.of(), List.of(), route).build();
+        ProxyAutoConfig clients =
+                new ProxyAutoConfig(policies, addressSettings(config.rules().access()));
+        List<Upstream> upstreams =
+                ways.values().stream().map(Way::upstream).distinct().toList();
+        return new ConnectEntry(tunnels, upstreams, policies, tally, clients, page(clients), login);
+    }
+
+    private Way way(ConnectPolicy policy) {
+        return Objects.requireNonNull(ways.get(policy));
+    }
+
+    private ConnectEntry.@Nullable Page page(ProxyAutoConfig clients) {
+        if (config.pac() == null) {
+            return null;
+        }
+        Route route = new Route(
+                pageName(config),
+                List.of(new ProxyAutoConfigFile(clients)),
+                Route.Forwarding.NONE,
+                Route.Timeouts.NONE,
+                Route.Upgrades.NONE);
+        return new ConnectEntry.Page(new AsciiString(config.pac().path()), new Router.Match(route, 0));
+    }
+
+    /** Returns the filters of an entry in the order in which they run, each with the reason for its place. */
+    private List<Filter> filters(Policies policies) throws AuthFileException {
+        List<Filter> filters = new ArrayList<>();
+        ConnectConfig.Auth auth = config.auth();
+        if (auth != null) {
+            ProxyAuthentication.Settings settings = new ProxyAuthentication.Settings(
+                    auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
+            login = new ProxyAuthentication(settings, state.work());
+            // First: what follows may depend on who the client is, and strangers learn nothing from its answers.
+            filters.add(login);
+        }
+        // Before the rules, which have let the same request pass before.
+        filters.add(new ViaLoopDetector(state.ofEntry(config.name())));
+        // Who may reach what; a refused request takes no place among the tunnels.
+        filters.add(new ConnectRules(
+                policies, policy -> way(policy).addresses, tally, config.rules().audit()));
+        ConnectConfig.Limits limits = config.rules().limits();
+        // After all that refuses requests for other reasons, so that only what goes upstream is counted.
+        filters.add(new TunnelLimits(
+                new TunnelLimits.Settings(
+                        limits.maxTunnels(), limits.maxTunnelsPerClient(), limits.maxTunnelsPerIdentity()),
+                policies,
+                tally.tunnels()));
+        // Looks at bytes, not at the head, so its place matters least.
+        filters.add(new SniCheck(policies, tally, config.rules().audit()));
+        return filters;
+    }
+
+    private Policies policies() throws IOException {
+        Map<Set<String>, Way> byDenied = new HashMap<>();
+        List<Policies.Assigned> assigned = assigned(config);
+        for (int i = 0; i < assigned.size(); i++) {
+            ways.put(
+                    assigned.get(i).policy(),
+                    way(config.rules().policies().get(i).access(), byDenied));
+        }
+        ConnectPolicy otherwise = otherwise(config);
+        ways.put(otherwise, way(config.rules().access(), byDenied));
+        return new Policies(otherwise, assigned);
+    }
+
+    /** Makes the policies of an entry; their rules have labels that lead an explanation back to the file. */
+    public static Policies policies(ConnectConfig config) {
+        return new Policies(otherwise(config), assigned(config));
+    }
+
+    private static ConnectPolicy otherwise(ConnectConfig config) {
+        return policy(config.name(), config.rules().access(), config.rules().access(), "", 0);
+    }
+
+    private static List<Policies.Assigned> assigned(ConnectConfig config) {
+        List<Policies.Assigned> assigned = new ArrayList<>();
+        for (ConnectConfig.Policy each : config.rules().policies()) {
+            String label = "policies[" + assigned.size() + "]";
+            ConnectPolicy policy = policy(
+                    config.name() + "/" + label,
+                    each.access(),
+                    config.rules().access(),
+                    label + ".",
+                    each.limits().maxTunnels());
+            assigned.add(new Policies.Assigned(Set.copyOf(each.identities()), Set.copyOf(each.groups()), policy));
+        }
+        return assigned;
+    }
+
+    private Way way(ConnectConfig.Access access, Map<Set<String>, Way> byDenied) throws IOException {
+        Set<String> blocks = access.deny().stream()
+                .filter(Destination.Block.class::isInstance)
+                .map(Destination::text)
+                .collect(Collectors.toSet());
+        Way way = byDenied.get(blocks);
+        if (way == null) {
+            AddressRules addresses = new AddressRules(addressSettings(access), state.own(), tally);
+            way = new Way(
+                    addresses,
+                    new Upstream(config.name(), List.of(), NamedByRequest.POLICY, upstreamSettings(addresses)));
+            byDenied.put(blocks, way);
+        }
+        return way;
+    }
+
+    private static ConnectPolicy policy(
+            String name, ConnectConfig.Access access, ConnectConfig.Access entry, String label, int maxTunnels) {
+        return new ConnectPolicy(new ConnectPolicy.Settings(
+                name,
+                access.allowedPorts(),
+                // What a policy does not say is the entry's, and is called so.
+                rules(access.allow(), (access.allow().equals(entry.allow()) ? "" : label) + "allow"),
+                rules(access.deny(), (access.deny().equals(entry.deny()) ? "" : label) + "deny"),
+                switch (access.sni()) {
+                    case OFF -> SniMode.OFF;
+                    case LOG -> SniMode.LOG;
+                    case MUST_MATCH -> SniMode.MUST_MATCH;
+                },
+                maxTunnels));
+    }
+
+    private static List<HostRule> rules(List<Destination> destinations, String label) {
+        List<HostRule> rules = new ArrayList<>();
+        for (Destination each : destinations) {
+            rules.add(new HostRule(each.text(), label + "[" + rules.size() + "]"));
+        }
+        return rules;
+    }
+
+    /** No limits but those of tunnels, which the policies have. */
+    private UpstreamSettings upstreamSettings(AddressRules addresses) throws IOException {
+        long connect = Conversions.millis(config.timeouts().connect());
+        return UpstreamSettings.builder()
+                .connectMillis(connect)
+                .tlsHandshakeMillis(connect)
+                .responseHeadersMillis(RESPONSE_HEADERS_MILLIS)
+                .idleMillis(POOL_IDLE_MILLIS)
+                .maxLifetimeMillis(POOL_LIFETIME_MILLIS)
+                .dialSettings(new DialSettings(addresses, parents(), DialSettings.ProxyHeader.NONE))
+                .build();
+    }
+
+    private AddressRules.Settings addressSettings(ConnectConfig.Access access) {
+        return addressSettings(config, access);
+    }
+
+    /** Returns what is judged of the addresses that tunnels of those would lead to who have an access. */
+    public static AddressRules.Settings addressSettings(ConnectConfig config, ConnectConfig.Access access) {
+        String listeners =
+                config.parentRefs().stream().map(RouteConfig.ParentRef::name).collect(Collectors.joining(","));
+        List<Destination> withoutPort = new ArrayList<>();
+        List<AddressRules.HostAndPort> withPort = new ArrayList<>();
+        for (Destination each : config.rules().addresses().trustedDestinations()) {
+            if (each instanceof Destination.HostAndPort one) {
+                HostRule host = new HostRule(one.host().text(), "trustedDestinations");
+                withPort.add(new AddressRules.HostAndPort(host, one.port()));
+            } else {
+                withoutPort.add(each);
+            }
+        }
+        return new AddressRules.Settings(
+                listeners,
+                config.rules().addresses().denyPrivate(),
+                rules(withoutPort, "trustedDestinations"),
+                withPort,
+                rules(access.deny(), "deny"),
+                config.rules().audit());
+    }
+
+    /** Whether another proxy connects to a host instead of this gateway. */
+    public static boolean hasParent(ConnectConfig config, String host, @Nullable InetAddress address) {
+        for (ConnectConfig.Parent each : config.parents()) {
+            if (HostRules.of(rules(each.hosts(), "parents")).match(host, address) != null) {
+                return each.proxy() != null;
+            }
+        }
+        return false;
+    }
+
+    private ParentRules parents() throws IOException {
+        List<ParentRules.Rule> parents = new ArrayList<>();
+        for (ConnectConfig.Parent each : config.parents()) {
+            List<HostRule> hosts = rules(each.hosts(), "parents[" + parents.size() + "]");
+            parents.add(new ParentRules.Rule(HostRules.of(hosts), parent(each.proxy())));
+        }
+        return new ParentRules(parents, state.own());
+    }
+
+    private static @Nullable ParentProxy parent(ConnectConfig.@Nullable Proxy proxy) throws IOException {
+        if (proxy == null) {
+            return null;
+        }
+        return new ParentProxy(
+                switch (proxy.kind()) {
+                    case HTTP -> ParentProxy.Kind.HTTP;
+                    case HTTPS -> ParentProxy.Kind.HTTPS;
+                    case SOCKS5 -> ParentProxy.Kind.SOCKS5;
+                },
+                proxy.host(),
+                proxy.port(),
+                proxy.credentialsFile() == null
+                        ? null
+                        : credentials(proxy.credentialsFile(), proxy.kind() == ConnectConfig.Proxy.Kind.SOCKS5),
+                tls(proxy));
+    }
+
+    private static @Nullable UpstreamTlsSettings tls(ConnectConfig.Proxy proxy) {
+        if (proxy.kind() != ConnectConfig.Proxy.Kind.HTTPS) {
+            return null;
+        }
+        return proxy.tls() == null ? VERIFIED : UpstreamAssembly.tls(proxy.tls());
+    }
+
+    private static ParentProxy.Credentials credentials(Path file, boolean socks) throws IOException {
+        String text = InputFile.text(file, StandardCharsets.UTF_8, (long) AccountFile.MAX_MEBIBYTES << 20);
+        AccountFile.NameAndPassword read = AccountFile.nameAndPassword(file, text, socks);
+        return new ParentProxy.Credentials(read.name(), read.password());
+    }
+}

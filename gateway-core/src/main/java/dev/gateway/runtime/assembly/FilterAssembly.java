@@ -1,0 +1,90 @@
+package dev.gateway.runtime.assembly;
+
+import dev.gateway.config.ErrorPagesConfig;
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.PluginFilterConfig;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.config.UncheckedFilterConfig;
+import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.files.StartException;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.errorpages.ErrorPageFiles;
+import dev.gateway.filter.errorpages.ErrorPages;
+import dev.gateway.upstream.Upstream;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+
+/** Filter factory: turns configured filters into those that requests pass, by the list of {@link BuiltInFilters}. */
+public final class FilterAssembly {
+    private final FilterStates.Prepared states;
+    private final ConnectShared shared;
+    private final Map<String, Upstream> upstreams;
+    private final boolean timed;
+
+    /**
+     * Makes one.
+     *
+     * @param states what outlives the generation
+     * @param shared threads, among others
+     * @param upstreams that filters may call, by their names
+     * @param timed whether to measure how long filters take
+     */
+    public FilterAssembly(
+            FilterStates.Prepared states, ConnectShared shared, Map<String, Upstream> upstreams, boolean timed) {
+        this.timed = timed;
+        this.states = states;
+        this.shared = shared;
+        this.upstreams = upstreams;
+    }
+
+    /**
+     * Returns the filters of a rule as they are written; the list may be added to.
+     *
+     * @param name what logs and metrics call the rule
+     */
+    List<Placed> all(String name, RuleConfig rule) throws StartException {
+        List<String> claims = rule.filters().stream()
+                .flatMap(filter -> filter.usedClaims().stream())
+                .toList();
+        FilterSite site = new FilterSite(name, states, shared.services(), claims, upstreams);
+        List<Placed> filters = new ArrayList<>();
+        for (FilterConfig config : rule.filters()) {
+            Filter filter = create(config, site);
+            filters.add(new Placed(
+                    FilterTypes.order(config), timed ? FilterTimings.timed(filter, config.type(), states) : filter));
+        }
+        return filters;
+    }
+
+    private static Filter create(FilterConfig config, FilterSite site) throws StartException {
+        return config instanceof PluginFilterConfig || config instanceof UncheckedFilterConfig
+                ? PluginFilters.create(config)
+                : BuiltInFilters.create(config, site);
+    }
+
+    /** Returns the error pages of a listener. */
+    ErrorPages errorPages(ErrorPagesConfig config) throws StartException {
+        return ErrorPageFiles.pages(config, states);
+    }
+
+    /** Returns the states that outlive a generation, of filters and of other parts that count. */
+    FilterStates.Prepared states() {
+        return states;
+    }
+
+    /** Returns the filters of a rule in the order in which they see requests. */
+    public static List<FilterConfig> inOrder(List<FilterConfig> filters) {
+        List<FilterConfig> sorted = new ArrayList<>(filters);
+        sorted.sort(Comparator.comparingInt(FilterTypes::order));
+        return sorted;
+    }
+
+    /** Whether a rule refuses requests, or asks who sends them. */
+    public static boolean guards(RuleConfig rule) {
+        return rule.filters().stream().anyMatch(FilterConfig::guards);
+    }
+}

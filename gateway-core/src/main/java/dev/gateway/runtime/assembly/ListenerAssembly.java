@@ -1,0 +1,203 @@
+package dev.gateway.runtime.assembly;
+
+import dev.gateway.admin.AdminAccess;
+import dev.gateway.config.AdminConfig;
+import dev.gateway.config.BindConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.TlsConfig;
+import dev.gateway.files.StartException;
+import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.ipaccess.AddressRules;
+import dev.gateway.format.CidrSet;
+import dev.gateway.listener.ListenerSettings;
+import dev.gateway.listener.ListenerSettings.Access;
+import dev.gateway.net.ProxyProtocol;
+import dev.gateway.net.tls.SelfSigned;
+import dev.gateway.net.tls.ServerTls;
+import dev.gateway.net.tls.ServerTlsSettings;
+import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.protocol.http1.HeadLimits;
+import dev.gateway.protocol.http1.Http1ServerSettings;
+import dev.gateway.protocol.http2.Http2ServerSettings;
+import dev.gateway.protocol.tcp.TcpServerSettings;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Listener settings factory: turns configured listeners into settings of listeners. */
+public final class ListenerAssembly {
+    private static final String ADMIN = "admin";
+    private static final int ADMIN_INDEX = -1; // its requests never become exchanges
+    private static final long ADMIN_HEAD_MILLIS = 5_000;
+    private static final long ADMIN_MILLIS = 30_000;
+    private static final int ADMIN_CONNECTIONS = 256;
+    private static final HeadLimits ADMIN_HEAD = new HeadLimits(4 * 1024, 16 * 1024, 128); // of probes and browsers
+    private static final int ADMIN_CONNECTIONS_PER_ADDRESS = 64;
+
+    private ListenerAssembly() {}
+
+    /**
+     * Makes the settings of a listener.
+     *
+     * @param states what it keeps from one generation to the next
+     */
+    public static ListenerSettings settings(
+            int index, ListenerConfig config, @Nullable ServerTls tls, FilterStates.Prepared states)
+            throws StartException {
+        ListenerConfig.Limits limits = config.limits();
+        ListenerConfig.Timeouts timeouts = config.timeouts();
+        long requestHeaders = Conversions.millis(timeouts.requestHeaders());
+        Http1ServerSettings http1 = new Http1ServerSettings(
+                new HeadLimits(
+                        atMostInt(limits.maxRequestLine()), atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
+                new Http1ServerSettings.Timeouts(
+                        requestHeaders,
+                        Conversions.millis(timeouts.requestBodyIdle()),
+                        Conversions.millis(timeouts.idle()),
+                        Conversions.millis(timeouts.maxConnectionAge()),
+                        Conversions.millis(timeouts.responseWriteIdle())),
+                config.http().halfClose() == ListenerConfig.HalfClose.ALLOW,
+                config.minBodyRate());
+        TlsConfig secured = config.protocols().tls();
+        boolean speaksHttp2 = secured == null || secured.protocols().alpn().contains("h2");
+        Http2ServerSettings http2 = !speaksHttp2
+                ? null
+                : new Http2ServerSettings(
+                        Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(limits.maxConcurrentStreams()),
+                        new Http2ServerSettings.Heads(atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
+                        new Http2ServerSettings.Timeouts(
+                                requestHeaders,
+                                Conversions.millis(timeouts.requestBodyIdle()),
+                                Conversions.millis(timeouts.responseWriteIdle()),
+                                Conversions.millis(timeouts.idle()),
+                                Conversions.millis(timeouts.maxConnectionAge())),
+                        config.minBodyRate());
+        ListenerConfig.ProxyProtocol proxy = config.protocols().proxyProtocol();
+        return new ListenerSettings(
+                index,
+                config.name(),
+                address(config.bind()),
+                config.bind().reusePort() ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
+                new ListenerSettings.Limits(
+                        limits.clients().connections(),
+                        0,
+                        new ListenerSettings.Clients(
+                                access(config, states),
+                                limits.clients().maxConnectionsPerClient(),
+                                CidrSet.of(config.http().trustedProxies())::contains,
+                                limits.clients().maxAcceptRate())),
+                tls,
+                proxy == null ? null : new ProxyProtocol(CidrSet.of(proxy.trustedCidrs()), requestHeaders),
+                new ListenerSettings.Protocols(http1, http2, config.http().h2cUpgrade(), bytes(config)));
+    }
+
+    private static Access access(ListenerConfig config, FilterStates.Prepared states) throws StartException {
+        return config.ipAccess() == null ? Access.ANYONE : AddressRules.of(config.ipAccess(), states)::refusal;
+    }
+
+    private static @Nullable TcpServerSettings bytes(ListenerConfig config) {
+        return config.isHttp()
+                ? null
+                : new TcpServerSettings(
+                        config.protocols().protocol() == ListenerConfig.Protocol.TLS,
+                        Conversions.millis(config.timeouts().tlsHandshake()));
+    }
+
+    /** Returns where a listener is to be bound; looks a name up. */
+    public static ListenerSettings.Address address(BindConfig bind) {
+        Path unix = bind.unix();
+        return unix != null
+                ? new ListenerSettings.Address.Unix(unix)
+                : new ListenerSettings.Address.Tcp(new InetSocketAddress(bind.address(), bind.port()));
+    }
+
+    /**
+     * Makes the settings of the admin listener: HTTP/1.1 and few connections, of which no client can have all.
+     *
+     * @param descriptors how many are kept for it
+     */
+    public static ListenerSettings admin(AdminConfig config, int descriptors) {
+        Http1ServerSettings http1 = new Http1ServerSettings(
+                ADMIN_HEAD,
+                new Http1ServerSettings.Timeouts(ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS),
+                false);
+        return new ListenerSettings(
+                ADMIN_INDEX,
+                ADMIN,
+                address(config.bind()),
+                config.bind().reusePort() ? ListenerSettings.Sharing.LAST_GETS_ALL : ListenerSettings.Sharing.NONE,
+                new ListenerSettings.Limits(
+                        Math.min(ADMIN_CONNECTIONS, descriptors),
+                        Math.min(ADMIN_CONNECTIONS_PER_ADDRESS, Math.max(2, descriptors / 2))),
+                null,
+                null,
+                new ListenerSettings.Protocols(http1, null, false));
+    }
+
+    /** Returns who may see and do what through the admin listener. */
+    public static AdminAccess access(AdminConfig config) {
+        Set<String> names = config.hostnames().stream().collect(Collectors.toUnmodifiableSet());
+        return new AdminAccess(config.tokenFile(), reach(config.bind()), names);
+    }
+
+    private static AdminAccess.Reach reach(BindConfig bind) {
+        if (bind.unix() != null) {
+            return AdminAccess.Reach.FILE;
+        }
+        InetAddress bound = new InetSocketAddress(bind.address(), bind.port()).getAddress();
+        return bound != null && bound.isLoopbackAddress() ? AdminAccess.Reach.MACHINE : AdminAccess.Reach.NETWORK;
+    }
+
+    private static int atMostInt(long size) {
+        return (int) Math.min(size, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Makes the settings of a listener's TLS; makes a self-signed certificate if one is wanted and there is none.
+     *
+     * @return null for cleartext, and for TLS that is passed on
+     */
+    public static @Nullable ServerTlsSettings tls(ListenerConfig listener) throws StartException {
+        TlsConfig config = listener.protocols().tls();
+        if (config == null || !listener.isHttp()) {
+            return null;
+        }
+        List<CertificateFiles> certificates = new ArrayList<>();
+        config.certificates()
+                .refs()
+                .forEach(ref -> certificates.add(new CertificateFiles(ref.certFile(), ref.keyFile())));
+        if (config.certificates().selfSignedDirectory() != null) {
+            try {
+                certificates.add(SelfSigned.in(config.certificates().selfSignedDirectory()));
+            } catch (IOException | GeneralSecurityException e) {
+                throw StartException.at(config.position(), e);
+            }
+        }
+        List<String> versions = Conversions.versions(
+                config.protocols().minVersion(), config.protocols().maxVersion());
+        return new ServerTlsSettings(
+                new ServerTlsSettings.Certificates(
+                        certificates, config.certificates().unknownServerName() == TlsConfig.UnknownServerName.REFUSE),
+                new ServerTlsSettings.Protocols(
+                        config.protocols().alpn(), versions, config.protocols().ciphers()),
+                new ServerTlsSettings.Clients(
+                        switch (config.clients().auth()) {
+                            case NONE -> ClientAuthentication.NONE;
+                            case OPTIONAL -> ClientAuthentication.OPTIONAL;
+                            case REQUIRED -> ClientAuthentication.REQUIRED;
+                        },
+                        config.clients().caFile(),
+                        config.clients().crlFile()),
+                new ServerTlsSettings.Sessions(config.sessions().tickets(), (int)
+                        Math.max(1, config.sessions().timeout().toSeconds())),
+                Conversions.millis(listener.timeouts().tlsHandshake()));
+    }
+}

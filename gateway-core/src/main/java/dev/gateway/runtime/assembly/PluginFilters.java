@@ -1,0 +1,47 @@
+package dev.gateway.runtime.assembly;
+
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.PluginFilterConfig;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.files.StartException;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import java.util.List;
+
+/** Filters of plugins: what becomes of their settings. The settings know their plugin, so no table has it. */
+final class PluginFilters {
+    private PluginFilters() {}
+
+    /**
+     * Makes a filter.
+     *
+     * @throws IllegalArgumentException if no plugin that is loaded has its type
+     */
+    static Filter create(FilterConfig config) throws StartException {
+        if (config instanceof PluginFilterConfig filter && filter.declaration() instanceof PluginType plugin) {
+            return plugin.filter(filter.settings());
+        }
+        throw new IllegalArgumentException("the filter type " + config.type() + " is of no plugin that is loaded");
+    }
+
+    /** Adds what refuses the requests that a plugin has promised to answer and has not. */
+    static void addNet(RuleConfig rule, List<Placed> filters) {
+        for (FilterConfig config : rule.filters()) {
+            if (config instanceof PluginFilterConfig && config.answer() != 0) {
+                filters.add(new Placed(Placed.LAST, new Net(config.type())));
+            }
+        }
+    }
+
+    private record Net(String type) implements Filter {
+        @Override
+        public Verdict onRequest(RequestHead head, FilterContext context) {
+            return new Verdict.Refuse(
+                    Failure.of(Cause.FILTER_ERROR, type + " answers every request, but it let one pass"));
+        }
+    }
+}

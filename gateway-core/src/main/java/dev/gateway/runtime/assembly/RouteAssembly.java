@@ -1,0 +1,177 @@
+package dev.gateway.runtime.assembly;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.MatchConfig;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.RouteMatch;
+import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.route.RouterBuilder;
+import dev.gateway.exchange.route.WeightedTarget;
+import dev.gateway.files.StartException;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Method;
+import dev.gateway.message.PathForm;
+import dev.gateway.observe.LogPolicy;
+import dev.gateway.stream.ViaSignature;
+import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Router factory: turns configured routes into routers, one for each listener. */
+public final class RouteAssembly {
+    private static final int NO_TARGET_STATUS = 500; // what the Gateway API wants of a rule whose weights are all 0
+
+    private RouteAssembly() {}
+
+    /**
+     * Compiles the routes of each listener, in the order of the listeners.
+     *
+     * @param signatures how requests that take a route are signed, by its name
+     */
+    public static List<Router> routers(
+            GatewayConfig config,
+            Map<String, Upstream> upstreams,
+            Function<String, ViaSignature> signatures,
+            FilterAssembly filters)
+            throws StartException {
+        List<RouterBuilder> builders = new ArrayList<>();
+        config.listeners().forEach(listener -> builders.add(new RouterBuilder()));
+        for (RouteConfig route : config.routes()) {
+            List<String> hostnames =
+                    route.hostnames().stream().map(RouteConfig.Hostname::value).toList();
+            for (int r = 0; r < route.rules().size(); r++) {
+                RuleConfig rule = route.rules().get(r);
+                String name = name(route, r);
+                try {
+                    // One object for all listeners, so that weights are kept whichever a request came by.
+                    Route runtime = route(
+                            name,
+                            rule,
+                            upstreams,
+                            filters.all(name, rule),
+                            HedgeAssembly.policy(rule.forwarding().hedge(), name, filters.states()),
+                            signatures.apply(name),
+                            LogAssembly.policy(config.accessLog(), rule.accessLog()));
+                    List<RouteMatch> matches =
+                            rule.matches().stream().map(RouteAssembly::match).toList();
+                    for (int l = 0; l < builders.size(); l++) {
+                        if (route.appliesTo(config.listeners().get(l))) {
+                            builders.get(l).add(hostnames, matches, runtime);
+                        }
+                    }
+                } catch (IllegalArgumentException e) {
+                    throw StartException.at(rule.position(), e);
+                }
+            }
+        }
+        return builders.stream().map(RouterBuilder::build).toList();
+    }
+
+    /** Returns what logs and metrics call a rule. */
+    public static String name(RouteConfig route, int rule) {
+        String given = route.rules().get(rule).name();
+        if (given != null) {
+            return route.name() + "/" + given;
+        }
+        return route.rules().size() == 1 ? route.name() : route.name() + "/" + (rule + 1);
+    }
+
+    private static Route route(
+            String name,
+            RuleConfig rule,
+            Map<String, Upstream> upstreams,
+            List<Placed> filters,
+            Route.@Nullable Hedging hedging,
+            ViaSignature signature,
+            @Nullable LogPolicy logPolicy) {
+        RuleConfig.Forwarding forwarding = rule.forwarding();
+        List<WeightedTarget.Weighted> weighted = new ArrayList<>();
+        for (RuleConfig.BackendRef ref : forwarding.backendRefs()) {
+            Upstream upstream = upstreams.get(ref.name());
+            if (upstream == null) {
+                throw new IllegalArgumentException("no upstream " + ref.name());
+            }
+            weighted.add(new WeightedTarget.Weighted(upstream, ref.weight()));
+        }
+        boolean none = weighted.stream().allMatch(each -> each.weight() == 0);
+        Route.Target target = none ? null : WeightedTarget.of(weighted);
+        if (target == null && !forwarding.backendRefs().isEmpty()) {
+            filters.add(BuiltInFilters.answering(NO_TARGET_STATUS));
+        }
+        PluginFilters.addNet(rule, filters);
+        RuleConfig.Timeouts timeouts = rule.timeouts();
+        return new Route(
+                name,
+                Placed.inOrder(filters),
+                new Route.Forwarding(
+                        target,
+                        RetryAssembly.policy(forwarding.retry()),
+                        hedging,
+                        forwarding.preserveHost(),
+                        path(forwarding)),
+                new Route.Timeouts(
+                        Conversions.millis(timeouts.request()),
+                        Conversions.millis(timeouts.backendRequest()),
+                        Conversions.millis(timeouts.streamIdle()),
+                        tunnel(rule)),
+                upgrades(rule.upgrades()),
+                signature,
+                logPolicy);
+    }
+
+    /** Returns the form in which a rule forwards paths. */
+    public static PathForm path(RuleConfig.Forwarding forwarding) {
+        if (!forwarding.normalizePath()) {
+            return PathForm.AS_WRITTEN;
+        }
+        return forwarding.mergeSlashes() ? PathForm.NORMAL : PathForm.SLASHES_KEPT;
+    }
+
+    private static Route.TunnelTimeouts tunnel(RuleConfig rule) {
+        TunnelTimeouts raw = rule.timeouts().tunnel();
+        return Conversions.tunnel(
+                raw != null ? raw : rule.upgrades().webSocket().timeouts());
+    }
+
+    private static Route.Upgrades upgrades(RuleConfig.Upgrades upgrades) {
+        return new Route.Upgrades(
+                lower(upgrades.tokens()), lower(upgrades.webSocket().allowedOrigins()));
+    }
+
+    private static Set<AsciiString> lower(List<String> words) {
+        return words.stream().map(word -> new AsciiString(word).toLowerCase()).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** Returns the conditions of a match as the router tests them. */
+    public static RouteMatch match(MatchConfig match) {
+        return new RouteMatch(
+                new RouteMatch.Path(
+                        switch (match.path().type()) {
+                            case EXACT -> RouteMatch.PathType.EXACT;
+                            case PATH_PREFIX -> RouteMatch.PathType.PREFIX;
+                            case REGULAR_EXPRESSION -> RouteMatch.PathType.REGEX;
+                        },
+                        match.path().value()),
+                match.method() == null ? null : Method.of(match.method()),
+                match.headers().stream()
+                        .map(header ->
+                                new RouteMatch.Header(FieldName.of(header.name()), header.value(), isRegex(header)))
+                        .toList(),
+                match.queryParams().stream()
+                        .map(query -> new RouteMatch.Query(query.name(), query.value(), isRegex(query)))
+                        .toList());
+    }
+
+    private static boolean isRegex(MatchConfig.ValueMatch match) {
+        return match.type() == MatchConfig.ValueType.REGULAR_EXPRESSION;
+    }
+}

@@ -1,0 +1,100 @@
+package dev.gateway.runtime.assembly;
+
+import dev.gateway.config.EndpointConfig;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.files.StartException;
+import dev.gateway.filter.FilterStates;
+import dev.gateway.upstream.AddressPolicy;
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.DialSettings;
+import dev.gateway.upstream.EndpointSpec;
+import dev.gateway.upstream.ParentProxies;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamTlsSettings;
+import dev.gateway.upstream.discovery.EndpointEntries;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Upstream factory. Turns the configuration of an upstream into what serves it: endpoints, a balancer, health, settings.
+ */
+final class UpstreamAssembly {
+    private UpstreamAssembly() {}
+
+    /**
+     * Makes an upstream with all its endpoints in service.
+     *
+     * @param localZone where the gateway is, null if nobody has said so
+     * @param addresses where its endpoints may be
+     * @param states has the files that it reads and follows
+     */
+    static Upstream upstream(
+            UpstreamConfig config, @Nullable String localZone, AddressPolicy addresses, FilterStates.Prepared states)
+            throws StartException {
+        UpstreamConfig.Protocols protocols = config.protocols();
+        UpstreamConfig.Tls tls = protocols.tls();
+        UpstreamConfig.Timeouts timeouts = config.timeouts();
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .protocol(protocol(protocols.protocol()))
+                .tls(tls == null ? null : tls(tls))
+                .maxConnections(config.circuitBreaker().maxConnections())
+                .maxPendingRequests(config.circuitBreaker().maxPendingRequests())
+                .maxRequests(config.circuitBreaker().maxRequests())
+                .connectMillis(Conversions.millis(timeouts.connect()))
+                .tlsHandshakeMillis(Conversions.millis(timeouts.tlsHandshake()))
+                .poolAcquireMillis(Conversions.millis(timeouts.poolAcquire()))
+                .responseHeadersMillis(Conversions.millis(timeouts.responseHeaders()))
+                .idleMillis(Conversions.millis(timeouts.idle()))
+                .maxLifetimeMillis(Conversions.millis(timeouts.maxLifetime()))
+                .dialSettings(
+                        new DialSettings(addresses, ParentProxies.NONE, proxyHeader(protocols.sendProxyProtocol())))
+                .build();
+        Balancer.Policy balancing = BuiltInBalancers.policy(config.loadBalancer());
+        Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing, localZone), settings);
+        upstream.update(specs(config));
+        return SessionAssembly.addTo(upstream, config.sessionPersistence(), states);
+    }
+
+    /** Returns the endpoints of an upstream before the first answer of any source. */
+    private static List<EndpointSpec> specs(UpstreamConfig config) {
+        List<EndpointSpec> specs = new ArrayList<>();
+        for (EndpointConfig entry : config.endpoints()) {
+            EndpointSpec spec = EndpointEntries.spec(entry);
+            if (spec != null) {
+                specs.add(spec);
+            }
+        }
+        return specs;
+    }
+
+    private static UpstreamSettings.Protocol protocol(UpstreamConfig.Protocol protocol) {
+        return switch (protocol) {
+            case AUTO -> UpstreamSettings.Protocol.AUTO;
+            case HTTP1 -> UpstreamSettings.Protocol.HTTP1;
+            case H2 -> UpstreamSettings.Protocol.H2;
+            case H2C -> UpstreamSettings.Protocol.H2C;
+        };
+    }
+
+    /** Returns how connections to it are secured. */
+    static UpstreamTlsSettings tls(UpstreamConfig.Tls tls) {
+        return new UpstreamTlsSettings(
+                tls.verify(),
+                tls.caFile(),
+                tls.serverName(),
+                tls.certFile(),
+                tls.keyFile(),
+                Conversions.versions(tls.offer().minVersion(), tls.offer().maxVersion()),
+                tls.offer().ciphers());
+    }
+
+    private static DialSettings.ProxyHeader proxyHeader(UpstreamConfig.SendProxyProtocol wanted) {
+        return switch (wanted) {
+            case NONE -> DialSettings.ProxyHeader.NONE;
+            case V1 -> DialSettings.ProxyHeader.V1;
+            case V2 -> DialSettings.ProxyHeader.V2;
+        };
+    }
+}

@@ -1,0 +1,5 @@
+/** The process around the gateway: signals, systemd, its log, its memory, its build. */
+@NullMarked
+package dev.gateway.runtime.process;
+
+import org.jspecify.annotations.NullMarked;
