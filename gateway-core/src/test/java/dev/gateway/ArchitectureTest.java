@@ -48,7 +48,8 @@ class ArchitectureTest {
             "observe.trace",
             "exchange.route",
             "runtime.assembly",
-            "runtime.process");
+            "runtime.process",
+            "status.explain");
 
     /**
      * Who may ask for the time of day, which may be set forward and back at any time. Whatever takes a time, or is to
@@ -272,7 +273,7 @@ class ArchitectureTest {
     static final ArchRule statusIsUsedByTheGateway = onlyUsedBy("status", "dev.gateway");
 
     @ArchTest
-    static final ArchRule explainIsUsedBy = onlyUsedBy("explain", "dev.gateway.status..", "dev.gateway.cli..");
+    static final ArchRule explainIsUsedBy = onlyUsedBy("status.explain", "dev.gateway.status..", "dev.gateway.cli..");
 
     @ArchTest
     static final ArchRule runtimeIsUsedBy =
@@ -283,7 +284,7 @@ class ArchitectureTest {
             "runtime.assembly",
             "dev.gateway",
             "dev.gateway.status..",
-            "dev.gateway.explain..",
+            "dev.gateway.status.explain..",
             "dev.gateway.runtime..");
 
     @ArchTest

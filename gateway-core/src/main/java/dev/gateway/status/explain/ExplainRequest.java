@@ -1,4 +1,4 @@
-package dev.gateway.explain;
+package dev.gateway.status.explain;
 
 import dev.gateway.message.Authority;
 import dev.gateway.message.Fields;

@@ -1,4 +1,4 @@
-package dev.gateway.explain;
+package dev.gateway.status.explain;
 
 import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.RetryConfig;

@@ -1,4 +1,4 @@
-package dev.gateway.explain;
+package dev.gateway.status.explain;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
@@ -10,14 +10,14 @@ import dev.gateway.connect.Decision;
 import dev.gateway.connect.OwnListeners;
 import dev.gateway.connect.Policies;
 import dev.gateway.connect.Target;
-import dev.gateway.explain.Explanation.NearMiss;
-import dev.gateway.explain.Explanation.OnListener;
-import dev.gateway.explain.Explanation.Reason;
-import dev.gateway.explain.Explanation.Taken;
-import dev.gateway.explain.Explanation.Verdict;
 import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.Membership;
 import dev.gateway.runtime.assembly.ConnectAssembly;
+import dev.gateway.status.explain.Explanation.NearMiss;
+import dev.gateway.status.explain.Explanation.OnListener;
+import dev.gateway.status.explain.Explanation.Reason;
+import dev.gateway.status.explain.Explanation.Taken;
+import dev.gateway.status.explain.Explanation.Verdict;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;

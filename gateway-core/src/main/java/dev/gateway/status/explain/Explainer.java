@@ -1,10 +1,10 @@
-package dev.gateway.explain;
+package dev.gateway.status.explain;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.connect.OwnListeners;
-import dev.gateway.explain.Explanation.OnListener;
+import dev.gateway.status.explain.Explanation.OnListener;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package dev.gateway.explain;
+package dev.gateway.status.explain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,16 +10,16 @@ import dev.gateway.config.yaml.Json;
 import dev.gateway.connect.LocalAddresses;
 import dev.gateway.connect.OwnListeners;
 import dev.gateway.exchange.route.Router;
-import dev.gateway.explain.Explanation.NearMiss;
-import dev.gateway.explain.Explanation.OnListener;
-import dev.gateway.explain.Explanation.Reason;
-import dev.gateway.explain.Explanation.Verdict;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;
 import dev.gateway.runtime.assembly.ConnectShared;
 import dev.gateway.runtime.assembly.FilterAssembly;
 import dev.gateway.runtime.assembly.RouteAssembly;
+import dev.gateway.status.explain.Explanation.NearMiss;
+import dev.gateway.status.explain.Explanation.OnListener;
+import dev.gateway.status.explain.Explanation.Reason;
+import dev.gateway.status.explain.Explanation.Verdict;
 import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;

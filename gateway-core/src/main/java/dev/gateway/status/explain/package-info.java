@@ -1,5 +1,5 @@
 /** Answers which rule a request or a tunnel would meet, and why, without sending it. */
 @NullMarked
-package dev.gateway.explain;
+package dev.gateway.status.explain;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,10 +1,10 @@
-package dev.gateway.explain;
+package dev.gateway.status.explain;
 
-import dev.gateway.explain.Explanation.NearMiss;
-import dev.gateway.explain.Explanation.OnListener;
-import dev.gateway.explain.Explanation.Reason;
-import dev.gateway.explain.Explanation.Taken;
-import dev.gateway.explain.Explanation.Target;
+import dev.gateway.status.explain.Explanation.NearMiss;
+import dev.gateway.status.explain.Explanation.OnListener;
+import dev.gateway.status.explain.Explanation.Reason;
+import dev.gateway.status.explain.Explanation.Taken;
+import dev.gateway.status.explain.Explanation.Target;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
