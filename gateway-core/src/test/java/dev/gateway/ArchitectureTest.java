@@ -34,7 +34,7 @@ class ArchitectureTest {
         "protocol.socks",
         "exchange",
         "upstream.health",
-        "grpc"
+        "message.grpc"
     };
 
     /** Packages that are inside another one and have a rule of their own. */
@@ -49,7 +49,8 @@ class ArchitectureTest {
             "exchange.route",
             "runtime.assembly",
             "runtime.process",
-            "status.explain");
+            "status.explain",
+            "message.grpc");
 
     /**
      * Who may ask for the time of day, which may be set forward and back at any time. Whatever takes a time, or is to
@@ -138,7 +139,7 @@ class ArchitectureTest {
     static final ArchRule messageKnowsNobody = mayUse("message");
 
     @ArchTest
-    static final ArchRule grpcUses = mayUse("grpc", "message");
+    static final ArchRule grpcUses = mayUse("message.grpc", "message");
 
     @ArchTest
     static final ArchRule traceUses = mayUse("observe.trace", "message");
@@ -159,7 +160,8 @@ class ArchitectureTest {
     static final ArchRule upstreamUses = mayUse("upstream", "config", "message", "stream", "overload");
 
     @ArchTest
-    static final ArchRule healthUses = mayUse("upstream.health", "grpc", "message", "stream", "time", "upstream");
+    static final ArchRule healthUses =
+            mayUse("upstream.health", "message.grpc", "message", "stream", "time", "upstream");
 
     @ArchTest
     static final ArchRule jwksUses =
@@ -171,7 +173,7 @@ class ArchitectureTest {
             "config",
             "files",
             "format",
-            "grpc",
+            "message.grpc",
             "message",
             "observe",
             "plugin",
@@ -354,7 +356,7 @@ class ArchitectureTest {
             .that()
             .resideInAnyPackage(packages(
                     "message",
-                    "grpc",
+                    "message.grpc",
                     "overload",
                     "stream",
                     "time",

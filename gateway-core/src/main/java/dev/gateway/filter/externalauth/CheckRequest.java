@@ -2,10 +2,10 @@ package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.certificate.PresentedCertificate;
-import dev.gateway.grpc.ProtoWriter;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.grpc.ProtoWriter;
 import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;

@@ -1,9 +1,9 @@
 package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.externalauth.FieldEdit.Action;
-import dev.gateway.grpc.MalformedMessageException;
-import dev.gateway.grpc.ProtoReader;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.grpc.MalformedMessageException;
+import dev.gateway.message.grpc.ProtoReader;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;

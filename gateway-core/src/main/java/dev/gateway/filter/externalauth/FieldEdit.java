@@ -1,11 +1,11 @@
 package dev.gateway.filter.externalauth;
 
-import dev.gateway.grpc.MalformedMessageException;
-import dev.gateway.grpc.ProtoReader;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
+import dev.gateway.message.grpc.MalformedMessageException;
+import dev.gateway.message.grpc.ProtoReader;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;

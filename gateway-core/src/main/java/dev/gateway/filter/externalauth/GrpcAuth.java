@@ -2,7 +2,6 @@ package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.UpstreamCall;
-import dev.gateway.grpc.GrpcCall;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
@@ -12,6 +11,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.message.SharedCaches;
+import dev.gateway.message.grpc.GrpcCall;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;

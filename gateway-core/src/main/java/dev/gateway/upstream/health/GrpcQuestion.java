@@ -1,12 +1,12 @@
 package dev.gateway.upstream.health;
 
-import dev.gateway.grpc.GrpcCall;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
+import dev.gateway.message.grpc.GrpcCall;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;

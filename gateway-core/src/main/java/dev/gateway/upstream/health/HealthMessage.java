@@ -1,8 +1,8 @@
 package dev.gateway.upstream.health;
 
-import dev.gateway.grpc.MalformedMessageException;
-import dev.gateway.grpc.ProtoReader;
-import dev.gateway.grpc.ProtoWriter;
+import dev.gateway.message.grpc.MalformedMessageException;
+import dev.gateway.message.grpc.ProtoReader;
+import dev.gateway.message.grpc.ProtoWriter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package dev.gateway.grpc;
+package dev.gateway.message.grpc;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;

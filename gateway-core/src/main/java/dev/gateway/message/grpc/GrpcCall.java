@@ -1,4 +1,4 @@
-package dev.gateway.grpc;
+package dev.gateway.message.grpc;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

@@ -1,4 +1,4 @@
-package dev.gateway.grpc;
+package dev.gateway.message.grpc;
 
 /** Malformed message: an answer has no message, or one that cannot be read. Its text continues "answered". */
 public final class MalformedMessageException extends Exception {

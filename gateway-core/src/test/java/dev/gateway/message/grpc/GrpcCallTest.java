@@ -1,4 +1,4 @@
-package dev.gateway.grpc;
+package dev.gateway.message.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
