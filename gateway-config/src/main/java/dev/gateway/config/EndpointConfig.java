@@ -12,11 +12,45 @@ import org.jspecify.annotations.Nullable;
  */
 public record EndpointConfig(Position position, Place place, int weight, @Nullable String zone) {
 
-    /** The address of an endpoint, or the source of endpoints. */
-    public sealed interface Place permits Host, Unix, Dns, Srv, File {
+    /**
+     * The address of an endpoint, or the source of endpoints. A source is a public record of the package that looks for its
+     * endpoints; equal ones share one search.
+     */
+    public interface Place {
+        /** Returns the key of the entry that has it. */
+        String key();
+
+        /** Returns what the key says: a name or a path. */
+        String subject();
+
+        /** Returns its port, 1 to 65535, or 0 if it has none. */
+        default int port() {
+            return 0;
+        }
+
         /** Whether it is the address of one endpoint, which no source can change. */
         default boolean isAddress() {
             return false;
+        }
+
+        /** Returns the host that is its endpoint until its source answers, null if it has none before. */
+        default @Nullable String host() {
+            return null;
+        }
+
+        /** Whether its endpoints may have zones of their own. */
+        default boolean hasZones() {
+            return false;
+        }
+
+        /** Says why a file of endpoints cannot have it, null if it can. */
+        default @Nullable String notInFiles() {
+            return null;
+        }
+
+        /** Says what is wrong with what it leads to, null if nothing is. May block on files. */
+        default @Nullable String problem() {
+            return null;
         }
     }
 
@@ -27,30 +61,53 @@ public record EndpointConfig(Position position, Place place, int weight, @Nullab
      * @param port 1 to 65535
      */
     public record Host(String name, int port) implements Place {
+        /** Of an entry. */
+        public static final String KEY = "host";
+
+        @Override
+        public String key() {
+            return KEY;
+        }
+
+        @Override
+        public String subject() {
+            return name;
+        }
+
         @Override
         public boolean isAddress() {
             return IpLiteral.parse(name) != null;
+        }
+
+        @Override
+        public String host() {
+            return name;
         }
     }
 
     /** A Unix-domain socket. */
     public record Unix(Path path) implements Place {
+        /** Of an entry. */
+        public static final String KEY = "unix";
+
+        @Override
+        public String key() {
+            return KEY;
+        }
+
+        @Override
+        public String subject() {
+            return path.toString();
+        }
+
         @Override
         public boolean isAddress() {
             return true;
         }
+
+        @Override
+        public String host() {
+            return "unix:" + path;
+        }
     }
-
-    /**
-     * A name each address of which is an endpoint.
-     *
-     * @param port 1 to 65535
-     */
-    public record Dns(String name, int port) implements Place {}
-
-    /** A name whose SRV records have hosts and ports. */
-    public record Srv(String name) implements Place {}
-
-    /** A file with a list of entries, which have hosts, names or sockets. */
-    public record File(Path path) implements Place {}
 }

@@ -42,6 +42,7 @@ import dev.gateway.overload.OverloadSettings;
 import dev.gateway.overload.Resource;
 import dev.gateway.overload.StallCutter;
 import dev.gateway.overload.StalledPeers;
+import dev.gateway.runtime.assembly.BuiltInSources;
 import dev.gateway.runtime.assembly.Conversions;
 import dev.gateway.runtime.assembly.Generation;
 import dev.gateway.runtime.assembly.LogAssembly;
@@ -248,7 +249,8 @@ public final class Loops {
      * @param thread the reload thread, which reads files
      */
     EndpointSources sources(ScheduledExecutorService thread) {
-        return new EndpointSources(resolver, transport.loops().get(0), thread);
+        return new EndpointSources(
+                BuiltInSources.IN_ORDER, resolver, transport.loops().get(0), thread);
     }
 
     /** Gives each loop its request handler. */

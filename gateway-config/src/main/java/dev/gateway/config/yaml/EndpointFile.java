@@ -9,7 +9,6 @@ import dev.gateway.config.yaml.type.Node;
 import dev.gateway.config.yaml.type.Problems;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.config.yaml.type.Variables;
-import dev.gateway.files.FileFault;
 import dev.gateway.files.InputFile;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -58,26 +57,20 @@ public final class EndpointFile {
     }
 
     private static void refuseSources(EndpointConfig endpoint, Scope scope) {
-        if (endpoint.place() instanceof EndpointConfig.Srv) {
-            scope.problems.error(
-                    scope.at(endpoint, "srv"), "a file of endpoints has no 'srv': name it in the upstream");
-        } else if (endpoint.place() instanceof EndpointConfig.File) {
-            scope.problems.error(
-                    scope.at(endpoint, "file"), "a file of endpoints names no other: name it in the upstream");
+        String why = endpoint.place().notInFiles();
+        if (why != null) {
+            scope.problems.error(scope.at(endpoint, endpoint.place().key()), why + ": name it in the upstream");
         }
     }
 
-    /** Adds files that cannot be read to the problems of a configuration. */
+    /** Adds sources that cannot be read to the problems of a configuration. */
     static void check(GatewayConfig config, Scope scope) {
         for (UpstreamConfig upstream : config.upstreams()) {
             for (EndpointConfig endpoint : upstream.endpoints()) {
-                if (endpoint.place() instanceof EndpointConfig.File file
-                        && file.path().getNameCount() > 0) { // else it was reported where it was read
-                    try {
-                        read(file.path());
-                    } catch (IOException e) {
-                        scope.problems.error(scope.at(endpoint, "file"), "file: " + FileFault.message(e));
-                    }
+                String problem = endpoint.place().problem();
+                if (problem != null) {
+                    String key = endpoint.place().key();
+                    scope.problems.error(scope.at(endpoint, key), key + ": " + problem);
                 }
             }
         }

@@ -1,5 +1,9 @@
 package dev.gateway.upstream.discovery;
 
+import dev.gateway.config.EndpointConfig.Host;
+import dev.gateway.config.EndpointConfig.Place;
+import dev.gateway.config.yaml.schema.SourceType;
+import dev.gateway.config.yaml.type.Types;
 import dev.gateway.net.FailureText;
 import dev.gateway.net.dns.Outages;
 import dev.gateway.net.dns.Resolver;
@@ -19,10 +23,62 @@ import org.slf4j.LoggerFactory;
 
 /**
  * DNS discovery: resolves a name again each time that its time to live is over, and when a connection to one of its
- * addresses could not be made. While DNS fails, the last addresses stay in
- * use, for each family (A, AAAA) separately. Works on one event loop.
+ * addresses could not be made. While DNS fails, the last addresses stay in use, for each family (A, AAAA) separately. Works
+ * on one event loop.
  */
-final class DnsSource implements EndpointSource {
+public final class DnsSource implements EndpointSource {
+    static final String KEY = "dns";
+    static final String NO_ADDRESSES = "has no addresses";
+
+    /** Each address of a name is an endpoint. */
+    public static final SourceFeature FEATURE = new SourceFeature() {
+        private final SourceType<String, Name> type = new SourceType<>(
+                KEY,
+                Types.EXACT_HOSTNAME,
+                true,
+                "Host name whose addresses are an endpoint each. The gateway asks again when its DNS records expire.",
+                Name.class,
+                Name::name,
+                Name::new);
+
+        @Override
+        public SourceType<String, Name> type() {
+            return type;
+        }
+
+        @Override
+        public EndpointSource create(Place place, SourceContext context) {
+            return new DnsSource(whole(place), Use.HOSTS, context.dns(), context.loop(), () -> {});
+        }
+
+        @Override
+        public String emptiness() {
+            return NO_ADDRESSES;
+        }
+    };
+
+    /**
+     * A name each address of which is an endpoint.
+     *
+     * @param port 1 to 65535
+     */
+    public record Name(String name, int port) implements Place {
+        @Override
+        public String key() {
+            return KEY;
+        }
+
+        @Override
+        public String subject() {
+            return name;
+        }
+
+        @Override
+        public String host() {
+            return name;
+        }
+    }
+
     private static final Logger log = LoggerFactory.getLogger(DnsSource.class);
     private static final double JITTER = 0.1;
 
@@ -54,6 +110,16 @@ final class DnsSource implements EndpointSource {
         HOSTS,
         /** For the target of an SRV record: each address is an endpoint. Before the first answer, it has no endpoints. */
         TARGET
+    }
+
+    /** Makes the source of a host with a name. */
+    static DnsSource of(Host host, SourceContext context) {
+        return new DnsSource(whole(host), Use.HOST, context.dns(), context.loop(), () -> {});
+    }
+
+    private static EndpointSpec whole(Place place) {
+        String name = place.subject();
+        return new EndpointSpec(name, place.port(), 1, name, null, EndpointEntries.source(place));
     }
 
     /**

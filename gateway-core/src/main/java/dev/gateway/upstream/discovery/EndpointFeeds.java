@@ -46,14 +46,15 @@ public final class EndpointFeeds {
     }
 
     /** An entry and its source. */
-    private record Watched(EndpointConfig entry, SourceGroup.Member member) {
+    private record Watched(EndpointConfig entry, SourceGroup.Member member, String emptiness) {
         SourceState state() {
             return new SourceState(
                     EndpointEntries.source(entry.place()),
                     Objects.requireNonNull(EndpointEntries.kind(entry.place())),
                     entry.position().toString(),
                     member.endpoints().size(),
-                    member.status());
+                    member.status(),
+                    emptiness);
         }
     }
 
@@ -142,7 +143,7 @@ public final class EndpointFeeds {
         for (EndpointConfig entry : of) {
             SourceGroup.Member member = group.member(entry.place());
             if (member != null) {
-                found.add(new Watched(entry, member));
+                found.add(new Watched(entry, member, sources.emptiness(entry.place())));
             }
         }
         return List.copyOf(found);
@@ -194,7 +195,7 @@ public final class EndpointFeeds {
     public List<String> problems() {
         List<String> lines = new ArrayList<>();
         watched.forEach((upstream, of) -> of.stream()
-                .filter(each -> each.entry.place() instanceof EndpointConfig.File)
+                .filter(each -> each.entry.place() instanceof FileSource.Listed)
                 .map(Watched::state)
                 .filter(state -> state.status().isStale())
                 .forEach(state -> lines.add(state.at() + ": upstream " + upstream + ": keeping the previous endpoints: "

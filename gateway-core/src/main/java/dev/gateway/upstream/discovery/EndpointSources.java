@@ -1,37 +1,40 @@
 package dev.gateway.upstream.discovery;
 
-import dev.gateway.config.EndpointConfig.Dns;
-import dev.gateway.config.EndpointConfig.File;
 import dev.gateway.config.EndpointConfig.Host;
 import dev.gateway.config.EndpointConfig.Place;
-import dev.gateway.config.EndpointConfig.Srv;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.upstream.EndpointSource;
-import dev.gateway.upstream.EndpointSpec;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
-/** Makes sources of endpoints: one line for each kind. */
+/** Makes sources of endpoints. */
 public final class EndpointSources {
-    private final DnsQuestions dns;
-    private final EventLoop loop;
-    private final ScheduledExecutorService thread;
+    private final Map<String, SourceFeature> features;
+    private final SourceContext context;
 
     /**
      * Makes it.
      *
+     * @param features all kinds
      * @param loop the event loop of all DNS queries
      * @param thread the reload thread, which reads files
      */
-    public EndpointSources(Resolver resolver, EventLoop loop, ScheduledExecutorService thread) {
-        this(DnsQuestions.of(resolver, loop), loop, thread);
+    public EndpointSources(
+            List<SourceFeature> features, Resolver resolver, EventLoop loop, ScheduledExecutorService thread) {
+        this(features, DnsQuestions.of(resolver, loop), loop, thread);
     }
 
-    EndpointSources(DnsQuestions dns, EventLoop loop, ScheduledExecutorService thread) {
-        this.dns = dns;
-        this.loop = loop;
-        this.thread = thread;
+    EndpointSources(List<SourceFeature> features, DnsQuestions dns, EventLoop loop, ScheduledExecutorService thread) {
+        this.features = features.stream()
+                .collect(Collectors.toUnmodifiableMap(each -> each.type().key(), Function.identity()));
+        this.context = new SourceContext(dns, loop, thread, this::ofName);
     }
 
     /**
@@ -41,26 +44,25 @@ public final class EndpointSources {
      * @throws IOException if its file cannot be read or has a mistake; the message has its name
      */
     EndpointSource of(Place place) throws IOException {
-        String source = EndpointEntries.source(place);
-        if (place instanceof Srv srv) {
-            return new SrvSource(srv.name(), source, dns, loop);
-        } else if (place instanceof File file) {
-            return new FileSource(file.path(), source, this::ofName, thread);
-        }
-        return ofName(place);
+        return place instanceof Host host
+                ? DnsSource.of(host, context)
+                : feature(place).create(place, context);
     }
 
     private EndpointSource ofName(Place place) {
-        if (place instanceof Host host) {
-            return names(host.name(), host.port(), place, DnsSource.Use.HOST);
-        } else if (place instanceof Dns name) {
-            return names(name.name(), name.port(), place, DnsSource.Use.HOSTS);
+        try {
+            return of(place);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // what a file of endpoints may have reads no file
         }
-        throw new IllegalArgumentException(place + " has no source");
     }
 
-    private EndpointSource names(String name, int port, Place place, DnsSource.Use use) {
-        EndpointSpec whole = new EndpointSpec(name, port, 1, name, null, EndpointEntries.source(place));
-        return new DnsSource(whole, use, dns, loop, () -> {});
+    private SourceFeature feature(Place place) {
+        return Objects.requireNonNull(features.get(place.key()), place::key);
+    }
+
+    /** Says why a source that works has no endpoints. */
+    String emptiness(Place place) {
+        return place instanceof Host ? DnsSource.NO_ADDRESSES : feature(place).emptiness();
     }
 }

@@ -3,6 +3,8 @@ package dev.gateway.upstream.discovery;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.EndpointConfig.Place;
 import dev.gateway.config.yaml.EndpointFile;
+import dev.gateway.config.yaml.schema.SourceType;
+import dev.gateway.config.yaml.type.Types;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
 import dev.gateway.upstream.EndpointSource;
@@ -27,7 +29,74 @@ import org.slf4j.LoggerFactory;
  * File discovery: reads a list of endpoints from a file, again after each change. A file with a mistake changes nothing. Used
  * by the reload thread.
  */
-final class FileSource implements EndpointSource {
+public final class FileSource implements EndpointSource {
+    private static final String KEY = "file";
+
+    /** A file lists endpoints. */
+    public static final SourceFeature FEATURE = new SourceFeature() {
+        private final SourceType<Path, Listed> type = new SourceType<>(
+                KEY,
+                Types.PATH,
+                false,
+                "YAML or JSON file with a list of endpoints. These have the same keys, but not srv and file. The gateway reads "
+                        + "the file again when it has changed.",
+                Listed.class,
+                Listed::path,
+                (path, port) -> new Listed(path));
+
+        @Override
+        public SourceType<Path, Listed> type() {
+            return type;
+        }
+
+        @Override
+        public EndpointSource create(Place place, SourceContext context) throws IOException {
+            return new FileSource(
+                    ((Listed) place).path(), EndpointEntries.source(place), context.names(), context.thread());
+        }
+
+        @Override
+        public String emptiness() {
+            return "has an empty list";
+        }
+    };
+
+    /** A file with a list of entries, which have hosts, names or sockets. */
+    public record Listed(Path path) implements Place {
+        @Override
+        public String key() {
+            return KEY;
+        }
+
+        @Override
+        public String subject() {
+            return path.toString();
+        }
+
+        @Override
+        public boolean hasZones() {
+            return true;
+        }
+
+        @Override
+        public String notInFiles() {
+            return "a file of endpoints names no other";
+        }
+
+        @Override
+        public @Nullable String problem() {
+            if (path.getNameCount() == 0) {
+                return null; // it was reported where it was read
+            }
+            try {
+                EndpointFile.read(path);
+                return null;
+            } catch (IOException e) {
+                return FileFault.message(e);
+            }
+        }
+    }
+
     private static final Logger log = LoggerFactory.getLogger(FileSource.class);
 
     /** One look notices a change. The file is read after a look that finds no further change. */

@@ -1,5 +1,8 @@
 package dev.gateway.upstream.discovery;
 
+import dev.gateway.config.EndpointConfig.Place;
+import dev.gateway.config.yaml.schema.SourceType;
+import dev.gateway.config.yaml.type.Types;
 import dev.gateway.net.FailureText;
 import dev.gateway.net.dns.ServiceRecord;
 import dev.gateway.upstream.EndpointSource;
@@ -18,10 +21,59 @@ import org.slf4j.LoggerFactory;
 
 /**
  * SRV discovery (RFC 2782): queries the SRV records of a name each time that their time to live is over, and when the
- * addresses of a target are in doubt. It resolves their targets. The endpoints are the addresses of the lowest priority that has any, each with the port of its record and a part
- * of its weight. While DNS fails, the last endpoints stay in use. Works on one event loop.
+ * addresses of a target are in doubt. It resolves their targets. The endpoints are the addresses of the lowest priority that
+ * has any, each with the port of its record and a part of its weight. While DNS fails, the last endpoints stay in use. Works
+ * on one event loop.
  */
-final class SrvSource implements EndpointSource {
+public final class SrvSource implements EndpointSource {
+    private static final String KEY = "srv";
+
+    /** The SRV records of a name say hosts and ports. */
+    public static final SourceFeature FEATURE = new SourceFeature() {
+        private final SourceType<String, Name> type = new SourceType<>(
+                KEY,
+                Types.EXACT_HOSTNAME,
+                false,
+                "Name of SRV records (RFC 2782), such as _http._tcp.app.example.com. They have hosts, ports, priorities and "
+                        + "weights. The gateway asks again when they expire.",
+                Name.class,
+                Name::name,
+                (name, port) -> new Name(name));
+
+        @Override
+        public SourceType<String, Name> type() {
+            return type;
+        }
+
+        @Override
+        public EndpointSource create(Place place, SourceContext context) {
+            return new SrvSource(place.subject(), EndpointEntries.source(place), context.dns(), context.loop());
+        }
+
+        @Override
+        public String emptiness() {
+            return "says that there is no such service";
+        }
+    };
+
+    /** A name whose SRV records have hosts and ports. */
+    public record Name(String name) implements Place {
+        @Override
+        public String key() {
+            return KEY;
+        }
+
+        @Override
+        public String subject() {
+            return name;
+        }
+
+        @Override
+        public String notInFiles() {
+            return "a file of endpoints has no 'srv'";
+        }
+    }
+
     private static final Logger log = LoggerFactory.getLogger(SrvSource.class);
 
     /** How long new records wait for the addresses of their targets; until then, the former ones stay in use. */

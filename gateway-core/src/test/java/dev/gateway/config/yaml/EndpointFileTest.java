@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.config.EndpointConfig;
-import dev.gateway.config.EndpointConfig.Dns;
 import dev.gateway.config.EndpointConfig.Host;
 import dev.gateway.config.EndpointConfig.Unix;
+import dev.gateway.upstream.discovery.DnsSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +45,7 @@ class EndpointFileTest {
                 .containsExactly(
                         new Host("10.0.0.1", 8080),
                         new Host("app.test", 8081),
-                        new Dns("many.test", 8082),
+                        new DnsSource.Name("many.test", 8082),
                         new Unix(directory.resolve("run/app.sock")));
         assertThat(endpoints.get(0).weight()).isEqualTo(2);
         assertThat(endpoints.get(0).zone()).isEqualTo("eu-1a");

@@ -3,7 +3,7 @@ package dev.gateway.upstream.discovery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.config.EndpointConfig.File;
+import dev.gateway.runtime.assembly.BuiltInSources;
 import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.SourceStatus;
@@ -33,8 +33,9 @@ class FileSourceTest {
     void start() throws IOException {
         file = directory.resolve("endpoints.yaml");
         write("- {host: 10.0.0.1, port: 80, weight: 2, zone: a}\n- {host: 10.0.0.2, port: 80}\n");
-        EndpointSources sources = new EndpointSources(dns, dns.channel.eventLoop(), dns.channel.eventLoop());
-        source = sources.of(new File(file));
+        EndpointSources sources =
+                new EndpointSources(BuiltInSources.IN_ORDER, dns, dns.channel.eventLoop(), dns.channel.eventLoop());
+        source = sources.of(new FileSource.Listed(file));
     }
 
     @AfterEach
@@ -151,9 +152,10 @@ class FileSourceTest {
 
     @Test
     void aFileThatCannotBeUsedMakesNoSource() throws IOException {
-        EndpointSources sources = new EndpointSources(dns, dns.channel.eventLoop(), dns.channel.eventLoop());
+        EndpointSources sources =
+                new EndpointSources(BuiltInSources.IN_ORDER, dns, dns.channel.eventLoop(), dns.channel.eventLoop());
         Path bad = Files.writeString(directory.resolve("bad"), "- {host: 10.0.0.1}\n");
-        assertThatThrownBy(() -> sources.of(new File(bad))).hasMessageContaining(bad + ":1:10: ");
+        assertThatThrownBy(() -> sources.of(new FileSource.Listed(bad))).hasMessageContaining(bad + ":1:10: ");
     }
 
     @Test

@@ -8,16 +8,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class SourceStateTest {
     @ParameterizedTest
-    @CsvSource({
-        "file, 1, '', x:a has an empty list",
-        "srv, 1, '', x:a says that there is no such service",
-        "dns, 1, '', x:a has no addresses",
-        "dns, -1, '', x:a has not answered yet",
-        "srv, -1, NXDOMAIN, x:a: NXDOMAIN"
-    })
-    void whyASourceHasNoEndpointsIsSaid(String kind, long age, String problem, String why) {
+    @CsvSource({"1, '', x:a has an empty list", "-1, '', x:a has not answered yet", "-1, NXDOMAIN, x:a: NXDOMAIN"})
+    void whyASourceHasNoEndpointsIsSaid(long age, String problem, String why) {
         SourceStatus status = new SourceStatus(age, problem.isEmpty() ? 0 : 1, problem);
-        assertThat(new SourceState("x:a", kind, "g.yaml:1:1", 0, status).whyEmpty())
+        assertThat(new SourceState("x:a", "x", "g.yaml:1:1", 0, status, "has an empty list").whyEmpty())
                 .isEqualTo(why);
     }
 }

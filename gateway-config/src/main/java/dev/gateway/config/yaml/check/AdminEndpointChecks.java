@@ -32,16 +32,11 @@ final class AdminEndpointChecks {
 
     private static void check(EndpointConfig endpoint, AdminConfig admin, Scope scope) {
         BindConfig bind = admin.bind();
-        if (endpoint.place() instanceof EndpointConfig.Unix unix && isSame(unix.path(), bind.unix())) {
-            scope.problems.error(scope.at(endpoint, "unix"), unix.path() + REASON);
-        } else if (endpoint.place() instanceof EndpointConfig.Host host
-                && bind.hasPort(host.port())
-                && leadsTo(host.name(), bind.address())) {
-            report(endpoint, host.name(), host.port(), admin, scope);
-        } else if (endpoint.place() instanceof EndpointConfig.Dns dns
-                && bind.hasPort(dns.port())
-                && leadsTo(dns.name(), bind.address())) {
-            report(endpoint, dns.name(), dns.port(), admin, scope);
+        EndpointConfig.Place place = endpoint.place();
+        if (place instanceof EndpointConfig.Unix unix && isSame(unix.path(), bind.unix())) {
+            scope.problems.error(scope.at(endpoint, place.key()), unix.path() + REASON);
+        } else if (place.port() != 0 && bind.hasPort(place.port()) && leadsTo(place.subject(), bind.address())) {
+            report(endpoint, place.subject(), place.port(), admin, scope);
         }
     }
 

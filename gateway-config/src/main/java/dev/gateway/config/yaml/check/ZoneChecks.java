@@ -22,8 +22,7 @@ final class ZoneChecks {
                 .map(EndpointConfig::zone)
                 .filter(Objects::nonNull)
                 .collect(Collectors.toSet());
-        boolean open =
-                endpoints.stream().anyMatch(each -> each.place() instanceof EndpointConfig.File); // it may say one
+        boolean open = endpoints.stream().anyMatch(each -> each.place().hasZones());
         if (local == null || local.isEmpty() || open || zones.contains(local)) {
             return;
         }

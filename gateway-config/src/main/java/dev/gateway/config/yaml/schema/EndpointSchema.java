@@ -1,28 +1,45 @@
 package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.EndpointConfig;
-import dev.gateway.config.EndpointConfig.Dns;
-import dev.gateway.config.EndpointConfig.File;
 import dev.gateway.config.EndpointConfig.Host;
 import dev.gateway.config.EndpointConfig.Place;
-import dev.gateway.config.EndpointConfig.Srv;
 import dev.gateway.config.EndpointConfig.Unix;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import dev.gateway.format.IpLiteral;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What an endpoint is, key by key. */
 public final class EndpointSchema {
+    private static final List<SourceType<?, ?>> SOURCES = ServiceLoader.load(
+                    SourceTypeList.class, EndpointSchema.class.getClassLoader())
+            .findFirst()
+            .orElseThrow()
+            .inOrder();
+
     /** The keys of addresses and sources; an entry has one of them. */
-    private static final List<String> PLACES = List.of("host", "dns", "srv", "file", "unix");
+    private static final List<String> PLACES = Stream.of(
+                    Stream.of(Host.KEY), SOURCES.stream().map(SourceType::key), Stream.of(Unix.KEY))
+            .flatMap(Function.identity())
+            .toList();
+
+    /** Those that need a port. */
+    private static final List<String> WITH_PORT = Stream.concat(
+                    Stream.of(Host.KEY),
+                    SOURCES.stream().filter(SourceType::hasPort).map(SourceType::key))
+            .toList();
 
     /**
      * An address as a URL has it, with a scheme, a port and a path if others write them. A scheme with TLS is left out: a hint
@@ -31,14 +48,13 @@ public final class EndpointSchema {
     private static final Pattern ADDRESS = Pattern.compile(
             "(?:(?:http|tcp|grpc|h2c)://)?(?:\\[([0-9A-Fa-f:.]+)\\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?(?:/.*)?");
 
-    private static final List<String> WITH_PORT = List.of("host", "dns");
     private static final Place NOWHERE = new Host("localhost", 0); // stands in after an error
 
     private static final Map<String, Object> PLACES_SCHEMA = Map.of(
             "oneOf",
             PLACES.stream().map(ObjectType::requires).toList(),
             "dependentRequired",
-            Map.of("host", List.of("port"), "dns", List.of("port")),
+            WITH_PORT.stream().collect(Collectors.toMap(Function.identity(), place -> List.of("port"))),
             "not",
             Map.of(
                     "anyOf",
@@ -51,32 +67,19 @@ public final class EndpointSchema {
     static final ObjectType<EndpointConfig> ENDPOINT =
             ObjectType.of("endpoint", "An address of an upstream, or a source of endpoints.", o -> {
                 var host = o.optional(
-                        "host",
+                        Host.KEY,
                         Types.HOST,
                         e -> e.place() instanceof Host at ? at.name() : null,
                         "Host name or IP address. The gateway looks a name up again when its DNS records " + "expire.");
-                var dns = o.optional(
-                        "dns",
-                        Types.EXACT_HOSTNAME,
-                        e -> e.place() instanceof Dns at ? at.name() : null,
-                        "Host name whose addresses are an endpoint each. The gateway asks again when its DNS records "
-                                + "expire.");
-                var srv = o.optional(
-                        "srv",
-                        Types.EXACT_HOSTNAME,
-                        e -> e.place() instanceof Srv at ? at.name() : null,
-                        "Name of SRV records (RFC 2782), such as _http._tcp.app.example.com. They have hosts, "
-                                + "ports, priorities and weights. The gateway asks again when they expire.");
-                var file = o.optional(
-                        "file",
-                        Types.PATH,
-                        e -> e.place() instanceof File at ? at.path() : null,
-                        "YAML or JSON file with a list of endpoints. These have the same keys, but not srv and file. "
-                                + "The gateway reads the file again when it has changed.");
+                List<BiFunction<Values, Integer, @Nullable Place>> sources = new ArrayList<>();
+                SOURCES.forEach(each -> sources.add(declare(o, each)));
                 var port = o.optional(
-                        "port", Types.integer(1, 65535), EndpointSchema::port, "TCP port. host and dns need it.");
+                        "port",
+                        Types.integer(1, 65535),
+                        e -> e.place().port() == 0 ? null : (Integer) e.place().port(),
+                        "TCP port. " + String.join(" and ", WITH_PORT) + " need it.");
                 var unix = o.optional(
-                        "unix",
+                        Unix.KEY,
                         Types.PATH,
                         e -> e.place() instanceof Unix at ? at.path() : null,
                         "Unix-domain socket, instead of host and port.");
@@ -109,13 +112,10 @@ public final class EndpointSchema {
                     Integer written = v.find(port);
                     int at = written == null ? 0 : written;
                     Place place = made(NOWHERE, v.find(host), each -> new Host(each, at));
-                    String name = v.find(dns);
-                    if (name != null && IpLiteral.parse(name) != null) {
-                        v.warning(v.atKey("dns"), "dns: '" + name + "' is an address: write host");
+                    for (BiFunction<Values, Integer, @Nullable Place> each : sources) {
+                        Place source = each.apply(v, at);
+                        place = source == null ? place : source;
                     }
-                    place = made(place, name, each -> new Dns(each, at));
-                    place = made(place, v.find(srv), Srv::new);
-                    place = made(place, v.find(file), File::new);
                     place = made(place, v.find(unix), Unix::new);
                     return new EndpointConfig(v.position(), place, v.get(weight), v.find(zone));
                 };
@@ -142,11 +142,17 @@ public final class EndpointSchema {
         return written == null ? otherwise : maker.apply(written);
     }
 
-    private static @Nullable Integer port(EndpointConfig endpoint) {
-        if (endpoint.place() instanceof Host host) {
-            return host.port();
-        }
-        return endpoint.place() instanceof Dns dns ? (Integer) dns.port() : null;
+    /** Declares the key of a source, and returns what reads it. */
+    private static <V> BiFunction<Values, Integer, @Nullable Place> declare(
+            ObjectType.Declaration<EndpointConfig> o, SourceType<V, ?> type) {
+        var key = o.optional(type.key(), type.value(), e -> type.written(e.place()), type.text());
+        return (v, port) -> {
+            V written = v.find(key);
+            if (written instanceof String name && IpLiteral.parse(name) != null) {
+                v.warning(v.atKey(type.key()), type.key() + ": '" + name + "' is an address: write host");
+            }
+            return written == null ? null : type.maker().of(written, port);
+        };
     }
 
     /** An entry has one address or source, and a port exactly if that needs one. */
@@ -155,14 +161,20 @@ public final class EndpointSchema {
         if (written.size() != 1) {
             return new ObjectType.Finding(
                     written.isEmpty() ? "unix" : written.get(1),
-                    "an endpoint needs exactly one of 'host', 'dns', 'srv', 'file' and 'unix'");
+                    "an endpoint needs exactly one of " + quoted(PLACES, " and "));
         }
         String place = written.get(0);
         if (WITH_PORT.contains(place) == v.has("port")) {
             return null;
         }
         return v.has("port")
-                ? new ObjectType.Finding("port", "'port' belongs to 'host' or 'dns': remove it")
+                ? new ObjectType.Finding("port", "'port' belongs to " + quoted(WITH_PORT, " or ") + ": remove it")
                 : new ObjectType.Finding(place, "'" + place + "' and 'port' belong together: add 'port'");
+    }
+
+    private static String quoted(List<String> keys, String last) {
+        int most = keys.size() - 1;
+        return keys.stream().limit(most).map(key -> "'" + key + "'").collect(Collectors.joining(", ")) + last + "'"
+                + keys.get(most) + "'";
     }
 }
