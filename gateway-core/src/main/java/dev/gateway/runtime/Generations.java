@@ -129,78 +129,143 @@ public final class Generations {
         return lines;
     }
 
+    /** What the steps of one reload know of it. What is null is set by the step that prepares it. Nobody may keep it. */
+    private final class Reload {
+        final GatewayConfig config;
+        final long drainNanos;
+        final int number = number() + 1;
+        final FilterStates.Prepared states = filterStates.prepare();
+        final @Nullable ActiveConfig before = activeConfig;
+        final ListenerChange listening;
+        final List<Upstream> added = new ArrayList<>();
+        private EndpointFeeds.@Nullable Prepared sources;
+        private @Nullable StoreAssembly stores;
+        private @Nullable ActiveConfig after;
+        private AccessLog.@Nullable Change log;
+        private Telemetry.@Nullable Change telemetry;
+
+        Reload(GatewayConfig config) {
+            this.config = config;
+            this.drainNanos = config.drain().timeout().toNanos();
+            this.listening = new ListenerChange(listeners, config, states);
+        }
+
+        /** The steps, in the order in which they are prepared and committed, and each with the reason for its place. */
+        List<ReloadStep> steps() {
+            return List.of(
+                    // First: while DNS is asked, stores connect.
+                    ReloadStep.of(
+                            () -> sources = endpoints.prepare(config),
+                            () -> endpoints.use(after().endpoints(), set(sources), drainNanos)),
+                    // Filters ask for their stores, so these are made before the snapshot.
+                    new ReloadStep(
+                            () -> stores = StoreAssembly.prepare(config, loops.transport(), loops.resolver(), states),
+                            () -> set(stores).awaitAnswers(),
+                            () -> set(stores).undo()),
+                    // It is committed when upstreams know their endpoints. Some may have been ejected since it was made.
+                    ReloadStep.of(this::takeSnapshot, this::inherit),
+                    // What ends from now on is recorded as configured, whichever generation has served it.
+                    ReloadStep.of(() -> loops.shed(Conversions.overload(config.overload()))),
+                    new ReloadStep(
+                            () -> log = loops.prepareLog(config), () -> set(log).commit(), () -> set(log).cancel()),
+                    new ReloadStep(
+                            () -> telemetry = loops.telemetry().prepare(config),
+                            () -> set(telemetry).commit(),
+                            () -> set(telemetry).cancel()),
+                    // Endpoints are looked after before they get requests.
+                    ReloadStep.of(() -> health.use(next().upstreams())),
+                    ReloadStep.of(this::activate),
+                    // New listeners accept when event loops have the generation that serves their requests.
+                    new ReloadStep(listening::prepare, this::listen, listening::undo),
+                    // Files of upstreams are watched before they are read, or a change in between would be missed.
+                    new ReloadStep(
+                            () -> certificates.watch(added),
+                            () -> certificates.keepOnly(next().upstreams()),
+                            () -> certificates.forget(added)),
+                    ReloadStep.of(() -> loops.connectTo(added), () -> {}),
+                    // Last: what is not used any more ends.
+                    ReloadStep.of(this::endFormer));
+        }
+
+        private static <T> T set(@Nullable T prepared) {
+            return Objects.requireNonNull(prepared, "prepared");
+        }
+
+        private ActiveConfig after() {
+            return set(after);
+        }
+
+        private Generation next() {
+            return after().snapshot;
+        }
+
+        private void takeSnapshot() throws StartException {
+            after = new ActiveConfig(
+                    config, Assembly.snapshot(config, number, listening.indexes(), before, tunnels, states));
+            added.addAll(next().upstreams());
+            if (before != null) {
+                added.removeAll(before.snapshot.upstreams());
+            }
+        }
+
+        private void inherit() {
+            if (before != null) {
+                after().inherit(before);
+            }
+        }
+
+        private void activate() {
+            List<PluginType.Code> plugins = PluginType.codes(config);
+            plugins.forEach(PluginType.Code::retain);
+            int rules = config.routes().stream()
+                    .mapToInt(each -> each.rules().size())
+                    .sum();
+            alive.add(new Alive(
+                    number,
+                    rules + config.connect().size(),
+                    next().upstreams(),
+                    set(stores).used(),
+                    plugins,
+                    loops.use(next(), ending(number))));
+            activeConfig = after;
+        }
+
+        private void listen() {
+            loops.transport().descriptors().settle();
+            listening.commit(drainNanos);
+            listeners.tell(tunnels);
+        }
+
+        private void endFormer() {
+            filterStates.use(states);
+            closeAllBut(set(stores).used());
+            if (before != null) {
+                retire(before, drainNanos);
+                limitEarlierAfter(drainNanos, number - 1);
+            }
+            metrics.onGeneration(number, alive.size() - 1);
+            set(telemetry).finish();
+        }
+    }
+
     /**
      * Lets a configuration take over: from then on it serves what begins, and what has begun ends as it began.
      *
      * @throws StartException if it cannot; then all is as it was before
      */
     public void advance(GatewayConfig config) throws StartException {
-        FilterStates.Prepared states = filterStates.prepare();
-        StoreAssembly stores = StoreAssembly.prepare(config, loops.transport(), loops.resolver(), states);
-        Deque<Runnable> undo = new ArrayDeque<>(List.of(stores::undo));
-        ActiveConfig before = activeConfig;
-        int number = number() + 1;
-        ListenerChange change = new ListenerChange(listeners, config, states);
-        Generation next;
-        EndpointFeeds.Prepared sources;
-        AccessLog.Change log;
-        Telemetry.Change telemetry;
+        List<ReloadStep> steps = new Reload(config).steps();
+        Deque<ReloadStep> prepared = new ArrayDeque<>();
         try {
-            next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, states);
-            sources = endpoints.prepare(config);
-            change.prepare();
-            undo.push(change::undo);
-            List<Upstream> added = new ArrayList<>(next.upstreams());
-            if (before != null) {
-                added.removeAll(before.snapshot.upstreams());
+            for (ReloadStep step : steps) {
+                step.prepare().run();
+                prepared.push(step);
             }
-            undo.push(() -> certificates.forget(added));
-            certificates.watch(added);
-            telemetry = loops.telemetry().prepare(config);
-            undo.push(telemetry::cancel);
-            log = loops.prepareLog(config);
-            undo.push(log::cancel);
-            loops.connectTo(added);
         } catch (StartException | RuntimeException | Error e) {
-            undo.forEach(Runnable::run);
+            prepared.forEach(step -> step.undo().run());
             throw e;
         }
-        // Nothing fails from here on.
-        long drainNanos = config.drain().timeout().toNanos();
-        ActiveConfig after = new ActiveConfig(config, next);
-        endpoints.use(after.endpoints(), sources, drainNanos);
-        stores.awaitAnswers();
-        if (before != null) {
-            after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
-        }
-        loops.shed(Conversions.overload(config.overload()));
-        log.commit();
-        telemetry.commit();
-        health.use(next.upstreams());
-        List<PluginType.Code> plugins = PluginType.codes(config);
-        plugins.forEach(PluginType.Code::retain);
-        alive.add(new Alive(
-                number,
-                config.routes().stream().mapToInt(each -> each.rules().size()).sum()
-                        + config.connect().size(),
-                next.upstreams(),
-                stores.used(),
-                plugins,
-                loops.use(next, () -> thread.execute(() -> onEnded(number)))));
-        activeConfig = after;
-        loops.transport().descriptors().settle();
-        change.commit(drainNanos);
-        listeners.tell(tunnels);
-        certificates.keepOnly(next.upstreams());
-        filterStates.use(states);
-        closeAllBut(stores.used());
-        if (before != null) {
-            retire(before, drainNanos);
-            int earlier = number - 1;
-            thread.schedule(() -> limitEarlier(earlier), drainNanos, TimeUnit.NANOSECONDS);
-        }
-        metrics.onGeneration(number, alive.size() - 1);
-        telemetry.finish();
+        steps.forEach(step -> step.commit().run());
     }
 
     /** Asks for endpoints and keys no more, and closes stores. */
@@ -250,6 +315,15 @@ public final class Generations {
         } else {
             loops.pools().keepOnly(former, heir.endpoints());
         }
+    }
+
+    /** Returns what is run when nothing uses a generation any more. */
+    private Runnable ending(int generation) {
+        return () -> thread.execute(() -> onEnded(generation));
+    }
+
+    private void limitEarlierAfter(long drainNanos, int upTo) {
+        thread.schedule(() -> limitEarlier(upTo), drainNanos, TimeUnit.NANOSECONDS);
     }
 
     /**
