@@ -43,6 +43,11 @@ public final class FileFault extends IOException {
                 null);
     }
 
+    /** Says that a file is a pipe, a socket or a device. */
+    static FileFault special(Path file) {
+        return new FileFault(file + " is a pipe, a socket or a device, not a file", null);
+    }
+
     /** Says that a file is not a text of this encoding. */
     static FileFault notText(Path file, Charset charset, CharacterCodingException cause) {
         return new FileFault(file + " is not " + charset, cause);

@@ -1,39 +1,51 @@
 package dev.gateway.files;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** File input: reads whole files. */
+/**
+ * File input: reads whole files, and refuses pipes and devices. Who opens a pipe waits until somebody writes to it, and a device
+ * may have no end.
+ */
 public final class InputFile {
+    /** Enough for revocation lists, the largest files that have no limit of their own. */
+    private static final int MAX_BYTES = 32 << 20;
+
     private InputFile() {}
 
     /**
-     * Returns what is in a file.
+     * Returns what is in a file of at most 32 MiB.
      *
-     * @throws FileFault if it cannot be read
+     * @throws FileFault if it cannot be read, or is larger
      */
     public static byte[] bytes(Path file) throws FileFault {
-        try {
-            return Files.readAllBytes(file);
-        } catch (IOException e) {
-            throw FileFault.reading(file, e);
-        }
+        return bytes(file, MAX_BYTES);
     }
 
     /**
      * Returns what is in a file.
      *
+     * @param maxBytes less than 2 GiB
      * @throws FileFault if it cannot be read, or is larger than it may be
      */
     public static byte[] bytes(Path file, long maxBytes) throws FileFault {
-        if (size(file) > maxBytes) {
-            throw FileFault.tooLarge(file, maxBytes);
+        if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
+            throw FileFault.special(file);
         }
-        return bytes(file);
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes((int) maxBytes + 1); // a size that was asked for may be wrong by now
+            if (bytes.length > maxBytes) {
+                throw FileFault.tooLarge(file, maxBytes);
+            }
+            return bytes;
+        } catch (IOException e) {
+            throw FileFault.reading(file, e);
+        }
     }
 
     /**
@@ -64,14 +76,6 @@ public final class InputFile {
             return charset.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
         } catch (CharacterCodingException e) {
             throw FileFault.notText(file, charset, e);
-        }
-    }
-
-    private static long size(Path file) throws FileFault {
-        try {
-            return Files.size(file);
-        } catch (IOException e) {
-            throw FileFault.reading(file, e);
         }
     }
 }

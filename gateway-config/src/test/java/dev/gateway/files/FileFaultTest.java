@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -54,6 +55,21 @@ class FileFaultTest {
         assertReading(link, link + " is a symbolic link to gone.pem, which does not exist");
         Path data = Files.createSymbolicLink(directory.resolve("..data"), Path.of("..2026"));
         assertReading(data.resolve("a.pem"), data + " is a symbolic link to ..2026, which does not exist");
+    }
+
+    @Test
+    void aDeviceWithoutAnEnd() throws IOException {
+        Path link = Files.createSymbolicLink(directory.resolve("deny"), Path.of("/dev/zero"));
+        assertReading(link, link + " is a pipe, a socket or a device, not a file");
+    }
+
+    @Test
+    void aFileThatIsLargerThanAnyShouldBe() throws IOException {
+        Path file = directory.resolve("a.pem");
+        try (var sparse = new RandomAccessFile(file.toFile(), "rw")) {
+            sparse.setLength((32 << 20) + 1);
+        }
+        assertReading(file, file + " is larger than 32 MiB");
     }
 
     @Test
