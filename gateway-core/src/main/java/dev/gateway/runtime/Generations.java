@@ -24,7 +24,6 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -162,7 +161,8 @@ public final class Generations {
                             () -> stores = StoreAssembly.prepare(config, loops.transport(), loops.resolver(), states),
                             () -> set(stores).awaitAnswers(),
                             () -> set(stores).undo()),
-                    // It is committed when upstreams know their endpoints. Some may have been ejected since it was made.
+                    // It is committed when upstreams know their endpoints. Some may have been ejected since it was
+                    // made.
                     ReloadStep.of(this::takeSnapshot, this::inherit),
                     // What ends from now on is recorded as configured, whichever generation has served it.
                     ReloadStep.of(() -> loops.shed(Conversions.overload(config.overload()))),
@@ -268,12 +268,8 @@ public final class Generations {
         steps.forEach(step -> step.commit().run());
     }
 
-    /** Asks for endpoints and keys no more, and closes stores. */
+    /** Asks for endpoints and keys no more, and closes stores. To be called on the thread. */
     void stop() {
-        CompletableFuture.runAsync(this::stopAll, thread).join();
-    }
-
-    private void stopAll() {
         isStopped = true;
         endpoints.stop();
         filterStates.close();

@@ -123,7 +123,7 @@ public final class Lifecycle {
         try {
             listeners.stop();
             meters.close();
-            generations.stop();
+            thread.runLast(generations::stop);
             loops.stop();
             freePlugins();
             thread.stop();
@@ -137,15 +137,12 @@ public final class Lifecycle {
 
     /** Frees plugins, now that no event loop runs any more. A plugin that does not end must not keep the process. */
     private void freePlugins() {
-        CompletableFuture.runAsync(
-                        () -> {
-                            generations.freePlugins();
-                            if (file != null) {
-                                file.close();
-                            }
-                        },
-                        thread.executor())
-                .join();
+        thread.runLast(() -> {
+            generations.freePlugins();
+            if (file != null) {
+                file.close();
+            }
+        });
         try {
             if (file != null && !PluginSource.awaitClosed(PLUGIN_PATIENCE_MILLIS)) {
                 log.warn("A plugin takes longer than {} ms to close; stopping without it", PLUGIN_PATIENCE_MILLIS);

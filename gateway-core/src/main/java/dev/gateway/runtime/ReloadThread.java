@@ -2,11 +2,14 @@ package dev.gateway.runtime;
 
 import dev.gateway.files.StartException;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,8 +25,13 @@ public final class ReloadThread {
 
     static final String REFUSED = "the gateway is stopping";
 
+    /** How long the end waits for a task that may hang, such as at a file of a network file system that does not answer. */
+    private static final long PATIENCE_MILLIS = 15_000;
+
     private final ScheduledThreadPoolExecutor executor;
+    private final long patienceMillis;
     private boolean finished; // of the thread
+    private volatile boolean hangs;
 
     /** A task that fails if something is unavailable. */
     public interface Task {
@@ -32,6 +40,12 @@ public final class ReloadThread {
 
     /** Makes it; the thread starts with the first task. */
     public ReloadThread() {
+        this(PATIENCE_MILLIS);
+    }
+
+    /** Makes one whose end waits so long for a task that hangs. */
+    ReloadThread(long patienceMillis) {
+        this.patienceMillis = patienceMillis;
         executor = new ScheduledThreadPoolExecutor(
                 1,
                 task -> {
@@ -104,12 +118,29 @@ public final class ReloadThread {
 
     /** Lets the running task end, and starts no other that would change the active configuration. */
     void finish() {
+        runLast(() -> finished = true);
+    }
+
+    /**
+     * Runs a task on the thread and waits for its end. If the thread hangs, the gateway stops without the task.
+     *
+     * @param task does not fail
+     */
+    void runLast(Runnable task) {
+        CompletableFuture<Void> done = CompletableFuture.runAsync(task, executor);
+        if (hangs) {
+            return;
+        }
         try {
-            executor.submit(() -> finished = true).get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // the interrupting thread wants an end
-        } catch (CancellationException | ExecutionException e) {
-            throw new IllegalStateException(e); // it only sets a field, and the thread lives
+            done.orTimeout(patienceMillis, TimeUnit.MILLISECONDS).join();
+        } catch (CompletionException e) {
+            if (!(e.getCause() instanceof TimeoutException)) {
+                throw e;
+            }
+            hangs = true;
+            log.warn(
+                    "A reload, or a look at files, takes longer than {} ms: stopping without waiting for it",
+                    patienceMillis);
         }
     }
 

@@ -7,9 +7,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Looks at files go on, whatever a look has thrown. */
+/** The thread that looks at files goes on, whatever a look has thrown; and its end does not wait forever. */
 class ReloadThreadTest {
-    private final ReloadThread thread = new ReloadThread();
+    private static final long PATIENCE_MILLIS = 100;
+
+    private final ReloadThread thread = new ReloadThread(PATIENCE_MILLIS);
 
     @AfterEach
     void stop() {
@@ -24,5 +26,32 @@ class ReloadThreadTest {
             throw new OutOfMemoryError("made by the test");
         });
         assertThat(looks.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void theEndDoesNotWaitForATaskThatHangs() {
+        CountDownLatch answer = new CountDownLatch(1);
+        CountDownLatch last = new CountDownLatch(1);
+        thread.executor().execute(() -> {
+            try {
+                answer.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        thread.finish();
+        thread.runLast(last::countDown);
+        assertThat(last.getCount()).isOne();
+        assertThat(thread.isFinished()).isFalse();
+        answer.countDown();
+    }
+
+    @Test
+    void theEndWaitsForTheTaskThatRuns() {
+        CountDownLatch ended = new CountDownLatch(1);
+        thread.executor().execute(ended::countDown);
+        thread.finish();
+        assertThat(ended.getCount()).isZero();
+        assertThat(thread.isFinished()).isTrue();
     }
 }

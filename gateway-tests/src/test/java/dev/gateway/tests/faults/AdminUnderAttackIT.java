@@ -86,31 +86,37 @@ class AdminUnderAttackIT {
         }
     }
 
+    /** The reload opens a pipe that nobody reads. */
     @Test
-    void nothingWaitsForSomethingThatIsHadDoneAndTakesLong() throws Exception {
-        Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef0123456789abcdef");
+    void nothingWaitsForAReloadThatHangs() throws Exception {
+        String yaml =
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {path: %s}
+                """;
+        Path pipe = directory.resolve("pipe");
+        assertThat(Tools.run("mkfifo", pipe.toString()).exit()).isZero();
         try (NotifyReceiver systemd =
                         new NotifyReceiver(directory.resolve("notify").toString());
-                GatewayJar gateway = GatewayJar.of(
-                                """
-                                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
-                                admin: {address: 127.0.0.1, port: 0, tokenFile: %s}
-                                """
-                                        .formatted(token))
+                GatewayJar gateway = GatewayJar.of(yaml.formatted(directory.resolve("log")))
                         .under("env", "NOTIFY_SOCKET=" + systemd.address(), "WATCHDOG_USEC=600000")
                         .start()) {
-            Files.delete(token);
-            Tools.run("mkfifo", token.toString()); // reading it takes until somebody writes to it
+            Files.writeString(gateway.directory().resolve("gateway.yaml"), yaml.formatted(pipe));
             try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.adminPort())) {
                 socket.getOutputStream()
                         .write("POST /reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
                                 .getBytes(StandardCharsets.US_ASCII));
+                gateway.awaitLog("Reloading");
                 assertThat(gateway.admin("/metrics", SOON).statusCode()).isEqualTo(200);
                 assertThat(gateway.admin("/stats", SOON).statusCode()).isEqualTo(200);
                 for (int i = 0; i < 10; i++) { // five a second: more than may have been told before
                     systemd.await("WATCHDOG=1");
                 }
             }
+            gateway.signal("TERM");
+            assertThat(gateway.awaitExit(Duration.ofSeconds(60))).isZero();
+            assertThat(gateway.log()).contains("stopping without waiting for it");
         }
     }
 }
