@@ -10,12 +10,12 @@ import dev.gateway.observe.meters.GatewayMeters;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.ApplicationMeters;
 import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.DataPlane;
 import dev.gateway.runtime.EndpointDrain;
 import dev.gateway.runtime.Generations;
 import dev.gateway.runtime.Lifecycle;
 import dev.gateway.runtime.Listeners;
 import dev.gateway.runtime.Logins;
-import dev.gateway.runtime.Loops;
 import dev.gateway.runtime.ReloadThread;
 import dev.gateway.runtime.Reloads;
 import dev.gateway.runtime.UpstreamWatch;
@@ -73,7 +73,7 @@ public final class Gateway implements Operations, AutoCloseable {
     private final Metrics metrics = new Metrics(BuildInfo.version());
     private final ApplicationMeters meters;
     private final ReloadThread thread = new ReloadThread();
-    private final Loops loops;
+    private final DataPlane dataPlane;
     private final Listeners listeners;
     private final Certificates certificates;
     private final Logins logins = new Logins(this::activeConfig);
@@ -88,21 +88,22 @@ public final class Gateway implements Operations, AutoCloseable {
         if (log != null) {
             metrics.addDroppedLog(log::dropped);
         }
-        this.loops = new Loops(config, metrics, options.environment());
-        this.meters = new ApplicationMeters(metrics, this::configuredNames, options.buckets(), loops);
+        this.dataPlane = new DataPlane(config, metrics, options.environment());
+        this.meters = new ApplicationMeters(metrics, this::configuredNames, options.buckets(), dataPlane);
         AdminPages pages = new AdminPages(
-                new Health(), metrics, new TunnelPages(this::activeConfig, this::port), loops.adminWork());
-        this.listeners = new Listeners(loops, pages, thread.executor());
-        this.certificates = new Certificates(listeners, loops);
-        this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
+                new Health(), metrics, new TunnelPages(this::activeConfig, this::port), dataPlane.adminWork());
+        this.listeners = new Listeners(dataPlane, pages, thread.executor());
+        this.certificates = new Certificates(listeners, dataPlane);
+        this.generations = new Generations(dataPlane, listeners, certificates, metrics, thread.executor());
         FilterStates filters = generations.filterStates();
         metrics.addFaultyAccountFiles(() -> logins.faultyFiles() + filters.faults());
-        this.lifecycle = new Lifecycle(loops, listeners, generations, thread, meters, metrics, options.file());
-        this.reloads = options.file() == null ? null : new Reloads(options.file(), generations, loops, thread, systemd);
+        this.lifecycle = new Lifecycle(dataPlane, listeners, generations, thread, meters, metrics, options.file());
+        this.reloads =
+                options.file() == null ? null : new Reloads(options.file(), generations, dataPlane, thread, systemd);
         new StatusPages(
                         this::activeConfig,
                         listeners,
-                        loops,
+                        dataPlane,
                         certificates,
                         generations,
                         reloads == null ? null : reloads.history())
@@ -110,7 +111,7 @@ public final class Gateway implements Operations, AutoCloseable {
         new AdminActions(
                         this,
                         log == null ? null : log.levels(thread.executor()),
-                        new EndpointDrain(generations, loops, thread.executor()))
+                        new EndpointDrain(generations, dataPlane, thread.executor()))
                 .addTo(pages);
     }
 
@@ -143,12 +144,12 @@ public final class Gateway implements Operations, AutoCloseable {
     }
 
     private void startAll(GatewayConfig config, @Nullable MeterRegistry registry) throws StartException {
-        loops.openDoors();
+        dataPlane.openDoors();
         thread.run(() -> generations.advance(config));
         systemd.sockets().reportUnwanted();
-        UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), generations.endpoints(), this::activeConfig);
+        UpstreamWatch upstreams = new UpstreamWatch(dataPlane.pools(), generations.endpoints(), this::activeConfig);
         metrics.watchUpstreams(upstreams::states);
-        loops.keepHouse(upstreams, generations.health());
+        dataPlane.keepHouse(upstreams, generations.health());
         lifecycle.onStarted();
         metrics.watch(certificates::expiries);
         if (registry != null) {
@@ -157,7 +158,7 @@ public final class Gateway implements Operations, AutoCloseable {
         thread.look(certificates::look);
         thread.look(logins::look);
         thread.look(generations.filterStates()::look);
-        thread.look(loops.telemetry()::look);
+        thread.look(dataPlane.telemetry()::look);
         if (reloads != null) {
             thread.look(reloads::look);
         }
@@ -212,9 +213,11 @@ public final class Gateway implements Operations, AutoCloseable {
     /** Counts what is going on; the answer comes from the event loops. */
     public CompletableFuture<Activity> activity() {
         int connections = listeners.connections();
-        return loops.exchanges()
+        return dataPlane
+                .exchanges()
                 .thenCombine(
-                        loops.pools().counts(), (exchanges, pooled) -> new Activity(exchanges, connections, pooled));
+                        dataPlane.pools().counts(),
+                        (exchanges, pooled) -> new Activity(exchanges, connections, pooled));
     }
 
     /** Returns the counters. */
@@ -268,7 +271,7 @@ public final class Gateway implements Operations, AutoCloseable {
             systemd.ready(reloads.status());
         }
         if (systemd.watchdogNanos() > 0) {
-            loops.watch(systemd.watchdogNanos(), systemd::alive);
+            dataPlane.watch(systemd.watchdogNanos(), systemd::alive);
         }
     }
 
@@ -293,7 +296,7 @@ public final class Gateway implements Operations, AutoCloseable {
      */
     public static void listenToSignals(CompletionStage<? extends @Nullable Gateway> starting) {
         on("HUP", "reloads", starting, gateway -> gateway.reload("SIGHUP"));
-        on("USR1", "reopens the access log", starting, gateway -> gateway.loops.reopenLog());
+        on("USR1", "reopens the access log", starting, gateway -> gateway.dataPlane.reopenLog());
     }
 
     private static void on(
@@ -346,7 +349,7 @@ public final class Gateway implements Operations, AutoCloseable {
                     lines.addAll(logins.problems());
                     lines.addAll(generations.filterStates().problems());
                     lines.addAll(generations.endpoints().problems());
-                    String telemetry = loops.telemetry().problem();
+                    String telemetry = dataPlane.telemetry().problem();
                     if (!telemetry.isEmpty()) {
                         lines.add(telemetry);
                     }

@@ -14,7 +14,7 @@ public final class ApplicationMeters {
     private final Metrics metrics;
     private final Supplier<ConfiguredNames> configured;
     private final boolean withBuckets;
-    private final Loops loops;
+    private final DataPlane dataPlane;
     private @Nullable GatewayMeters made;
     private boolean closed;
 
@@ -23,13 +23,14 @@ public final class ApplicationMeters {
      *
      * @param configured names in the active configuration
      * @param withBuckets whether function meters include a counter for each bucket of a histogram
-     * @param loops whose housekeeping thread refreshes the meters
+     * @param dataPlane whose housekeeping thread refreshes the meters
      */
-    public ApplicationMeters(Metrics metrics, Supplier<ConfiguredNames> configured, boolean withBuckets, Loops loops) {
+    public ApplicationMeters(
+            Metrics metrics, Supplier<ConfiguredNames> configured, boolean withBuckets, DataPlane dataPlane) {
         this.metrics = metrics;
         this.configured = configured;
         this.withBuckets = withBuckets;
-        this.loops = loops;
+        this.dataPlane = dataPlane;
     }
 
     /** Returns the meters; they are closed if the gateway is. */
@@ -41,7 +42,7 @@ public final class ApplicationMeters {
             if (closed) {
                 meters.close();
             } else {
-                loops.refresh(meters);
+                dataPlane.refresh(meters);
             }
         }
         return meters;

@@ -34,7 +34,7 @@ public final class Certificates {
     private static final Logger log = LoggerFactory.getLogger(Certificates.class);
 
     private final Listeners listeners;
-    private final Loops loops;
+    private final DataPlane dataPlane;
     private final Map<Upstream, FileWatch> upstreams = new HashMap<>();
     private final Map<String, String> failures = new TreeMap<>(); // by whose they are
     private final ExpiryWarnings warnings = new ExpiryWarnings(System::nanoTime);
@@ -42,9 +42,9 @@ public final class Certificates {
     private volatile List<String> problems = List.of();
 
     /** Makes it for the certificates of these listeners. */
-    public Certificates(Listeners listeners, Loops loops) {
+    public Certificates(Listeners listeners, DataPlane dataPlane) {
         this.listeners = listeners;
-        this.loops = loops;
+        this.dataPlane = dataPlane;
     }
 
     /** Watches the files of upstreams; to be called before they are read. */
@@ -111,7 +111,7 @@ public final class Certificates {
 
     private void renew(Upstream upstream, FileWatch watch) {
         watch.reading();
-        renew(name(upstream), name(upstream), () -> loops.pools().renewTls(upstream), watch::unread);
+        renew(name(upstream), name(upstream), () -> dataPlane.pools().renewTls(upstream), watch::unread);
     }
 
     private static String name(Upstream upstream) {
@@ -167,7 +167,8 @@ public final class Certificates {
             }
         }
         for (Upstream upstream : activeConfig) {
-            loops.pools()
+            dataPlane
+                    .pools()
                     .certificates(upstream)
                     .forEach(certificate ->
                             expiries.add(CertificateExpiry.of("upstream", upstream.name(), certificate)));

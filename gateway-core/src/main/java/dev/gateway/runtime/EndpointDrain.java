@@ -25,14 +25,14 @@ public final class EndpointDrain {
     private static final Duration DAY = Duration.ofDays(1);
 
     private final Generations generations;
-    private final Loops loops;
+    private final DataPlane dataPlane;
     private final ScheduledExecutorService thread;
     private long drains; // so far, on that thread
 
     /** Makes it; the thread is the one that reloads. */
-    public EndpointDrain(Generations generations, Loops loops, ScheduledExecutorService thread) {
+    public EndpointDrain(Generations generations, DataPlane dataPlane, ScheduledExecutorService thread) {
         this.generations = generations;
-        this.loops = loops;
+        this.dataPlane = dataPlane;
         this.thread = thread;
     }
 
@@ -81,7 +81,7 @@ public final class EndpointDrain {
     private void endSessions(String name, String endpoint, long number) {
         Upstream upstream = generations.required().upstream(name);
         if (upstream != null && upstream.health().endSessions(endpoint, number)) {
-            loops.pools().drain(upstream, endpoint, true);
+            dataPlane.pools().drain(upstream, endpoint, true);
             log.info("Sessions of endpoint {} of upstream {}, which drains, go to others now", endpoint, name);
         }
     }
@@ -100,7 +100,7 @@ public final class EndpointDrain {
         if (!upstream.health().drain(endpoint, drain)) {
             return unknown(upstream, endpoint);
         }
-        loops.pools().drain(upstream, endpoint, drain);
+        dataPlane.pools().drain(upstream, endpoint, drain);
         return Outcome.done("endpoint " + endpoint + " of upstream " + name
                 + (drain ? " gets no new requests" : " gets requests again"));
     }

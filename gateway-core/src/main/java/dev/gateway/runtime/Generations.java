@@ -38,7 +38,7 @@ public final class Generations {
     private static final Logger log = LoggerFactory.getLogger(Generations.class);
     private static final long ANSWER_SECONDS = 10; // the longest timeout of a store
 
-    private final Loops loops;
+    private final DataPlane dataPlane;
     private final Listeners listeners;
     private final Certificates certificates;
     private final FilterStates filterStates = new FilterStates();
@@ -71,20 +71,20 @@ public final class Generations {
      * @param thread the one that uses this, once the gateway has started
      */
     public Generations(
-            Loops loops,
+            DataPlane dataPlane,
             Listeners listeners,
             Certificates certificates,
             Metrics metrics,
             ScheduledExecutorService thread) {
-        this.loops = loops;
+        this.dataPlane = dataPlane;
         this.listeners = listeners;
         this.certificates = certificates;
         this.metrics = metrics;
-        this.health = new HealthWatch(metrics, loops.checks());
-        this.endpoints = new EndpointFeeds(loops.pools(), loops.sources(thread), thread);
+        this.health = new HealthWatch(metrics, dataPlane.checks());
+        this.endpoints = new EndpointFeeds(dataPlane.pools(), dataPlane.sources(thread), thread);
         this.thread = thread;
-        this.limit = EarlierGenerations.ofHeap(Runtime.getRuntime().maxMemory(), loops.count());
-        this.tunnels = new ConnectShared(loops.keyClient());
+        this.limit = EarlierGenerations.ofHeap(Runtime.getRuntime().maxMemory(), dataPlane.count());
+        this.tunnels = new ConnectShared(dataPlane.keyClient());
         metrics.addDenials(tunnels::readDenials);
         metrics.add(filterStates);
     }
@@ -123,7 +123,7 @@ public final class Generations {
     /** Returns a warning for each setting of the active configuration that takes effect only after a restart. */
     List<String> fixed() {
         GatewayConfig config = required().config;
-        List<String> lines = new ArrayList<>(loops.fixed(config));
+        List<String> lines = new ArrayList<>(dataPlane.fixed(config));
         lines.addAll(listeners.fixed(config.admin()));
         return lines;
     }
@@ -158,18 +158,19 @@ public final class Generations {
                             () -> endpoints.use(after().endpoints(), set(sources), drainNanos)),
                     // Filters ask for their stores, so these are made before the snapshot.
                     new ReloadStep(
-                            () -> stores = StoreAssembly.prepare(config, loops.transport(), loops.resolver(), states),
+                            () -> stores =
+                                    StoreAssembly.prepare(config, dataPlane.transport(), dataPlane.resolver(), states),
                             () -> set(stores).awaitAnswers(),
                             () -> set(stores).undo()),
                     // It is committed when upstreams know their endpoints. Some may have been ejected since it was
                     // made.
                     ReloadStep.of(this::takeSnapshot, this::inherit),
                     // What ends from now on is recorded as configured, whichever generation has served it.
-                    ReloadStep.of(() -> loops.shed(Conversions.overload(config.overload()))),
+                    ReloadStep.of(() -> dataPlane.shed(Conversions.overload(config.overload()))),
                     new ReloadStep(
-                            () -> log = loops.prepareLog(config), () -> set(log).commit(), () -> set(log).cancel()),
+                            () -> log = dataPlane.prepareLog(config), () -> set(log).commit(), () -> set(log).cancel()),
                     new ReloadStep(
-                            () -> telemetry = loops.telemetry().prepare(config),
+                            () -> telemetry = dataPlane.telemetry().prepare(config),
                             () -> set(telemetry).commit(),
                             () -> set(telemetry).cancel()),
                     // Endpoints are looked after before they get requests.
@@ -182,7 +183,7 @@ public final class Generations {
                             () -> certificates.watch(added),
                             () -> certificates.keepOnly(next().upstreams()),
                             () -> certificates.forget(added)),
-                    ReloadStep.of(() -> loops.connectTo(added), () -> {}),
+                    ReloadStep.of(() -> dataPlane.connectTo(added), () -> {}),
                     // Last: what is not used any more ends.
                     ReloadStep.of(this::endFormer));
         }
@@ -226,12 +227,12 @@ public final class Generations {
                     next().upstreams(),
                     set(stores).used(),
                     plugins,
-                    loops.use(next(), ending(number))));
+                    dataPlane.use(next(), ending(number))));
             activeConfig = after;
         }
 
         private void listen() {
-            loops.transport().descriptors().settle();
+            dataPlane.transport().descriptors().settle();
             listening.commit(drainNanos);
             listeners.tell(tunnels);
         }
@@ -297,7 +298,7 @@ public final class Generations {
         List<Upstream> gone = new ArrayList<>(before.snapshot.upstreams());
         gone.removeAll(alive.get(alive.size() - 1).upstreams());
         if (!gone.isEmpty()) {
-            gone.forEach(loops.pools()::retire);
+            gone.forEach(dataPlane.pools()::retire);
             thread.schedule(() -> gone.forEach(this::end), drainNanos, TimeUnit.NANOSECONDS);
         }
     }
@@ -307,9 +308,9 @@ public final class Generations {
         ActiveConfig current = activeConfig;
         Upstream heir = current == null ? null : current.heir(former);
         if (heir == null) {
-            loops.pools().remove(former);
+            dataPlane.pools().remove(former);
         } else {
-            loops.pools().keepOnly(former, heir.endpoints());
+            dataPlane.pools().keepOnly(former, heir.endpoints());
         }
     }
 
@@ -339,7 +340,7 @@ public final class Generations {
             }
         }
         Collections.reverse(earlier);
-        int[] exchanges = loops.exchanges(earlier.stream().map(Alive::uses).toList());
+        int[] exchanges = dataPlane.exchanges(earlier.stream().map(Alive::uses).toList());
         List<EarlierGenerations.Held> held = new ArrayList<>();
         for (int i = 0; i < earlier.size(); i++) {
             held.add(earlier.get(i).held(exchanges[i]));
@@ -352,7 +353,7 @@ public final class Generations {
                         old.generation(),
                         exchanges[i],
                         limit.most() >> 20);
-                loops.endExchanges(
+                dataPlane.endExchanges(
                         old.uses(),
                         Failure.of(Cause.DRAIN, "earlier generations hold too much memory; this is the oldest"));
             }
@@ -369,12 +370,12 @@ public final class Generations {
         }
         alive.remove(ended);
         if (!ended.plugins().isEmpty()) {
-            loops.runQueued(); // a plugin may have given an event loop a task
+            dataPlane.runQueued(); // a plugin may have given an event loop a task
             ended.plugins().forEach(PluginType.Code::release);
         }
         for (Upstream upstream : ended.upstreams()) {
             if (alive.stream().noneMatch(each -> each.upstreams().contains(upstream))) {
-                loops.pools().remove(upstream);
+                dataPlane.pools().remove(upstream);
             }
         }
         for (RedisStore store : ended.stores()) {

@@ -19,7 +19,7 @@ public final class Lifecycle {
 
     private static final long PLUGIN_PATIENCE_MILLIS = 5_000;
 
-    private final Loops loops;
+    private final DataPlane dataPlane;
     private final Listeners listeners;
     private final Generations generations;
     private final ReloadThread thread;
@@ -47,14 +47,14 @@ public final class Lifecycle {
      * @param file the configuration file, which {@link #stop} closes; null if there is none
      */
     public Lifecycle(
-            Loops loops,
+            DataPlane dataPlane,
             Listeners listeners,
             Generations generations,
             ReloadThread thread,
             ApplicationMeters meters,
             Metrics metrics,
             @Nullable ConfigFile file) {
-        this.loops = loops;
+        this.dataPlane = dataPlane;
         this.listeners = listeners;
         this.generations = generations;
         this.thread = thread;
@@ -124,7 +124,7 @@ public final class Lifecycle {
             listeners.stop();
             meters.close();
             thread.runLast(generations::stop);
-            loops.stop();
+            dataPlane.stop();
             freePlugins();
             thread.stop();
             metrics.close();

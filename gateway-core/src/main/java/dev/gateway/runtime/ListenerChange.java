@@ -108,7 +108,7 @@ final class ListenerChange {
             listener = take(settings.bound());
         }
         if (listener == null) {
-            listener = bind(listeners.loops.of(settings.name()), settings, wanted.position());
+            listener = bind(listeners.dataPlane.of(settings.name()), settings, wanted.position());
         }
         planned.add(new Planned(wanted, settings, tls, listener));
     }
@@ -148,7 +148,7 @@ final class ListenerChange {
             return;
         }
         ListenerSettings settings = ListenerAssembly.admin(
-                wanted, listeners.loops.transport().descriptors().forAdmin());
+                wanted, listeners.dataPlane.transport().descriptors().forAdmin());
         Listeners.Admin current = listeners.admin();
         if (current != null && current.listener().settings().bound().equals(settings.bound())) {
             admin = current;
@@ -156,7 +156,7 @@ final class ListenerChange {
         }
         AdminDoor door = new AdminDoor(ListenerAssembly.access(wanted));
         try {
-            Listener listener = bind(listeners.loops.ofAdmin(listeners.pages, door), settings, wanted.position());
+            Listener listener = bind(listeners.dataPlane.ofAdmin(listeners.pages, door), settings, wanted.position());
             admin = new Listeners.Admin(listener, door);
         } catch (StartException e) {
             if (wanted.chosen()) {
@@ -173,7 +173,7 @@ final class ListenerChange {
     private Listener bind(List<ListenerLoop> loops, ListenerSettings settings, Position position)
             throws StartException {
         try {
-            Listener listener = Listener.bind(listeners.loops.transport(), loops, settings);
+            Listener listener = Listener.bind(listeners.dataPlane.transport(), loops, settings);
             bound.add(listener);
             return listener;
         } catch (IOException e) {
@@ -242,7 +242,7 @@ final class ListenerChange {
             }
             return listener;
         } else {
-            listener = listener.succeededBy(listeners.loops.of(each.config().name()), each.settings());
+            listener = listener.succeededBy(listeners.dataPlane.of(each.config().name()), each.settings());
         }
         Listeners.announce(listener);
         return listener;

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
 public final class Listeners {
     private static final Logger log = LoggerFactory.getLogger(Listeners.class);
 
-    final Loops loops;
+    final DataPlane dataPlane;
     final AdminPages pages;
     private final ScheduledExecutorService thread;
     private final List<Listener> leaving = new CopyOnWriteArrayList<>();
@@ -56,8 +56,8 @@ public final class Listeners {
      *
      * @param thread the one that changes it, once the gateway has started
      */
-    public Listeners(Loops loops, AdminPages pages, ScheduledExecutorService thread) {
-        this.loops = loops;
+    public Listeners(DataPlane dataPlane, AdminPages pages, ScheduledExecutorService thread) {
+        this.dataPlane = dataPlane;
         this.pages = pages;
         this.thread = thread;
     }
@@ -76,7 +76,7 @@ public final class Listeners {
         List<String> lines = new ArrayList<>(serving.stream()
                 .filter(each ->
                         each.config().bind().reusePort() != each.listener().isReusePort())
-                .map(each -> Loops.fixed(
+                .map(each -> DataPlane.fixed(
                         each.config().position(),
                         "reusePort of the listener " + each.config().name()))
                 .toList());
@@ -84,7 +84,7 @@ public final class Listeners {
         if (current != null
                 && adminConfig != null
                 && adminConfig.bind().reusePort() != current.listener().isReusePort()) {
-            lines.add(Loops.fixed(adminConfig.position(), "reusePort of the admin listener"));
+            lines.add(DataPlane.fixed(adminConfig.position(), "reusePort of the admin listener"));
         }
         return lines;
     }
@@ -206,7 +206,7 @@ public final class Listeners {
         boolean used = Stream.concat(serving.stream().map(Serving::listener), leaving.stream())
                 .anyMatch(each -> each.settings().index() == index);
         if (!used) {
-            loops.forget(index);
+            dataPlane.forget(index);
         }
     }
 
@@ -327,7 +327,7 @@ public final class Listeners {
     }
 
     private ListenerShutdown shutdown() {
-        return new ListenerShutdown(all(), loops.transport().inherited());
+        return new ListenerShutdown(all(), dataPlane.transport().inherited());
     }
 
     /** Ends the admin listener and frees certificates; to be called when all else has been drained or closed. */

@@ -26,7 +26,7 @@ public final class Reloads {
 
     private final ConfigFile file;
     private final Generations generations;
-    private final Loops loops;
+    private final DataPlane dataPlane;
     private final Metrics metrics;
     private final ReloadThread thread;
     private final Systemd systemd;
@@ -34,11 +34,12 @@ public final class Reloads {
     private volatile String failure = ""; // of the last reload, if it failed
 
     /** Makes it for the file that the gateway was started from. */
-    public Reloads(ConfigFile file, Generations generations, Loops loops, ReloadThread thread, Systemd systemd) {
+    public Reloads(
+            ConfigFile file, Generations generations, DataPlane dataPlane, ReloadThread thread, Systemd systemd) {
         this.file = file;
         this.generations = generations;
-        this.loops = loops;
-        this.metrics = loops.metrics();
+        this.dataPlane = dataPlane;
+        this.metrics = dataPlane.metrics();
         this.thread = thread;
         this.systemd = systemd;
     }
@@ -77,7 +78,7 @@ public final class Reloads {
         }
         log.info("Reloading: {}", reason);
         systemd.reloading();
-        loops.resolver().doubtAll(); // a reload may follow a change of DNS
+        dataPlane.resolver().doubtAll(); // a reload may follow a change of DNS
         List<String> lines = new ArrayList<>();
         ConfigChange change = null;
         Instant time = Instant.now();
@@ -115,7 +116,7 @@ public final class Reloads {
         }
         GatewayConfig former = generations.required().config;
         generations.advance(valid.config());
-        loops.reopenLog();
+        dataPlane.reopenLog();
         for (String fixed : generations.fixed()) {
             log.warn(fixed);
             lines.add(fixed);

@@ -10,9 +10,9 @@ import dev.gateway.config.yaml.Json;
 import dev.gateway.exchange.OpenTunnel;
 import dev.gateway.listener.OpenConnection;
 import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.DataPlane;
 import dev.gateway.runtime.Generations;
 import dev.gateway.runtime.Listeners;
-import dev.gateway.runtime.Loops;
 import dev.gateway.runtime.ReloadHistory;
 import dev.gateway.runtime.assembly.ActiveConfig;
 import dev.gateway.status.explain.ExplainRequest;
@@ -43,7 +43,7 @@ public final class StatusPages {
 
     private final Supplier<@Nullable ActiveConfig> activeConfig;
     private final Listeners listeners;
-    private final Loops loops;
+    private final DataPlane dataPlane;
     private final Certificates certificates;
     private final Generations generations;
     private final @Nullable ReloadHistory reloads;
@@ -52,13 +52,13 @@ public final class StatusPages {
     public StatusPages(
             Supplier<@Nullable ActiveConfig> activeConfig,
             Listeners listeners,
-            Loops loops,
+            DataPlane dataPlane,
             Certificates certificates,
             Generations generations,
             @Nullable ReloadHistory reloads) {
         this.activeConfig = activeConfig;
         this.listeners = listeners;
-        this.loops = loops;
+        this.dataPlane = dataPlane;
         this.certificates = certificates;
         this.generations = generations;
         this.reloads = reloads;
@@ -70,7 +70,7 @@ public final class StatusPages {
         pages.get("/listeners", asked -> json("listeners", new ListenerView(current(), listeners).all()));
         pages.get("/routes", asked -> json("routes", RouteView.all(config())));
         pages.getAsync("/upstreams", asked -> new UpstreamView(
-                        current(), loops, generations.endpoints(), generations.filterStates())
+                        current(), dataPlane, generations.endpoints(), generations.filterStates())
                 .all()
                 .thenApply(StatusPages::json));
         pages.getAsync("/connections", this::connections);
@@ -112,7 +112,7 @@ public final class StatusPages {
                         listeners.view(paging.after(), paging.enough()),
                         OpenConnection::number,
                         StatusPages::connection,
-                        loops.adminWork().pages())
+                        dataPlane.adminWork().pages())
                 .thenApply(StatusPages::json);
     }
 
@@ -142,11 +142,11 @@ public final class StatusPages {
 
     private CompletableFuture<AdminResponse> tunnels(AdminRequest asked) {
         Paging paging = Paging.of(asked.query());
-        int count = loops.transport().loops().size();
+        int count = dataPlane.transport().loops().size();
         // Loops number their tunnels by themselves; here number n of loop i is n * count + i.
         List<CompletableFuture<List<Numbered>>> parts = new ArrayList<>();
         List<CompletableFuture<List<OpenTunnel>>> open =
-                loops.tunnels(loop -> Math.floorDiv(paging.after() - loop, count), paging.enough());
+                dataPlane.tunnels(loop -> Math.floorDiv(paging.after() - loop, count), paging.enough());
         for (int i = 0; i < open.size(); i++) {
             int loop = i;
             parts.add(open.get(i).thenApply(all -> all.stream()
@@ -158,7 +158,7 @@ public final class StatusPages {
                         parts,
                         Numbered::number,
                         StatusPages::tunnel,
-                        loops.adminWork().pages())
+                        dataPlane.adminWork().pages())
                 .thenApply(StatusPages::json);
     }
 

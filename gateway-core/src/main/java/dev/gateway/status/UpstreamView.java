@@ -5,7 +5,7 @@ import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.jwt.KeySets;
 import dev.gateway.observe.metrics.EndpointCounts;
 import dev.gateway.observe.metrics.Metrics;
-import dev.gateway.runtime.Loops;
+import dev.gateway.runtime.DataPlane;
 import dev.gateway.runtime.assembly.ActiveConfig;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Endpoint;
@@ -33,13 +33,13 @@ import java.util.function.Function;
  */
 final class UpstreamView {
     private final ActiveConfig current;
-    private final Loops loops;
+    private final DataPlane dataPlane;
     private final EndpointFeeds feeds;
     private final FilterStates states;
 
-    UpstreamView(ActiveConfig current, Loops loops, EndpointFeeds feeds, FilterStates states) {
+    UpstreamView(ActiveConfig current, DataPlane dataPlane, EndpointFeeds feeds, FilterStates states) {
         this.current = current;
-        this.loops = loops;
+        this.dataPlane = dataPlane;
         this.feeds = feeds;
         this.states = states;
     }
@@ -56,12 +56,13 @@ final class UpstreamView {
                 .forEach(each -> places.put(each.name(), each.position().toString()));
         Map<Upstream, List<CompletableFuture<LoopView>>> parts = new LinkedHashMap<>();
         for (Upstream upstream : current.snapshot.upstreams()) {
-            parts.put(upstream, loops.pools().view(upstream));
+            parts.put(upstream, dataPlane.pools().view(upstream));
         }
         return CompletableFuture.allOf(
                         parts.values().stream().flatMap(List::stream).toArray(CompletableFuture<?>[]::new))
                 .thenApplyAsync(
-                        done -> json(parts, places, policies), loops.adminWork().pages());
+                        done -> json(parts, places, policies),
+                        dataPlane.adminWork().pages());
     }
 
     private Map<String, Object> json(
@@ -91,7 +92,7 @@ final class UpstreamView {
                 view.put("keySets", keySets.stream().map(UpstreamView::view).toList());
             }
             view.putAll(view(
-                    loops.metrics(),
+                    dataPlane.metrics(),
                     upstream,
                     views.stream().map(CompletableFuture::join).toList()));
             upstreams.add(view);

@@ -19,12 +19,12 @@ class InternalErrorsTest {
         Exception first = new IllegalStateException("no such thing\nand more");
         first.setStackTrace(new StackTraceElement[] {
             new StackTraceElement("java.util.Map", "of", "Map.java", 1),
-            new StackTraceElement("dev.gateway.runtime.Loops", "start", "Loops.java", 42),
+            new StackTraceElement("dev.gateway.runtime.DataPlane", "start", "DataPlane.java", 42),
             new StackTraceElement("dev.gateway.cli.Main", "main", "Main.java", 7)
         });
         assertThat(told(new RuntimeException("outer", new RuntimeException("middle", first))))
                 .isEqualTo("an error in the gateway itself ended it: java.lang.IllegalStateException: no such thing at "
-                        + "dev.gateway.runtime.Loops.start(Loops.java:42)" + System.lineSeparator());
+                        + "dev.gateway.runtime.DataPlane.start(DataPlane.java:42)" + System.lineSeparator());
     }
 
     @Test

@@ -44,7 +44,7 @@ class StatusPagesTest {
                 workers: 2
                 """,
                 directory);
-        new StatusPages(() -> rig.active(), rig.listeners, rig.loops, rig.certificates, rig.generations, null)
+        new StatusPages(() -> rig.active(), rig.listeners, rig.dataPlane, rig.certificates, rig.generations, null)
                 .addTo(rig.pages);
     }
 

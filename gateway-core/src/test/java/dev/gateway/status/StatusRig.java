@@ -12,11 +12,11 @@ import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.ApplicationMeters;
 import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.DataPlane;
 import dev.gateway.runtime.EndpointDrain;
 import dev.gateway.runtime.Generations;
 import dev.gateway.runtime.Lifecycle;
 import dev.gateway.runtime.Listeners;
-import dev.gateway.runtime.Loops;
 import dev.gateway.runtime.ReloadThread;
 import dev.gateway.runtime.assembly.ActiveConfig;
 import dev.gateway.runtime.process.ProcessEnvironment;
@@ -28,7 +28,7 @@ import java.util.Set;
 /** The parts of a gateway that status pages look at, without periodic tasks: nothing changes but by the test. */
 final class StatusRig implements AutoCloseable {
     final Metrics metrics = new Metrics("1.2.3");
-    final Loops loops;
+    final DataPlane dataPlane;
     final Listeners listeners;
     final Certificates certificates;
     final Generations generations;
@@ -40,19 +40,19 @@ final class StatusRig implements AutoCloseable {
 
     private StatusRig(GatewayConfig config, Path directory) {
         this.directory = directory;
-        loops = new Loops(config, metrics, ProcessEnvironment.shared());
+        dataPlane = new DataPlane(config, metrics, ProcessEnvironment.shared());
         pages = new AdminPages(
                 new ReadyHealth(),
                 metrics,
                 new TunnelPages(this::active, name -> listeners().port(name)),
-                loops.adminWork());
-        listeners = new Listeners(loops, pages, thread.executor());
-        certificates = new Certificates(listeners, loops);
-        generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
-        endpointDrain = new EndpointDrain(generations, loops, thread.executor());
-        ApplicationMeters meters =
-                new ApplicationMeters(metrics, () -> new ConfiguredNames(Set.of(), Set.of(), Set.of()), false, loops);
-        lifecycle = new Lifecycle(loops, listeners, generations, thread, meters, metrics, null);
+                dataPlane.adminWork());
+        listeners = new Listeners(dataPlane, pages, thread.executor());
+        certificates = new Certificates(listeners, dataPlane);
+        generations = new Generations(dataPlane, listeners, certificates, metrics, thread.executor());
+        endpointDrain = new EndpointDrain(generations, dataPlane, thread.executor());
+        ApplicationMeters meters = new ApplicationMeters(
+                metrics, () -> new ConfiguredNames(Set.of(), Set.of(), Set.of()), false, dataPlane);
+        lifecycle = new Lifecycle(dataPlane, listeners, generations, thread, meters, metrics, null);
     }
 
     private Listeners listeners() {
@@ -63,7 +63,7 @@ final class StatusRig implements AutoCloseable {
     static StatusRig start(String yaml, Path directory) throws StartException {
         GatewayConfig config = config(yaml, directory);
         StatusRig rig = new StatusRig(config, directory);
-        rig.loops.openDoors();
+        rig.dataPlane.openDoors();
         rig.thread.run(() -> rig.generations.advance(config));
         rig.lifecycle.onStarted();
         return rig;

@@ -72,10 +72,10 @@ class UpstreamViewTest {
     }
 
     private JsonNode view() throws Exception {
-        String json = Json.write(
-                new UpstreamView(rig.active(), rig.loops, rig.generations.endpoints(), rig.generations.filterStates())
-                        .all()
-                        .join());
+        String json = Json.write(new UpstreamView(
+                        rig.active(), rig.dataPlane, rig.generations.endpoints(), rig.generations.filterStates())
+                .all()
+                .join());
         return new ObjectMapper().readTree(json);
     }
 

@@ -72,10 +72,10 @@ import java.util.function.IntFunction;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Event loops and what they share: the event loops, what each of them has (timers, counters, a request handler, pools), and
- * what they share. Made at the start and used by the threads that start and stop the gateway.
+ * Data plane: the event loops, what each of them has (timers, counters, a request handler, pools), and what they share. Made
+ * at the start and used by the threads that start and stop the gateway.
  */
-public final class Loops {
+public final class DataPlane {
     private static final long REVIEW_MILLIS = 100;
 
     private final Fixed fixed;
@@ -114,7 +114,7 @@ public final class Loops {
      *
      * @param environment sockets that listeners may take over, and where the access log may go
      */
-    public Loops(GatewayConfig config, Metrics metrics, ProcessEnvironment environment) {
+    public DataPlane(GatewayConfig config, Metrics metrics, ProcessEnvironment environment) {
         this.fixed = Fixed.of(config);
         this.metrics = metrics;
         this.environment = environment;
