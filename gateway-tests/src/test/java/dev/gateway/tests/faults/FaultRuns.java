@@ -16,6 +16,7 @@ import java.util.concurrent.CompletionException;
 final class FaultRuns {
     private static final int LONG_SECONDS = 120;
     private static final int LONG_AFTER = 60;
+    private static final int LONG_WARM_UP = 5;
 
     private final boolean isLong;
     private final int seconds;
@@ -101,12 +102,14 @@ final class FaultRuns {
                 "--seconds",
                 Integer.toString(seconds),
                 "--after",
-                Integer.toString(after)));
+                Integer.toString(after),
+                "--warm-up",
+                Integer.toString(isLong ? LONG_WARM_UP : 0)));
         command.addAll(List.of(options));
         if (named != null) {
             command.addAll(List.of("--jar", Path.of(named).toAbsolutePath().toString()));
         }
-        Tools.Result result = Tools.run(isLong ? 320 : 150, command);
+        Tools.Result result = Tools.run(isLong ? 340 : 150, command);
         assertThat(result.exit()).as(result.output()).isZero();
         return new ObjectMapper().readTree(result.output().lines().reduce("", (before, line) -> line));
     }
