@@ -8,7 +8,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Netty counts direct memory, not the JDK, which stops an event loop when there is none left. */
-@Tag("alone")
 @Tag("jar")
 @Timeout(120)
 @Tag("platform")

@@ -44,7 +44,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * something. Then the live heap and the direct memory in use have grown as the accounts have, give or take a fifth. So has
  * the memory of libraries that compress and decompress.
  */
-@Tag("alone")
 @Tag("jar")
 @Timeout(120)
 class HeldMemoryIT {
