@@ -94,7 +94,7 @@ public final class Gateway implements Operations, AutoCloseable {
                 new Health(), metrics, new TunnelPages(this::activeConfig, this::port), dataPlane.adminWork());
         this.listeners = new Listeners(dataPlane, pages, thread.executor());
         this.certificates = new Certificates(listeners, dataPlane);
-        this.generations = new Generations(dataPlane, listeners, certificates, metrics, thread.executor());
+        this.generations = new Generations(dataPlane, listeners, certificates, metrics, thread);
         FilterStates filters = generations.filterStates();
         metrics.addFaultyAccountFiles(() -> logins.faultyFiles() + filters.faults());
         this.lifecycle = new Lifecycle(dataPlane, listeners, generations, thread, meters, metrics, options.file());

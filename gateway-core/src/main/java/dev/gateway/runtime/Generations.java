@@ -46,6 +46,7 @@ public final class Generations {
     private final ConnectShared tunnels;
     private final HealthWatch health;
     private final EndpointFeeds endpoints;
+    private final ReloadThread reloads;
     private final ScheduledExecutorService thread;
     private final List<Alive> alive = new ArrayList<>(); // the last one is active
     private final EarlierGenerations limit;
@@ -71,18 +72,15 @@ public final class Generations {
      * @param thread the one that uses this, once the gateway has started
      */
     public Generations(
-            DataPlane dataPlane,
-            Listeners listeners,
-            Certificates certificates,
-            Metrics metrics,
-            ScheduledExecutorService thread) {
+            DataPlane dataPlane, Listeners listeners, Certificates certificates, Metrics metrics, ReloadThread thread) {
         this.dataPlane = dataPlane;
         this.listeners = listeners;
         this.certificates = certificates;
         this.metrics = metrics;
         this.health = new HealthWatch(metrics, dataPlane.checks());
-        this.endpoints = new EndpointFeeds(dataPlane.pools(), dataPlane.sources(thread), thread);
-        this.thread = thread;
+        this.endpoints = new EndpointFeeds(dataPlane.pools(), dataPlane.sources(thread.executor()), thread.executor());
+        this.reloads = thread;
+        this.thread = thread.executor();
         this.limit = EarlierGenerations.ofHeap(Runtime.getRuntime().maxMemory(), dataPlane.count());
         this.tunnels = new ConnectShared(dataPlane.keyClient());
         metrics.addDenials(tunnels::readDenials);
@@ -183,7 +181,9 @@ public final class Generations {
                             () -> certificates.watch(added),
                             () -> certificates.keepOnly(next().upstreams()),
                             () -> certificates.forget(added)),
-                    ReloadStep.of(() -> dataPlane.connectTo(added), () -> {}),
+                    // What is served so far needs none of these connections.
+                    new ReloadStep(
+                            () -> dataPlane.connectTo(added), () -> {}, () -> added.forEach(dataPlane.pools()::remove)),
                     // Last: what is not used any more ends.
                     ReloadStep.of(this::endFormer));
         }
@@ -261,6 +261,9 @@ public final class Generations {
             for (ReloadStep step : steps) {
                 step.prepare().run();
                 prepared.push(step);
+            }
+            if (reloads.isOver()) { // it hung, and the gateway has gone on to stop
+                throw new StartException(ReloadThread.REFUSED);
             }
         } catch (StartException | RuntimeException | Error e) {
             prepared.forEach(step -> step.undo().run());

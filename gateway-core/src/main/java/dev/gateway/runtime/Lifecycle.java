@@ -79,8 +79,8 @@ public final class Lifecycle {
             drained.join();
             return;
         }
+        long start = System.nanoTime(); // of which a reload that hangs takes a part
         thread.finish();
-        long start = System.nanoTime();
         DrainConfig limits = generations.required().config.drain();
         long timeout = limits.timeout().toNanos();
         long acceptFor = Math.min(limits.acceptFor().toNanos(), timeout);

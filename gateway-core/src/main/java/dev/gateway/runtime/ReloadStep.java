@@ -5,7 +5,7 @@ import dev.gateway.files.StartException;
 /**
  * Reload step: what one part of the gateway does when a generation takes over.
  *
- * @param prepare does all that can fail, without an effect on what is served
+ * @param prepare does all that can fail, without an effect on what is served; if it fails, it leaves nothing behind
  * @param commit makes the change, and cannot fail; all steps are prepared
  * @param undo gives back what was prepared, if a later step cannot be
  */

@@ -30,7 +30,7 @@ public final class ReloadThread {
 
     private final ScheduledThreadPoolExecutor executor;
     private final long patienceMillis;
-    private boolean finished; // of the thread
+    private volatile boolean finished; // only the thread sets it
     private volatile boolean hangs;
 
     /** A task that fails if something is unavailable. */
@@ -73,7 +73,7 @@ public final class ReloadThread {
      */
     public void run(Task task) throws StartException {
         Future<?> done = executor.submit(() -> {
-            if (finished) {
+            if (isOver()) {
                 throw new StartException(REFUSED);
             }
             task.run();
@@ -99,7 +99,7 @@ public final class ReloadThread {
         executor.scheduleWithFixedDelay(
                 () -> {
                     try {
-                        if (!finished) {
+                        if (!isOver()) {
                             look.run();
                         }
                     } catch (Throwable e) { // else nobody would look again
@@ -111,36 +111,48 @@ public final class ReloadThread {
                 TimeUnit.MILLISECONDS);
     }
 
-    /** Whether nothing may change any more; on the thread. */
-    boolean isFinished() {
-        return finished;
+    /** Whether nothing may change any more. A reload that hung and goes on has to ask before it changes anything. */
+    boolean isOver() {
+        return finished || hangs;
     }
 
-    /** Lets the running task end, and starts no other that would change the active configuration. */
+    /** Lets the running task end, unless it hangs, and starts no other that would change the active configuration. */
     void finish() {
-        runLast(() -> finished = true);
+        try {
+            executor.submit(() -> finished = true).get(patienceMillis, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            onHang();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // the interrupting thread wants an end
+        } catch (CancellationException | ExecutionException e) {
+            throw new IllegalStateException(e); // it only sets a field, and the thread lives
+        }
+    }
+
+    private void onHang() {
+        hangs = true;
+        log.warn(
+                "A reload, or a look at files, takes longer than {} ms: stopping without waiting for it",
+                patienceMillis);
     }
 
     /**
-     * Runs a task on the thread and waits for its end. If the thread hangs, the gateway stops without the task.
+     * Runs a task on the thread and waits for its end. If the thread hangs, the task runs only if the thread goes on before it
+     * is stopped.
      *
      * @param task does not fail
      */
     void runLast(Runnable task) {
         CompletableFuture<Void> done = CompletableFuture.runAsync(task, executor);
-        if (hangs) {
-            return;
-        }
         try {
-            done.orTimeout(patienceMillis, TimeUnit.MILLISECONDS).join();
+            if (!hangs) {
+                done.copy().orTimeout(patienceMillis, TimeUnit.MILLISECONDS).join();
+            }
         } catch (CompletionException e) {
             if (!(e.getCause() instanceof TimeoutException)) {
                 throw e;
             }
-            hangs = true;
-            log.warn(
-                    "A reload, or a look at files, takes longer than {} ms: stopping without waiting for it",
-                    patienceMillis);
+            onHang();
         }
     }
 

@@ -73,7 +73,7 @@ public final class Reloads {
     }
 
     private Outcome reload(String reason) {
-        if (thread.isFinished()) {
+        if (thread.isOver()) {
             return Outcome.failed(ReloadThread.REFUSED);
         }
         log.info("Reloading: {}", reason);

@@ -1,6 +1,7 @@
 package dev.gateway.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +30,7 @@ class ReloadThreadTest {
     }
 
     @Test
-    void theEndDoesNotWaitForATaskThatHangs() {
+    void theEndDoesNotWaitForATaskThatHangs() throws Exception {
         CountDownLatch answer = new CountDownLatch(1);
         CountDownLatch last = new CountDownLatch(1);
         thread.executor().execute(() -> {
@@ -42,8 +43,10 @@ class ReloadThreadTest {
         thread.finish();
         thread.runLast(last::countDown);
         assertThat(last.getCount()).isOne();
-        assertThat(thread.isFinished()).isFalse();
+        assertThat(thread.isOver()).isTrue();
         answer.countDown();
+        assertThat(last.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThatThrownBy(() -> thread.run(() -> {})).hasMessage("the gateway is stopping");
     }
 
     @Test
@@ -52,6 +55,6 @@ class ReloadThreadTest {
         thread.executor().execute(ended::countDown);
         thread.finish();
         assertThat(ended.getCount()).isZero();
-        assertThat(thread.isFinished()).isTrue();
+        assertThat(thread.isOver()).isTrue();
     }
 }

@@ -48,7 +48,7 @@ final class StatusRig implements AutoCloseable {
                 dataPlane.adminWork());
         listeners = new Listeners(dataPlane, pages, thread.executor());
         certificates = new Certificates(listeners, dataPlane);
-        generations = new Generations(dataPlane, listeners, certificates, metrics, thread.executor());
+        generations = new Generations(dataPlane, listeners, certificates, metrics, thread);
         endpointDrain = new EndpointDrain(generations, dataPlane, thread.executor());
         ApplicationMeters meters = new ApplicationMeters(
                 metrics, () -> new ConfiguredNames(Set.of(), Set.of(), Set.of()), false, dataPlane);
