@@ -38,6 +38,11 @@ public record EndpointConfig(Position position, Place place, int weight, @Nullab
             return null;
         }
 
+        /** Whether it is a file, whose mistakes the operator can mend. */
+        default boolean isFile() {
+            return false;
+        }
+
         /** Whether its endpoints may have zones of their own. */
         default boolean hasZones() {
             return false;

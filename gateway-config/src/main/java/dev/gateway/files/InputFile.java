@@ -7,6 +7,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 
 /**
  * File input: reads whole files, and refuses pipes and devices. Who opens a pipe waits until somebody writes to it, and a device
@@ -30,19 +31,21 @@ public final class InputFile {
     /**
      * Returns what is in a file.
      *
-     * @param maxBytes less than 2 GiB
+     * @param maxBytes less than 1 GiB
      * @throws FileFault if it cannot be read, or is larger than it may be
      */
     public static byte[] bytes(Path file, long maxBytes) throws FileFault {
-        if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
-            throw FileFault.special(file);
-        }
-        try (InputStream in = Files.newInputStream(file)) {
-            byte[] bytes = in.readNBytes((int) maxBytes + 1); // a size that was asked for may be wrong by now
-            if (bytes.length > maxBytes) {
-                throw FileFault.tooLarge(file, maxBytes);
+        try {
+            if (Files.readAttributes(file, BasicFileAttributes.class).isOther()) {
+                throw FileFault.special(file);
             }
-            return bytes;
+            try (InputStream in = Files.newInputStream(file)) {
+                byte[] bytes = in.readNBytes((int) maxBytes + 1); // a size that was asked for may be wrong by now
+                if (bytes.length > maxBytes) {
+                    throw FileFault.tooLarge(file, maxBytes);
+                }
+                return bytes;
+            }
         } catch (IOException e) {
             throw FileFault.reading(file, e);
         }

@@ -59,7 +59,7 @@ public record UpstreamState(
      * A source of endpoints.
      *
      * @param name such as {@code dns:app.example.com}
-     * @param kind dns, srv or file
+     * @param kind such as dns
      * @param state waiting, fresh or stale
      * @param problem why it is stale, empty if it is not
      */

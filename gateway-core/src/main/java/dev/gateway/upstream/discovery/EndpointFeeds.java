@@ -195,7 +195,7 @@ public final class EndpointFeeds {
     public List<String> problems() {
         List<String> lines = new ArrayList<>();
         watched.forEach((upstream, of) -> of.stream()
-                .filter(each -> each.entry.place() instanceof FileSource.Listed)
+                .filter(each -> each.entry.place().isFile())
                 .map(Watched::state)
                 .filter(state -> state.status().isStale())
                 .forEach(state -> lines.add(state.at() + ": upstream " + upstream + ": keeping the previous endpoints: "

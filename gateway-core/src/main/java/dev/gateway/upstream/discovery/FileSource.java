@@ -74,6 +74,11 @@ public final class FileSource implements EndpointSource {
         }
 
         @Override
+        public boolean isFile() {
+            return true;
+        }
+
+        @Override
         public boolean hasZones() {
             return true;
         }
