@@ -109,7 +109,7 @@ final class FaultRuns {
         if (named != null) {
             command.addAll(List.of("--jar", Path.of(named).toAbsolutePath().toString()));
         }
-        Tools.Result result = Tools.run(isLong ? 340 : 150, command);
+        Tools.Result result = Tools.run(isLong ? 360 : 150, command);
         assertThat(result.exit()).as(result.output()).isZero();
         return new ObjectMapper().readTree(result.output().lines().reduce("", (before, line) -> line));
     }
