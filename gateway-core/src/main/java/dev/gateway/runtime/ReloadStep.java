@@ -10,8 +10,6 @@ import dev.gateway.files.StartException;
  * @param undo gives back what was prepared, if a later step cannot be
  */
 record ReloadStep(Preparation prepare, Runnable commit, Runnable undo) {
-    private static final Runnable NOTHING = () -> {};
-
     /** What can fail. */
     interface Preparation {
         void run() throws StartException;
@@ -19,11 +17,11 @@ record ReloadStep(Preparation prepare, Runnable commit, Runnable undo) {
 
     /** Returns one that leaves nothing to give back. */
     static ReloadStep of(Preparation prepare, Runnable commit) {
-        return new ReloadStep(prepare, commit, NOTHING);
+        return new ReloadStep(prepare, commit, () -> {});
     }
 
     /** Returns one that cannot fail. */
     static ReloadStep of(Runnable commit) {
-        return new ReloadStep(() -> {}, commit, NOTHING);
+        return new ReloadStep(() -> {}, commit, () -> {});
     }
 }

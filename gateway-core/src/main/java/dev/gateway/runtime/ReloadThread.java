@@ -111,7 +111,7 @@ public final class ReloadThread {
                 TimeUnit.MILLISECONDS);
     }
 
-    /** Whether nothing may change any more. A reload that hung and goes on has to ask before it changes anything. */
+    /** Whether nothing may change any more. A reload that hung asks before it changes anything. */
     boolean isOver() {
         return finished || hangs;
     }
@@ -137,7 +137,7 @@ public final class ReloadThread {
     }
 
     /**
-     * Runs a task on the thread and waits for its end. If the thread hangs, the task runs only if the thread goes on before it
+     * Runs a task on the thread and waits for its end. If the thread hangs, the task runs only if the thread continues before it
      * is stopped.
      *
      * @param task does not fail
