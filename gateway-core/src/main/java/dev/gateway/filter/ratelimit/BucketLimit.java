@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public abstract sealed class BucketLimit extends Limit permits RequestLimit, ByteLimit {
     private final LimitTables tables;
     private final BucketTable buckets;
+    private final int number;
     private final AtomicLong all = new AtomicLong(); // the bucket without a key, which never makes room for others
     private volatile Pace pace;
 
@@ -20,6 +21,7 @@ public abstract sealed class BucketLimit extends Limit permits RequestLimit, Byt
     BucketLimit(LimitTables tables, RateLimitConfig.Rate rate, long unit) {
         this.tables = tables;
         this.buckets = tables.buckets();
+        this.number = buckets.newNumber();
         this.pace = Pace.of(rate, unit, tables.nanoTime());
     }
 
@@ -32,9 +34,13 @@ public abstract sealed class BucketLimit extends Limit permits RequestLimit, Byt
         return pace;
     }
 
+    private long own(long key) {
+        return BucketTable.key(number, key);
+    }
+
     @Override
     final long take(long key, long nanos) {
-        return key == ALL ? takeOfAll(nanos) : buckets.take(key, pace, nanos);
+        return key == ALL ? takeOfAll(nanos) : buckets.take(own(key), pace, nanos);
     }
 
     private long takeOfAll(long nanos) {
@@ -59,7 +65,7 @@ public abstract sealed class BucketLimit extends Limit permits RequestLimit, Byt
         if (key == ALL) {
             all.getAndAdd(-units * pace.unit());
         } else {
-            buckets.giveBack(key, units, pace);
+            buckets.giveBack(own(key), units, pace);
         }
     }
 
@@ -74,7 +80,7 @@ public abstract sealed class BucketLimit extends Limit permits RequestLimit, Byt
             long now = current.ticks(nanos);
             all.updateAndGet(full -> now + Pace.charge(full, now, ticks, atLeast));
         } else {
-            buckets.charge(key, ticks, atLeast, current, nanos);
+            buckets.charge(own(key), ticks, atLeast, current, nanos);
         }
     }
 

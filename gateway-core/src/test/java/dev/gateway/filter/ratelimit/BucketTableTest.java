@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BucketTableTest {
     private static final long SECOND = 1_000_000_000;
@@ -166,6 +167,75 @@ class BucketTableTest {
         assertThat(large.evicted()).isBetween(2_990_000L, 3_000_000L - (1 << 12));
         assertThat(large.take(77, pace, 0)).isPositive();
         assertThat(large.take(77, pace, 0)).isNegative();
+    }
+
+    private static final Pace LOGIN = pace(5, Duration.ofMinutes(1), 5);
+    private static final Pace DAY = pace(100, Duration.ofDays(1), 100);
+
+    /** A table in which some keys of limit 1 have used up all that they may take. */
+    private static BucketTable withLogins(int keys) {
+        BucketTable large = new BucketTable(1 << 12);
+        for (int taken = 0; taken < 5; taken++) {
+            logins(large, keys, 0);
+        }
+        return large;
+    }
+
+    /** Takes from each key of limit 1, and returns how many had something left. */
+    private static int logins(BucketTable table, int keys, long nanos) {
+        Random random = new Random(1);
+        int passed = 0;
+        for (int i = 0; i < keys; i++) {
+            passed += table.take(BucketTable.key(1, random.nextLong()), LOGIN, nanos) >= 0 ? 1 : 0;
+        }
+        return passed;
+    }
+
+    private static void flood(BucketTable table, int limits, int keys, long nanos) {
+        Random random = new Random(2);
+        for (int i = 0; i < keys; i++) {
+            table.take(BucketTable.key(2 + i % limits, random.nextLong()), DAY, nanos);
+        }
+    }
+
+    /** Their buckets are full much later, and so would never make room for each other. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, 100})
+    void aFloodOfKeysOfOtherLimitsTakesNothingFromALimitThatHasFewer(int limits) {
+        BucketTable large = withLogins(10);
+        flood(large, limits, 1_000_000, SECOND);
+        assertThat(logins(large, 10, SECOND)).isZero();
+    }
+
+    @Test
+    void aLimitWithMoreThanOthersMakesRoomForThem() {
+        BucketTable large = withLogins(100_000);
+        assertThat(large.take(BucketTable.key(2, 77), DAY, 0)).isPositive();
+        flood(large, 1, 300, 0);
+        assertThat(large.take(BucketTable.key(2, 77), DAY, 0)).isEqualTo(2 * Pace.REQUEST);
+    }
+
+    /** They count for it although any key may take their places. */
+    @Test
+    void bucketsThatAreFullDoNotMakeALimitLoseOthers() {
+        BucketTable large = withLogins(100_000);
+        Random random = new Random(3);
+        long key = BucketTable.key(1, random.nextLong());
+        long later = Duration.ofMinutes(2).toNanos();
+        for (int taken = 0; taken < 5; taken++) {
+            assertThat(large.take(key, LOGIN, later)).isPositive();
+        }
+        flood(large, 1, 3_000, later);
+        assertThat(large.take(key, LOGIN, later)).isNegative();
+    }
+
+    @Test
+    void limitsHaveNumbersOfTheirOwn() {
+        assertThat(table.newNumber()).isNotEqualTo(table.newNumber());
+        for (int i = 0; i < 5_000; i++) {
+            assertThat(BucketTable.key(table.newNumber(), -1) >>> 52).isBetween(0L, 4095L);
+        }
+        assertThat(BucketTable.key(3, 77)).isNotEqualTo(BucketTable.key(4, 77));
     }
 
     @Test

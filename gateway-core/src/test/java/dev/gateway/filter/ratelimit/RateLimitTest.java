@@ -303,6 +303,22 @@ class RateLimitTest {
         assertThat(passes(filter, from("192.0.2.2", 51 * SECOND))).isTrue();
     }
 
+    /** One client, which chooses the keys of one limit and wants to be rid of what another one counts. */
+    @Test
+    void aFloodOfKeysOfOneLimitResetsNoOther() {
+        RateLimit login = filter(rate("login", 5, 60, 5, CLIENT));
+        RateLimit api =
+                filter(rate("api", 100, 86_400, 100, new LimitKey(List.of(LimitKey.header(FieldName.of("X-Key"))))));
+        for (int i = 0; i < 5; i++) {
+            assertThat(passes(login, from("192.0.2.1", 0))).isTrue();
+        }
+        for (int i = 0; i < 20_000; i++) {
+            assertThat(passes(api, from("192.0.2.1", 0), "X-Key: " + i)).isTrue();
+        }
+        assertThat(tables.untracked()).isPositive();
+        assertThat(passes(login, from("192.0.2.1", 0))).isFalse();
+    }
+
     @Test
     void anEvictedKeyIsStillChargedWhatItsRequestHasMoved() {
         LimitTables few = new LimitTables(() -> 0, 1);
