@@ -15,7 +15,10 @@ sealed interface Admission permits ConnectionLimit, FairShares {
 
     /** The connections of the listener on one event loop. */
     interface Loop {
-        /** Closes a connection of a client that the client does not use, soon, if there is one; called on any thread. */
+        /**
+         * Closes a connection of a client that the client does not use, soon, or says that there is none; called on any
+         * thread.
+         */
         void giveWaySoon(ClientNetwork client);
     }
 
@@ -23,8 +26,8 @@ sealed interface Admission permits ConnectionLimit, FairShares {
     default void join(Loop loop) {}
 
     /**
-     * There is no room, and a client connects. If another client has more than half, asks for a connection of that to give
-     * way.
+     * There is no room, and a client connects. If another client has more than its share, asks for a connection of the one
+     * that has most to give way.
      *
      * @param client {@link ClientNetwork#NONE} if it is not known
      * @return whether to admit the connection all the same
@@ -33,9 +36,12 @@ sealed interface Admission permits ConnectionLimit, FairShares {
         return false;
     }
 
+    /** An event loop was asked for an unused connection of a client, and has found none. */
+    default void onAllInUse(ClientNetwork client) {}
+
     /**
      * It is known whose connection was admitted. Returns false, and does not count it, if others find no room while this
-     * client has more than half of it.
+     * client has its share of it.
      */
     default boolean tryShare(ClientNetwork client) {
         return true;

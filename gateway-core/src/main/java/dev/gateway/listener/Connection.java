@@ -121,7 +121,7 @@ final class Connection
         ClientNetwork admit(SourceAddress client, ListenerSettings settings);
 
         /** Counts a connection for its client's share of the listener; returns false, and does not count it, without room. */
-        boolean tryShare(ClientNetwork client);
+        boolean tryShare(Connection connection, ClientNetwork client);
 
         /** The first complete head of a request has arrived. */
         void onRequest(Connection connection);
@@ -197,9 +197,9 @@ final class Connection
     }
 
     private boolean admitSharing(ClientNetwork found) {
-        if (!owner.tryShare(found)) {
+        if (!owner.tryShare(this, found)) {
             loop.observer().onConnectionRefused();
-            owner.refusals().onMoreThanHalf(settings().name(), client);
+            owner.refusals().onMoreThanShare(settings().name(), client);
             return false;
         }
         sharing = found;

@@ -6,15 +6,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the connections of a listener on all event loops. A lone client may have all of them. When another client finds no
- * room, unused connections of a client that has more than half give way, and that client gets no new ones for a while. Used
- * only when a connection opens or closes.
+ * room, unused connections of the client that has most give way, down to an equal share, and clients with more than that get no
+ * new ones for a while. Used only when a connection opens or closes.
  */
 final class ConnectionLimit implements Admission {
-    /** How long a client with more than half gets no new connections after another one found no room. */
+    /** How long clients with more than an equal share get no new connections after another one found no room. */
     private static final long CROWDED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /** This part of the limit (a sixteenth) may be open beyond it, while others are asked to give way. */
@@ -25,9 +24,8 @@ final class ConnectionLimit implements Admission {
     private final AtomicInteger open = new AtomicInteger();
     private final AtomicInteger replacing = new AtomicInteger(); // accepted beyond the limit, and not counted yet
     private final ClientConnections clients = new ClientConnections();
-    private final ClientConnections shares = new ClientConnections();
+    private final ConnectionShares shares = new ConnectionShares();
     private final List<Loop> loops = new CopyOnWriteArrayList<>();
-    private volatile @Nullable ClientNetwork largest; // the last client that had more than half
     private volatile long crowdedUntil;
 
     /** Makes a limit; 0 means no limit. */
@@ -78,13 +76,16 @@ final class ConnectionLimit implements Admission {
 
     @Override
     public boolean replaces(ClientNetwork client) {
-        ClientNetwork most = largest;
         int limit = max;
-        if (most == null || most.equals(client) || !hasMoreThanHalf(most, limit)) {
+        long now = clock.getAsLong();
+        ConnectionShares.Holder most = shares.givesWayTo(client, limit, now);
+        if (most == null) {
             return false;
         }
-        crowdedUntil = clock.getAsLong() + CROWDED_NANOS;
-        loops.forEach(loop -> loop.giveWaySoon(most));
+        crowdedUntil = now + CROWDED_NANOS;
+        if (!most.inUse()) {
+            loops.forEach(loop -> loop.giveWaySoon(most.client()));
+        }
         boolean admitted = open.get() + replacing.get() < limit + beyond(limit);
         if (admitted) {
             replacing.incrementAndGet();
@@ -92,22 +93,18 @@ final class ConnectionLimit implements Admission {
         return admitted;
     }
 
-    private boolean hasMoreThanHalf(ClientNetwork client, int limit) {
-        return shares.open(client) > limit / 2;
+    @Override
+    public void onAllInUse(ClientNetwork client) {
+        shares.onAllInUse(client, loops.size(), clock.getAsLong());
     }
 
     @Override
     public boolean tryShare(ClientNetwork client) {
-        int limit = max;
-        boolean admitted = shares.tryAcquire(client, isCrowded() ? limit / 2 : Integer.MAX_VALUE);
-        if (admitted && limit > 0 && hasMoreThanHalf(client, limit)) {
-            largest = client;
-        }
-        return admitted;
+        return shares.tryAcquire(client, isCrowded() ? max : 0);
     }
 
     private boolean isCrowded() {
-        return largest != null && max > 0 && crowdedUntil - clock.getAsLong() > 0;
+        return crowdedUntil - clock.getAsLong() > 0;
     }
 
     @Override

@@ -8,8 +8,10 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.SourceAddress;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class LoopConnections implements Connection.Owner, Admission.Loop {
     private static final Failure CUT_OFF = Failure.of(Cause.DRAIN, "it did not end in time");
 
-    /** Maximum number of connections to check for one that can make room for another, the oldest first. */
+    /** Maximum number of connections of a client to check for one that can make room for another, the oldest first. */
     private static final int LOOKED_AT = 1024;
 
     private final AtomicBoolean asked = new AtomicBoolean(); // whether giveWay is about to run
@@ -28,6 +30,8 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
     private final RefusalLog refusals;
     private final Admission limit;
     private final Set<Connection> connections = new LinkedHashSet<>();
+    private final Map<ClientNetwork, Set<Connection>> sharing =
+            new HashMap<>(); // those that count for a client's share
     private ListenerSettingsRef settingsRef; // for new connections
     private boolean closeAnnounced;
     private @Nullable CompletableFuture<Void> drained;
@@ -135,20 +139,40 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
 
     private void giveWay(ClientNetwork client) {
         int left = LOOKED_AT;
-        for (Connection each : connections) {
+        for (Connection each : sharing.getOrDefault(client, Set.of())) {
             if (left-- == 0) {
-                return;
+                break;
             }
-            if (client.equals(each.sharing()) && each.giveWay(Resource.CONNECTIONS)) {
+            if (each.giveWay(Resource.CONNECTIONS)) {
                 loop.gate().onGivenWayToOthers();
                 return;
             }
         }
+        limit.onAllInUse(client);
     }
 
     @Override
-    public boolean tryShare(ClientNetwork client) {
-        return limit.tryShare(client);
+    public boolean tryShare(Connection connection, ClientNetwork client) {
+        boolean admitted = limit.tryShare(client);
+        if (admitted) {
+            sharing.merge(client, Set.of(connection), (others, one) -> { // most clients have only one
+                Set<Connection> all = others.size() == 1 ? new LinkedHashSet<>(others) : others;
+                all.add(connection);
+                return all;
+            });
+        }
+        return admitted;
+    }
+
+    private void releaseShare(Connection connection, ClientNetwork client) {
+        sharing.computeIfPresent(client, (same, all) -> {
+            if (all.size() == 1) {
+                return null;
+            }
+            all.remove(connection);
+            return all;
+        });
+        limit.releaseShare(client);
     }
 
     /**
@@ -219,7 +243,7 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
             limit.release(connection.counted());
         }
         if (!connection.sharing().equals(ClientNetwork.NONE)) {
-            limit.releaseShare(connection.sharing());
+            releaseShare(connection, connection.sharing());
         }
         if (drained != null && connections.isEmpty()) {
             drained.complete(null);

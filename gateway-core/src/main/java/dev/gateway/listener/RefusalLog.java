@@ -27,7 +27,7 @@ final class RefusalLog {
     private final Throttle denied;
     private final Throttle givenWay;
     private final Throttle share;
-    private final Throttle half;
+    private final Throttle held;
     private final Throttle crowded;
 
     RefusalLog(LongSupplier clock) {
@@ -41,7 +41,7 @@ final class RefusalLog {
         denied = new Throttle(clock);
         givenWay = new Throttle(clock);
         share = new Throttle(clock);
-        half = new Throttle(clock);
+        held = new Throttle(clock);
         crowded = new Throttle(clock);
     }
 
@@ -96,9 +96,9 @@ final class RefusalLog {
         tellOfHolder(share.count(), listener, peer, "holds all the memory that one client may hold");
     }
 
-    /** A client has more than half of the connections while others find no room. */
-    void onMoreThanHalf(String listener, SourceAddress peer) {
-        tellOfHolder(half.count(), listener, peer, "has half of limits.maxConnections while others find no room");
+    /** A client has its share of the connections while others find no room. */
+    void onMoreThanShare(String listener, SourceAddress peer) {
+        tellOfHolder(held.count(), listener, peer, "has its share of limits.maxConnections while others find no room");
     }
 
     /** A client may not connect, by the listener's rules about addresses. */
@@ -132,7 +132,7 @@ final class RefusalLog {
                         case OPEN_FILES ->
                             "clients have taken all file descriptors for them: raise the limit of open files";
                         case CONNECTIONS ->
-                            "one client has more than half of limits.maxConnections, and others find no room";
+                            "a client has more than its share of limits.maxConnections, and others find no room";
                         default -> "memory for clients is short";
                     });
         }

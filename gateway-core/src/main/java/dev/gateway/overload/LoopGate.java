@@ -232,7 +232,7 @@ public final class LoopGate {
                 || makeRoom(Resource.CLIENT_HEAP);
     }
 
-    /** An unused connection has given way, as its client has more than half of a listener's, and others found no room. */
+    /** An unused connection has given way, as its client has more than its share of a listener's, and others found no room. */
     public void onGivenWayToOthers() {
         overload.actions().count(Resource.CONNECTIONS, Action.CLOSE_IDLE);
     }

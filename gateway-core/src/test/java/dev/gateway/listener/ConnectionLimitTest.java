@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who gets the connections of a listener when there are too few. */
 class ConnectionLimitTest {
@@ -47,7 +49,7 @@ class ConnectionLimitTest {
     }
 
     /** Does what a listener does with a new connection; returns whether it is admitted. */
-    private boolean connect(ClientNetwork client) {
+    private static boolean connect(ConnectionLimit limit, ClientNetwork client) {
         if (limit.isFull() && !limit.replaces(client)) {
             return false;
         }
@@ -58,6 +60,10 @@ class ConnectionLimitTest {
         }
         limit.release(connection);
         return false;
+    }
+
+    private boolean connect(ClientNetwork client) {
+        return connect(limit, client);
     }
 
     private void connect(ClientNetwork client, int times) {
@@ -80,7 +86,7 @@ class ConnectionLimitTest {
     }
 
     @Test
-    void whoHasMoreThanHalfGivesWayToOthers() {
+    void whoHasAllGivesWayToOthers() {
         connect(greedy, MAX);
         assertThat(connect(other)).isTrue();
         assertThat(asked).containsExactly(greedy);
@@ -98,7 +104,7 @@ class ConnectionLimitTest {
     }
 
     @Test
-    void whileOthersFindNoRoomItGetsNoneAboveHalf() {
+    void whileOthersFindNoRoomItGetsNoneAboveItsShare() {
         connect(greedy, MAX);
         connect(other, 1);
         close(greedy);
@@ -122,12 +128,116 @@ class ConnectionLimitTest {
         assertThat(connect(greedy)).isTrue();
     }
 
+    /** What the event loop of a test does: each client has unused connections, and one closes at once. */
+    private ConnectionLimit givingWay(int max) {
+        ConnectionLimit full = new ConnectionLimit(max, () -> now);
+        full.join(client -> {
+            asked.add(client);
+            full.releaseShare(client);
+            full.release(new Connection());
+        });
+        return full;
+    }
+
+    private static void connect(ConnectionLimit to, ClientNetwork client, int times) {
+        for (int i = 0; i < times; i++) {
+            assertThat(connect(to, client)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 10})
+    void thoseWithMostGiveWayUntilAllHaveAnEqualShare(int holders) {
+        int max = 60;
+        ConnectionLimit full = givingWay(max);
+        for (int i = 0; i < holders; i++) {
+            connect(full, client("198.51.100." + i), max / holders);
+        }
+        int others = 30 - holders;
+        for (int i = 0; i < others; i++) {
+            connect(full, client("203.0.113." + i), 2);
+        }
+        assertThat(full.open()).isEqualTo(max);
+        assertThat(connect(full, client("203.0.113.0"))).as("more than equal").isFalse();
+        assertThat(asked).hasSize(2 * others).allMatch(each -> each.toString().startsWith("198.51.100."));
+        for (int i = 0; i < holders; i++) {
+            assertThat(connect(full, client("198.51.100." + i))).isFalse();
+        }
+    }
+
     @Test
-    void ifNobodyHasMoreThanHalfTheNextIsRefused() {
-        connect(greedy, MAX / 2);
-        connect(other, MAX / 2);
-        assertThat(connect(client("203.0.113.3"))).isFalse();
+    void whoSharesWithFewKeepsMost() {
+        ConnectionLimit full = givingWay(MAX);
+        connect(full, greedy, MAX);
+        connect(full, other, 3);
+        assertThat(full.open()).isEqualTo(MAX);
+        assertThat(asked).hasSize(3).containsOnly(greedy);
+    }
+
+    /** It would only change its owner, and clients would take it from each other all the time. */
+    @Test
+    void nobodyGivesWayWithItsOnlyConnection() {
+        for (int i = 0; i < MAX; i++) {
+            connect(client("198.51.100." + i), 1);
+        }
+        assertThat(connect(other)).isFalse();
         assertThat(asked).isEmpty();
+    }
+
+    /** Others, such as trusted proxies, have no share, and may have used up the limit. */
+    @Test
+    void nobodyGivesWayWhoHasLessThanAnEqualShare() {
+        for (int i = 0; i < MAX - 8; i++) {
+            assertThat(limit.tryAcquire(new Connection())).isTrue();
+        }
+        connect(greedy, 8);
+        assertThat(connect(other)).isFalse();
+        assertThat(asked).isEmpty();
+    }
+
+    @Test
+    void ifAllItsConnectionsAreInUseTheNextClientIsAskedForAWhile() {
+        limit.join(asked::add); // a second event loop
+        connect(greedy, MAX - 10);
+        connect(client("203.0.113.3"), 10);
+        connect(other, 1);
+        assertThat(asked).containsExactly(greedy, greedy);
+        limit.onAllInUse(greedy);
+        assertThat(limit.replaces(other)).isTrue();
+        assertThat(asked).as("the other event loop may have one").endsWith(greedy, greedy);
+        limit.onAllInUse(greedy);
+        limit.replaces(client("203.0.113.4"));
+        assertThat(asked).endsWith(client("203.0.113.3"), client("203.0.113.3"));
+    }
+
+    @Test
+    void ifNobodyHasAnUnusedConnectionOnlySomeAreOpenBeyondTheLimit() {
+        connect(greedy, MAX);
+        connect(other, 1);
+        limit.onAllInUse(greedy);
+        asked.clear();
+        connect(client("203.0.113.3"), 1);
+        assertThat(connect(client("203.0.113.4"))).isFalse();
+        assertThat(asked).isEmpty();
+        close(greedy);
+        close(other);
+        now += TimeUnit.SECONDS.toNanos(1);
+        connect(client("203.0.113.4"), 1);
+        assertThat(asked).containsExactly(greedy);
+    }
+
+    @Test
+    void manyClientsWithOneConnectionDoNotHideWhoHasMost() {
+        int max = 200_000;
+        ConnectionLimit full = givingWay(max);
+        for (int i = 0; i < max / 2; i++) {
+            connect(full, new ClientNetwork(ClientNetwork.Kind.IPV6, i), 1);
+        }
+        connect(full, greedy, max / 2);
+        for (int i = 0; i < max / 2 - 2; i++) {
+            connect(full, new ClientNetwork(ClientNetwork.Kind.IPV6, -1 - i), 1);
+        }
+        assertThat(asked).hasSize(max / 2 - 2).containsOnly(greedy);
     }
 
     /** Such as those that a proxy passes on: who it is becomes known later. */

@@ -13,9 +13,11 @@ import dev.gateway.tests.support.Rig;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What one client may take of a listener: connections, their rate, and time for a body. */
 class ClientLimitsIT {
@@ -64,6 +66,54 @@ class ClientLimitsIT {
             assertThat(isServed(first)).isTrue();
             assertThat(isServed(second)).isTrue();
         }
+    }
+
+    /** Each has an equal part of them, and none has more than half. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void clientsThatHoldAllConnectionsUnusedGiveWayToOthers(int holders) throws Exception {
+        List<Http1Peer> clients = new ArrayList<>();
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
+                Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
+                        .listener("limits: {maxConnections: 24}, proxyProtocol: {trustedCidrs: [127.0.0.0/8]}")
+                        .start()) {
+            for (int i = 0; i < 24; i++) {
+                clients.add(connect(rig, "198.51.100." + i % holders));
+                assertThat(isServed(clients.get(i))).isTrue();
+            }
+            for (int i = 0; i < 8; i++) {
+                clients.add(awaitServed(rig, "203.0.113." + i));
+            }
+            for (Http1Peer each : clients.subList(24, 32)) {
+                assertThat(isServed(each)).as("still").isTrue();
+            }
+        } finally {
+            for (Http1Peer each : clients) {
+                each.close();
+            }
+        }
+    }
+
+    private static Http1Peer connect(Rig rig, String client) throws IOException {
+        return Http1Peer.connect(rig.port()).raw("PROXY TCP4 " + client + " 192.0.2.1 51234 443\r\n");
+    }
+
+    /** Connections give way once they have been unused for two seconds; until then, few are admitted beyond the limit. */
+    private static Http1Peer awaitServed(Rig rig, String client) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        while (System.nanoTime() - deadline < 0) {
+            try {
+                Http1Peer peer = connect(rig, client);
+                if (isServed(peer)) {
+                    return peer;
+                }
+                peer.close();
+            } catch (IOException e) {
+                // it was reset before it had sent its header
+            }
+            Thread.sleep(50); // between two tries, as a client does
+        }
+        throw new AssertionError(client + " was not served");
     }
 
     /** More than come in a second wait, and are all served. */
