@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Limits how many passwords of one user are checked for clients that have not logged in as that user before, from whatever
  * addresses: {@value #BURST} at once, then one each 750 ms. A password that was right does not count. Others wait for their
- * turn: networks take turns, so that one with many addresses delays the others by one turn only, and clients that have failed
- * come last. Bounded; safe from any thread.
+ * turn: the network is next whose last one is longest ago. So networks with many addresses, however many networks they are, delay
+ * one from which nobody has guessed by one turn only. Clients that have failed come last. Bounded; safe from any thread.
  */
 final class Guesses {
     static final int BURST = 20;
@@ -31,9 +31,14 @@ final class Guesses {
     private static final int MOST_WAITING = 1024;
     private static final int MOST_USERS = 10_000;
 
+    /** More than one user has in half an hour. */
+    private static final int MOST_TURNS = 4096;
+
     private final LongSupplier nanoClock;
     private final Delay delay;
     private final Map<Object, User> users = new HashMap<>();
+    private final Map<Turns, LastTurn> lastTurns = new LinkedHashMap<>(); // the oldest first
+    private long turns; // so far
     private int waiting;
 
     /** Runs something later, on whatever thread. */
@@ -61,6 +66,12 @@ final class Guesses {
 
     private record Waiter(Guesser guesser, long sinceNanos) {}
 
+    /** Whose turns they are. */
+    private record Turns(Object user, Network network) {}
+
+    /** Numbers of the last turn, and of the one before; 0 for none. */
+    private record LastTurn(long number, long before) {}
+
     Guesses(LongSupplier nanoClock, Delay delay) {
         this.nanoClock = nanoClock;
         this.delay = delay;
@@ -87,20 +98,36 @@ final class Guesses {
             user = new User(key, nanoClock.getAsLong());
             users.put(key, user);
         }
+        Network from = Network.of(client);
         if (user.isNobodyWaiting() && user.take()) {
+            countTurn(key, from);
             return Entry.NOW;
         }
-        Map<Network, Deque<Waiter>> turns = suspected ? user.suspected : user.others;
-        Deque<Waiter> network = turns.computeIfAbsent(Network.of(client), each -> new ArrayDeque<>(2));
+        Map<Network, Deque<Waiter>> networks = suspected ? user.suspected : user.others;
+        Deque<Waiter> network = networks.computeIfAbsent(from, each -> new ArrayDeque<>(2));
         if (network.size() >= WAITING_PER_NETWORK || waiting >= MOST_WAITING || !user.awaitTurn()) {
             if (network.isEmpty()) {
-                turns.remove(Network.of(client));
+                networks.remove(from);
             }
             return Entry.NEVER;
         }
         network.add(new Waiter(guesser, nanoClock.getAsLong()));
         waiting++;
         return Entry.LATER;
+    }
+
+    private void countTurn(Object user, Network network) {
+        Turns of = new Turns(user, network);
+        LastTurn before = lastTurns.remove(of);
+        lastTurns.put(of, new LastTurn(++turns, before == null ? 0 : before.number));
+        if (lastTurns.size() > MOST_TURNS) {
+            lastTurns.remove(lastTurns.keySet().iterator().next());
+        }
+    }
+
+    private long lastTurn(Object user, Network network) {
+        LastTurn last = lastTurns.get(new Turns(user, network));
+        return last == null ? 0 : last.number;
     }
 
     /** Somebody does not wait any more. */
@@ -111,10 +138,12 @@ final class Guesses {
         }
     }
 
-    /** A password was right, or has not been checked after all. */
-    void giveBack(Object key) {
+    /** A password of a client was right, or has not been checked after all: it has had no turn. */
+    void giveBack(Object key, ClientNetwork client) {
         List<Waiter> next = new ArrayList<>(1);
         synchronized (this) {
+            lastTurns.computeIfPresent(
+                    new Turns(key, Network.of(client)), (of, last) -> new LastTurn(last.before, last.before));
             User user = users.get(key);
             if (user != null) {
                 user.tokens = Math.min(BURST, user.tokens + 1);
@@ -168,7 +197,7 @@ final class Guesses {
     /** What is known of one user. Guarded by the whole. */
     private final class User {
         final Object key;
-        final Map<Network, Deque<Waiter>> others = new LinkedHashMap<>(2); // in order of their turns
+        final Map<Network, Deque<Waiter>> others = new LinkedHashMap<>(2); // in the order in which they have come
         final Map<Network, Deque<Waiter>> suspected = new LinkedHashMap<>(2);
         int tokens = BURST;
         long filledNanos; // when the last token came
@@ -236,25 +265,31 @@ final class Guesses {
             }
         }
 
-        private @Nullable Waiter poll(Map<Network, Deque<Waiter>> turns) {
-            Iterator<Map.Entry<Network, Deque<Waiter>>> networks =
-                    turns.entrySet().iterator();
-            if (!networks.hasNext()) {
+        private @Nullable Waiter poll(Map<Network, Deque<Waiter>> networks) {
+            Map.Entry<Network, Deque<Waiter>> next = null;
+            long oldest = Long.MAX_VALUE;
+            for (Map.Entry<Network, Deque<Waiter>> each : networks.entrySet()) {
+                long last = lastTurn(key, each.getKey());
+                if (last < oldest) {
+                    next = each;
+                    oldest = last;
+                }
+            }
+            if (next == null) {
                 return null;
             }
-            Map.Entry<Network, Deque<Waiter>> first = networks.next();
-            networks.remove();
-            Waiter found = first.getValue().remove();
+            countTurn(key, next.getKey());
+            Waiter found = next.getValue().remove();
             waiting--;
-            if (!first.getValue().isEmpty()) {
-                turns.put(first.getKey(), first.getValue()); // behind all others
+            if (next.getValue().isEmpty()) {
+                networks.remove(next.getKey());
             }
             return found;
         }
 
-        private void takeLate(Map<Network, Deque<Waiter>> turns, List<Waiter> late) {
+        private void takeLate(Map<Network, Deque<Waiter>> networks, List<Waiter> late) {
             long now = nanoClock.getAsLong();
-            turns.values().removeIf(network -> {
+            networks.values().removeIf(network -> {
                 while (!network.isEmpty() && now - network.element().sinceNanos > MOST_WAIT_NANOS) {
                     late.add(network.remove());
                     waiting--;
@@ -268,8 +303,8 @@ final class Guesses {
             remove(suspected, guesser);
         }
 
-        private void remove(Map<Network, Deque<Waiter>> turns, Guesser guesser) {
-            turns.values().removeIf(network -> {
+        private void remove(Map<Network, Deque<Waiter>> networks, Guesser guesser) {
+            networks.values().removeIf(network -> {
                 if (network.removeIf(each -> each.guesser == guesser)) {
                     waiting--;
                 }

@@ -141,7 +141,7 @@ public final class Login implements PasswordChecks.Requester, Guesses.Guesser {
     private Verdict unchecked(Verdict verdict) {
         if (guessing) {
             guessing = false;
-            services.work().guesses().giveBack(Objects.requireNonNull(guessed));
+            services.work().guesses().giveBack(Objects.requireNonNull(guessed), client());
         }
         return verdict;
     }

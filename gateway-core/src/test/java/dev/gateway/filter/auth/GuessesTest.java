@@ -75,7 +75,7 @@ class GuessesTest {
     }
 
     @Test
-    void aNewClientOfAnotherNetworkIsNextButOne() {
+    void aNewClientOfAnotherNetworkIsNext() {
         useUp();
         for (int i = 0; i < 30; i++) {
             Entry entry = enter("2001:db8:1:" + i + "::1", false);
@@ -83,9 +83,47 @@ class GuessesTest {
         }
         assertThat(enter("192.0.2.7", false)).isEqualTo(Entry.LATER);
         passes(1600);
-        assertThat(turns).containsExactly("2001:db8:1:0::1", "192.0.2.7");
+        assertThat(turns).containsExactly("192.0.2.7", "2001:db8:1:0::1");
         passes(60_000);
         assertThat(turns).hasSize(9).filteredOn(turn -> turn.endsWith("late")).hasSize(3);
+    }
+
+    /** Seven turns take longer than anybody waits. */
+    @Test
+    void aNewClientIsNextHoweverManyOtherNetworksHaveGuessed() {
+        useUp();
+        guessFrom(12, 15_000);
+        for (int i = 0; i < 3; i++) {
+            turns.clear();
+            assertThat(enter("200.7." + i + ".9", false)).isEqualTo(Entry.LATER);
+            guessFrom(12, 800);
+            assertThat(turns).filteredOn(turn -> !turn.endsWith("late")).startsWith("200.7." + i + ".9");
+            guesses.giveBack("eve", client("200.7." + i + ".9")); // it was right
+        }
+    }
+
+    /** Addresses that are always new, so that nobody suspects them. */
+    private void guessFrom(int networks, long millis) {
+        for (int i = 0; i < millis / 100; i++) {
+            for (int network = 0; network < networks; network++) {
+                enter(30 + network + ".1." + now % 251 + "." + i % 256, false);
+            }
+            passes(100);
+        }
+    }
+
+    /** Such as those whose password was found to be wrong while they waited. */
+    @Test
+    void whatIsNotCheckedDoesNotMakeANetworkNew() {
+        useUp();
+        enter("30.0.0.1", false);
+        enter("30.0.0.2", false);
+        passes(1600);
+        assertThat(turns).containsExactly("30.0.0.1", "30.0.0.2");
+        assertThat(enter("30.0.0.3", false)).isEqualTo(Entry.LATER);
+        assertThat(enter("31.0.0.1", false)).isEqualTo(Entry.LATER);
+        guesses.giveBack("eve", client("30.0.0.2"));
+        assertThat(turns).endsWith("31.0.0.1");
     }
 
     @Test
@@ -103,9 +141,9 @@ class GuessesTest {
     void aRightPasswordLetsTheNextOneIn() {
         useUp();
         assertThat(enter("192.0.2.7", false)).isEqualTo(Entry.LATER);
-        guesses.giveBack("eve");
+        guesses.giveBack("eve", client("2001:db8::1"));
         assertThat(turns).containsExactly("192.0.2.7");
-        guesses.giveBack("eve");
+        guesses.giveBack("eve", client("192.0.2.7"));
         assertThat(enter("192.0.2.7", false)).isEqualTo(Entry.NOW);
         assertThat(enter("192.0.2.7", false)).isEqualTo(Entry.LATER);
     }
