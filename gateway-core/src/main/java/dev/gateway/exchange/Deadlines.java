@@ -222,6 +222,11 @@ final class Deadlines extends Timer {
         }
     }
 
+    /** Returns for how long no byte has moved; since when the exchange lasts, if none of its limits depends on that. */
+    long quietNanos(long now) {
+        return now - idleSince;
+    }
+
     /** Whether the time of the request or attempt is over although bytes moved in the second half of it. */
     boolean isSpentInMotion() {
         long now = wheel.nanoTime();

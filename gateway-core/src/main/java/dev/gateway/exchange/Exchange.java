@@ -355,11 +355,6 @@ final class Exchange extends ExchangeContext
     // ---- for its parts
 
     @Override
-    public @Nullable Upstream upstream() {
-        return attempts == null ? null : attempts.upstream;
-    }
-
-    @Override
     public Deadlines deadlines() {
         return deadlines;
     }
@@ -407,6 +402,35 @@ final class Exchange extends ExchangeContext
         if (tunnel != null) {
             tunnel.onTimeUp(failure);
         } else {
+            fail(failure);
+        }
+    }
+
+    @Override
+    void showTo(ProgressWatch watch) {
+        Attempts made = attempts;
+        if (made == null || !state.isRequested() || response.isReceived() || !watch.looksAt(made.upstream)) {
+            return;
+        }
+        long bytes = moved();
+        boolean waits = tunnel != null || response.isAwaitingClient() || request.isAwaitingClient();
+        long quietNanos = deadlines.quietNanos(watch.nanos());
+        watch.see(
+                this, made.upstream, bytes, waits, new UpstreamUse.Idler(culprit(), quietNanos, () -> endIdle(bytes)));
+    }
+
+    private long moved() {
+        return record.receivedBytes + record.sentBytes;
+    }
+
+    /** Others need its connection to the upstream: ends it, unless more bytes have moved than before. */
+    private void endIdle(long before) {
+        if (state.isDone() || moved() != before) {
+            return;
+        }
+        Failure failure = Failure.of(
+                Cause.OVERLOAD, "requests of other clients waited for a connection, and nothing moved on this one");
+        if (!onEnding(failure)) { // a WebSocket gets a Close frame
             fail(failure);
         }
     }

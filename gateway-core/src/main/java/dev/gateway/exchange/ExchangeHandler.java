@@ -18,8 +18,12 @@ import dev.gateway.stream.SourceAddress;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 public final class ExchangeHandler implements RequestHandler {
     final LoopServices loop;
     private @Nullable GenerationRef[] generations = {}; // by listener
+    private final Set<GenerationRef> inUse = new HashSet<>(); // these, and others that exchanges began with
+    private final ProgressWatch progress = new ProgressWatch();
 
     /** Makes the handler of an event loop without limits for overload: for tests. */
     public ExchangeHandler(StreamOpener opener, TimerWheel wheel, ExchangeObserver observer) {
@@ -48,7 +54,7 @@ public final class ExchangeHandler implements RequestHandler {
      * @return what uses the generation on this loop
      */
     public GenerationRef use(ListenerRoutes next, Runnable ended) {
-        GenerationRef generation = new GenerationRef(next, ended);
+        GenerationRef generation = new GenerationRef(next, inUse, ended);
         generation.begin();
         int listeners = next.listeners();
         if (listeners > generations.length) {
@@ -187,6 +193,16 @@ public final class ExchangeHandler implements RequestHandler {
      */
     public List<OpenTunnel> tunnels(long after, int limit) {
         return loop.tunnels.list(after, limit, loop.wheel.nanoTime());
+    }
+
+    /**
+     * Finds out who keeps some upstreams busy, and which exchanges have made no progress since the last call because of their
+     * clients.
+     *
+     * @param crowded the upstreams; none to forget what was seen by the last call
+     */
+    public Map<Upstream, UpstreamUse> look(Set<Upstream> crowded) {
+        return progress.look(watch -> inUse.forEach(each -> each.showTo(watch)), crowded, loop.wheel.nanoTime());
     }
 
     /** Returns how many exchanges this loop carries. */

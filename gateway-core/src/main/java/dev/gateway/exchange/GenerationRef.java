@@ -4,6 +4,7 @@ import dev.gateway.stream.Failure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class GenerationRef {
     private @Nullable ListenerRoutes routes; // null when no listener uses it any more
     private ExchangeSettings settings;
+    private final Set<GenerationRef> inUse;
     private final Runnable ended;
     private int listeners;
     private int uses;
@@ -27,9 +29,19 @@ public final class GenerationRef {
 
         /** Ends it, because its generation has to give way to others. Does nothing unless it was added. */
         void giveWay(Failure failure) {}
+
+        /** Shows the watch whether it keeps an upstream busy, and whether it makes progress. Only for one that was added. */
+        void showTo(ProgressWatch watch) {}
     }
 
-    GenerationRef(ListenerRoutes routes, Runnable ended) {
+    /**
+     * Makes one that nothing uses yet.
+     *
+     * @param inUse all that are in use on the loop, this one included until it ends
+     */
+    GenerationRef(ListenerRoutes routes, Set<GenerationRef> inUse, Runnable ended) {
+        this.inUse = inUse;
+        inUse.add(this);
         this.routes = routes;
         this.settings = routes.settings();
         this.ended = ended;
@@ -105,8 +117,16 @@ public final class GenerationRef {
         open.forEach(each -> each.giveWay(failure));
     }
 
+    /** Shows all of its exchanges, none of which may end by that. */
+    void showTo(ProgressWatch watch) {
+        for (Use each = newest; each != null; each = each.older) {
+            each.showTo(watch);
+        }
+    }
+
     void end() {
         if (--uses == 0) {
+            inUse.remove(this);
             ended.run();
         }
     }

@@ -19,7 +19,6 @@ final class Relay {
     private boolean lingers; // they wait although the sink has room
     private final StalledBody.Owner owner;
     private final ExchangeState state;
-    private final boolean fromUpstream;
     private final @Nullable Kept kept; // null if nobody keeps what was sent
     private @Nullable StalledBody waiting; // made when something waits in the sink for the first time
 
@@ -35,18 +34,17 @@ final class Relay {
 
     /** Makes one for a response, which relays nothing yet. */
     static Relay ofResponse(StalledBody.Owner owner, ExchangeState state) {
-        return new Relay(owner, state, true, null);
+        return new Relay(owner, state, null);
     }
 
     /** Makes one for a request, which relays nothing yet. */
     static Relay ofRequest(StalledBody.Owner owner, ExchangeState state, Kept kept) {
-        return new Relay(owner, state, false, kept);
+        return new Relay(owner, state, kept);
     }
 
-    private Relay(StalledBody.Owner owner, ExchangeState state, boolean fromUpstream, @Nullable Kept kept) {
+    private Relay(StalledBody.Owner owner, ExchangeState state, @Nullable Kept kept) {
         this.owner = owner;
         this.state = state;
-        this.fromUpstream = fromUpstream;
         this.kept = kept;
     }
 
@@ -170,10 +168,7 @@ final class Relay {
         StalledBody made = waiting;
         if (made == null) {
             made = new StalledBody(
-                    owner,
-                    () -> Math.max(owed, held),
-                    "memory or connections ran low, and what was sent was not taken",
-                    fromUpstream);
+                    owner, () -> Math.max(owed, held), "memory ran low, and what was sent was not taken");
             waiting = made;
         }
         held = bytes;
@@ -216,6 +211,11 @@ final class Relay {
     /** Whether the sink has not taken all bytes of this relay. It may lack room because of other streams. */
     boolean isStalled() {
         return owed > 0;
+    }
+
+    /** Whether bytes wait for the peer of the sink, whether or not it has room for more. */
+    boolean isAwaitingPeer() {
+        return owed > 0 || held > 0;
     }
 
     void flush() {

@@ -183,6 +183,11 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         return body && !complete && !exchange.state.isResponded() && isClientsTurn();
     }
 
+    /** Whether the upstream can get more of it only when the client sends more. */
+    boolean isAwaitingClient() {
+        return !complete && isClientsTurn();
+    }
+
     /** Whether any part of it has arrived. */
     boolean hasBegun() {
         return begun;

@@ -290,6 +290,12 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         return transformed != null && transformed.isReceived();
     }
 
+    /** Whether the client does not take what the upstream has sent, or only slowly. */
+    boolean isAwaitingClient() {
+        TransformedBody through = transformed;
+        return relay.isAwaitingPeer() || (through != null && !through.isDone() && through.isStalled());
+    }
+
     /** The exchange is over. */
     void end() {
         relay.end();

@@ -4,16 +4,13 @@ import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
-import dev.gateway.upstream.Upstream;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /** Bytes of a body that an exchange holds because its sink does not take them. If memory runs out, it may fail. */
 final class StalledBody extends StalledPeers.Holder {
     private final Owner owner;
     private final LongSupplier bytes;
     private final String reason;
-    private final boolean fromUpstream;
     private long charged;
 
     /** The exchange of the body. */
@@ -29,11 +26,6 @@ final class StalledBody extends StalledPeers.Holder {
         /** Returns how many bytes of heap the exchange holds. */
         long heldHeap();
 
-        /** Returns the upstream that sends its response, null if there is none. */
-        default @Nullable Upstream upstream() {
-            return null;
-        }
-
         /** The exchange cannot succeed any more. */
         void fail(Failure failure);
     }
@@ -45,16 +37,6 @@ final class StalledBody extends StalledPeers.Holder {
      * @param reason the reason if the exchange fails because of them
      */
     StalledBody(Owner owner, LongSupplier bytes, String reason) {
-        this(owner, bytes, reason, false);
-    }
-
-    /**
-     * Makes it, like the other constructor.
-     *
-     * @param fromUpstream whether it is the client that does not take what an upstream sends
-     */
-    StalledBody(Owner owner, LongSupplier bytes, String reason, boolean fromUpstream) {
-        this.fromUpstream = fromUpstream;
         this.owner = owner;
         this.bytes = bytes;
         this.reason = reason;
@@ -81,11 +63,6 @@ final class StalledBody extends StalledPeers.Holder {
     @Override
     protected Object culprit() {
         return owner.culprit();
-    }
-
-    @Override
-    protected @Nullable Object upstream() {
-        return fromUpstream ? owner.upstream() : null;
     }
 
     @Override

@@ -5,12 +5,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -55,11 +52,6 @@ public final class StalledPeers {
 
         /** Returns the cause of it: the same object for everything that one client holds. */
         protected abstract Object culprit();
-
-        /** Returns the upstream of which it keeps a connection busy, null for none. */
-        protected @Nullable Object upstream() {
-            return null;
-        }
 
         /** Ends the exchange or stream, and so releases what it holds; it removes itself. */
         protected abstract void cut();
@@ -147,49 +139,18 @@ public final class StalledPeers {
         }
     }
 
-    /**
-     * Counts for each client how many holders keep a connection of an upstream busy.
-     *
-     * @param nanos how long a peer must have been stalled
-     * @param counts the counts of all loops so far
-     */
-    public void count(Object upstream, long nanos, Map<Object, Integer> counts) {
-        stalled(nanos, holder -> upstream.equals(holder.upstream()))
-                .forEach(holder -> counts.merge(holder.culprit(), 1, Integer::sum));
-    }
-
     /** Returns the holders that have been stalled for this time, the longest stalled first. */
-    private List<Holder> stalled(long nanos, Predicate<Holder> wanted) {
+    private List<Holder> stalled(long nanos) {
         long now = nanoTime.getAsLong();
         List<Holder> found = new ArrayList<>();
         for (Holder holder = first; holder != null; holder = holder.next) {
-            if (now - holder.sinceNanos >= nanos && wanted.test(holder)) {
+            if (now - holder.sinceNanos >= nanos) {
                 found.add(holder);
             }
         }
         found.sort(Comparator.comparingLong((Holder holder) -> now - holder.sinceNanos)
                 .reversed());
         return found;
-    }
-
-    /**
-     * Ends holders of one client that keep connections of an upstream busy, the longest stalled first.
-     *
-     * @param nanos how long a peer must have been stalled
-     * @param more whether another one is to be ended
-     */
-    public void cut(Object upstream, Object culprit, long nanos, BooleanSupplier more) {
-        List<Holder> found =
-                stalled(nanos, holder -> upstream.equals(holder.upstream()) && culprit.equals(holder.culprit()));
-        for (Holder holder : found) {
-            if (holder.list == this) { // cutting one may have ended others
-                if (!more.getAsBoolean()) {
-                    return;
-                }
-                holder.resume();
-                holder.cut();
-            }
-        }
     }
 
     /** Ends holders for want of direct memory. */
@@ -210,7 +171,7 @@ public final class StalledPeers {
      */
     public long cut(Memory memory, long least, long wanted, long nanos, Runnable onCut) {
         IdentityHashMap<Object, Hoard> hoards = new IdentityHashMap<>();
-        for (Holder holder : stalled(nanos, holder -> true)) {
+        for (Holder holder : stalled(nanos)) {
             hoards.computeIfAbsent(holder.culprit(), key -> new Hoard()).add(holder, memory);
         }
         hoards.forEach((culprit, hoard) -> hoard.sum(culprit, memory));

@@ -62,7 +62,10 @@ import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -379,13 +382,36 @@ public final class DataPlane {
     public void keepHouse(UpstreamWatch upstreams, HealthWatch health) {
         metrics.sampleOn(housekeeping);
         housekeeping.scheduleWithFixedDelay(overload::review, REVIEW_MILLIS, REVIEW_MILLIS, TimeUnit.MILLISECONDS);
-        upstreams.start(housekeeping, new StalledClients(transport.loops()));
+        upstreams.start(housekeeping, new CrowdedUpstreams(parts(), housekeeping));
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(resolver::lookAtHosts, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(heapCutter::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(bodiesCutter::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(this::tidyMemory, 1, 1, TimeUnit.SECONDS);
+    }
+
+    private List<CrowdedUpstreams.Part> parts() {
+        List<CrowdedUpstreams.Part> parts = new ArrayList<>();
+        for (int i = 0; i < wheels.size(); i++) {
+            int loop = i;
+            parts.add(upstreams -> CompletableFuture.supplyAsync(
+                    () -> look(loop, upstreams), transport.loops().get(loop)));
+        }
+        return parts;
+    }
+
+    private Map<Upstream, CrowdedUpstreams.LoopUse> look(int loop, Set<Upstream> upstreams) {
+        Map<Upstream, CrowdedUpstreams.LoopUse> uses = new HashMap<>();
+        handlers.get(loop)
+                .look(upstreams)
+                .forEach((upstream, use) -> uses.put(
+                        upstream,
+                        new CrowdedUpstreams.LoopUse(
+                                use,
+                                pools.countsOn(loop, upstream),
+                                transport.loops().get(loop))));
+        return uses;
     }
 
     /** Refreshes meters again and again until this stops. */

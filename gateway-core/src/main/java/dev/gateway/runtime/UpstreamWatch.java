@@ -13,7 +13,6 @@ import dev.gateway.upstream.discovery.SourceState;
 import dev.gateway.upstream.pool.PoolCounts;
 import dev.gateway.upstream.pool.Pools;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -43,30 +42,16 @@ public final class UpstreamWatch {
     }
 
     /** Begins to ask, on a thread that is not an event loop's. */
-    void start(ScheduledExecutorService executor, StalledClients stalled) {
-        executor.scheduleWithFixedDelay(() -> ask(executor, stalled), 0, 1, TimeUnit.SECONDS);
+    void start(ScheduledExecutorService executor, CrowdedUpstreams crowded) {
+        executor.scheduleWithFixedDelay(() -> ask(executor, crowded), 0, 1, TimeUnit.SECONDS);
     }
 
-    private void ask(ScheduledExecutorService executor, StalledClients stalled) {
+    private void ask(ScheduledExecutorService executor, CrowdedUpstreams crowded) {
         if (asked.isDone()) {
-            asked = pools.countsByEndpoint(executor).thenAccept(answer -> {
-                counts = answer;
-                stalled.review(sums(answer));
-            });
+            asked = pools.countsByEndpoint(executor).thenAccept(answer -> counts = answer);
         }
-    }
-
-    private Map<Upstream, PoolCounts> sums(Map<Host, PoolCounts> byHost) {
         ActiveConfig current = activeConfig.get();
-        Map<Upstream, PoolCounts> sums = new HashMap<>();
-        if (current != null) {
-            for (Upstream upstream : current.snapshot.upstreams()) {
-                upstream.hosts()
-                        .forEach(host ->
-                                sums.merge(upstream, byHost.getOrDefault(host, PoolCounts.NONE), PoolCounts::plus));
-            }
-        }
-        return sums;
+        crowded.review(current == null ? List.of() : current.snapshot.upstreams());
     }
 
     /** Returns the upstreams of the active generation. */

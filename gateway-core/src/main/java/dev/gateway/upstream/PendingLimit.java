@@ -107,6 +107,13 @@ public final class PendingLimit {
         return taken;
     }
 
+    /** Returns how many places each client has. */
+    public synchronized Map<Object, Integer> byClient() {
+        Map<Object, Integer> places = new HashMap<>();
+        clients.forEach((key, client) -> places.put(key, client.places));
+        return places;
+    }
+
     private void add(Place place) {
         Client client = place.client;
         if (client.newest == null) {

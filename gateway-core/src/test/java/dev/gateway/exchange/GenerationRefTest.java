@@ -21,6 +21,7 @@ import dev.gateway.upstream.UpstreamSettings;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -147,7 +148,7 @@ class GenerationRefTest {
         Settings small = new Settings();
         Settings large = new Settings();
         large.afterHead = small;
-        GenerationRef generation = new GenerationRef(large, () -> ended.add("one"));
+        GenerationRef generation = new GenerationRef(large, new HashSet<>(), () -> ended.add("one"));
         generation.serve();
         generation.serve();
         generation.begin(); // an exchange

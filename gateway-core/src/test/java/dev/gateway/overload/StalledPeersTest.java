@@ -3,10 +3,7 @@ package dev.gateway.overload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Who is cut when memory runs out, and who is not. */
@@ -22,7 +19,6 @@ class StalledPeersTest {
         private final Object connection;
         private final long held;
         private long heap;
-        private @Nullable Object upstream;
         private StalledPeers.Holder endsWith = this;
 
         Client(String name, Object connection, long held) {
@@ -40,11 +36,6 @@ class StalledPeersTest {
         @Override
         protected long heldHeap() {
             return heap;
-        }
-
-        @Override
-        protected @Nullable Object upstream() {
-            return upstream;
         }
 
         @Override
@@ -103,26 +94,6 @@ class StalledPeersTest {
         assertThat(stalled.cut(StalledPeers.Memory.HEAP, 500, 1_000, SECOND, () -> {}))
                 .isEqualTo(1_010);
         assertThat(cut).containsExactly("of most", "of nobody", "of less");
-    }
-
-    /** Others wait for a connection. */
-    @Test
-    void ofOneUpstreamTheLongestStalledOfAClientGoFirst() {
-        new Client("first", "a", 1).upstream = "app";
-        now++;
-        new Client("second", "a", 1).upstream = "app";
-        new Client("elsewhere", "a", 1).upstream = "other";
-        new Client("of nobody", "a", 1);
-        new Client("of another", "b", 1).upstream = "app";
-        now += SECOND;
-        new Client("just now", "a", 1).upstream = "app";
-        Map<Object, Integer> counts = new HashMap<>();
-        stalled.count("app", SECOND, counts);
-        assertThat(counts).isEqualTo(Map.of("a", 2, "b", 1));
-        stalled.cut("app", "a", SECOND, cut::isEmpty);
-        assertThat(cut).containsExactly("first");
-        stalled.cut("app", "a", SECOND, () -> true);
-        assertThat(cut).containsExactly("first", "second");
     }
 
     @Test

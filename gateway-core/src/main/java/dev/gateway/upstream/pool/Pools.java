@@ -223,6 +223,11 @@ public final class Pools implements AutoCloseable {
                 .orElseGet(() -> CompletableFuture.completedFuture(PoolCounts.NONE));
     }
 
+    /** Counts connections and waiting requests of an upstream on one event loop; called on that loop. */
+    public PoolCounts countsOn(int loop, Upstream upstream) {
+        return loops.get(loop).counts(upstream);
+    }
+
     /**
      * Counts the pooled connections of all upstreams, and the requests that wait for one, by their endpoints.
      *

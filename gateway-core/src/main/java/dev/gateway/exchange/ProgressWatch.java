@@ -1,0 +1,88 @@
+package dev.gateway.exchange;
+
+import dev.gateway.upstream.Upstream;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Progress watch: finds the exchanges of one event loop that keep a crowded upstream busy and make no progress because of their
+ * clients. It compares what has moved by each look with the look before, so that moving bytes costs nothing. It knows nothing
+ * while no upstream is crowded. Confined to its loop.
+ */
+final class ProgressWatch {
+    /** Fewer bytes per second are no progress: those that keep a time limit from ending, such as pings. */
+    private static final long LEAST_BYTES_PER_SECOND = 256;
+
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private IdentityHashMap<Object, Long> before = new IdentityHashMap<>(); // how many bytes had moved by the last look
+    private IdentityHashMap<Object, Long> moved = new IdentityHashMap<>(); // by this look
+    private Map<Upstream, UpstreamUse> uses = Map.of(); // what this look has found so far
+    private long lookedNanos;
+    private double leastBytes; // since the last look
+
+    /**
+     * Looks at all exchanges.
+     *
+     * @param shown has each of them call {@link #see}
+     * @param crowded the upstreams of interest; none if this may forget what it has seen
+     * @param now by the loop's clock
+     * @return who uses each of them
+     */
+    Map<Upstream, UpstreamUse> look(Consumer<ProgressWatch> shown, Set<Upstream> crowded, long now) {
+        Map<Upstream, UpstreamUse> found = new HashMap<>();
+        crowded.forEach(upstream -> found.put(upstream, new UpstreamUse(new HashMap<>(), new ArrayList<>())));
+        uses = found;
+        before = moved;
+        moved = new IdentityHashMap<>();
+        leastBytes = (now - lookedNanos) / NANOS_PER_SECOND * LEAST_BYTES_PER_SECOND;
+        lookedNanos = now;
+        if (!crowded.isEmpty()) {
+            shown.accept(this);
+        }
+        before = new IdentityHashMap<>();
+        uses = Map.of();
+        return found;
+    }
+
+    /** Returns when it looks, by the loop's clock. */
+    long nanos() {
+        return lookedNanos;
+    }
+
+    /** Whether it looks for exchanges that keep this upstream busy. */
+    boolean looksAt(Upstream upstream) {
+        return uses.containsKey(upstream);
+    }
+
+    /**
+     * An exchange keeps this upstream busy.
+     *
+     * @param bytes how many it has moved in both directions
+     * @param waits whether it is its client that has to do something next, or anybody in a tunnel
+     * @param idler what to tell of it if it makes no progress
+     */
+    void see(Object exchange, Upstream upstream, long bytes, boolean waits, UpstreamUse.Idler idler) {
+        UpstreamUse use = uses.get(upstream);
+        if (use == null) {
+            return;
+        }
+        use.clients().merge(idler.client(), 1, Integer::sum);
+        if (waits) {
+            Long then = before.get(exchange);
+            moved.put(exchange, bytes);
+            if (isIdle(then, bytes)) {
+                use.idlers().add(idler);
+            }
+        }
+    }
+
+    private boolean isIdle(@Nullable Long then, long bytes) {
+        return then != null && bytes - then < leastBytes;
+    }
+}

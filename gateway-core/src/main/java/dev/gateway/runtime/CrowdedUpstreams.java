@@ -1,0 +1,214 @@
+package dev.gateway.runtime;
+
+import dev.gateway.exchange.UpstreamUse;
+import dev.gateway.exchange.UpstreamUse.Idler;
+import dev.gateway.overload.ClientMemory;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.pool.PoolCounts;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Shares crowded upstreams among clients. An upstream is crowded while requests wait for its connections at two reviews in a row.
+ * Then exchanges that make no progress because of their clients give way to requests of others: those of the client that has
+ * most exchanges there, the longest without progress first. No client loses what is within an equal share, and a client
+ * alone loses nothing. One thread reviews it each second.
+ */
+final class CrowdedUpstreams {
+    private static final Logger log = LoggerFactory.getLogger(CrowdedUpstreams.class);
+
+    /** Stands for all connections that count for no client, such as those of Unix-domain sockets. They lose nothing. */
+    private static final Object NO_CLIENT = new Object();
+
+    private final List<Part> parts;
+    private final Executor thread;
+    private Set<Upstream> crowded = Set.of(); // requests waited for these at the last review
+    private CompletableFuture<?> reviewed = CompletableFuture.completedFuture(null);
+
+    /** An event loop. */
+    @FunctionalInterface
+    interface Part {
+        /** Finds out who uses some upstreams. If there are none, it may forget what it has seen before. */
+        CompletableFuture<Map<Upstream, LoopUse>> look(Set<Upstream> upstreams);
+    }
+
+    /**
+     * The use of an upstream on one event loop.
+     *
+     * @param counts of its connections, and of requests that wait for one
+     * @param loop runs what ends exchanges
+     */
+    record LoopUse(UpstreamUse exchanges, PoolCounts counts, Executor loop) {}
+
+    /**
+     * Makes it.
+     *
+     * @param thread the one that calls {@link #review}
+     */
+    CrowdedUpstreams(List<Part> parts, Executor thread) {
+        this.parts = List.copyOf(parts);
+        this.thread = thread;
+    }
+
+    /** Checks the upstreams, and makes room in those that are crowded. */
+    void review(Collection<Upstream> upstreams) {
+        if (!reviewed.isDone()) {
+            return; // an event loop is slow, and has not ended what it was to end
+        }
+        Set<Upstream> before = crowded;
+        Set<Upstream> now = new HashSet<>(upstreams);
+        now.removeIf(each -> each.pendingRequests().taken() == 0);
+        crowded = now;
+        if (now.isEmpty() && before.isEmpty()) {
+            return;
+        }
+        List<CompletableFuture<Map<Upstream, LoopUse>>> answers =
+                parts.stream().map(part -> part.look(now)).toList();
+        Set<Upstream> twice = new HashSet<>(now);
+        twice.retainAll(before);
+        reviewed = CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
+                .thenRunAsync(() -> twice.forEach(each -> relieve(each, uses(answers, each))), thread)
+                .exceptionally(e -> {
+                    log.error("Making room in upstreams {}", twice, e);
+                    return null;
+                });
+    }
+
+    private static List<LoopUse> uses(List<CompletableFuture<Map<Upstream, LoopUse>>> answers, Upstream upstream) {
+        return answers.stream()
+                .map(answer -> Objects.requireNonNull(answer.join().get(upstream)))
+                .toList();
+    }
+
+    private static void relieve(Upstream upstream, List<LoopUse> loops) {
+        Crowd crowd = Crowd.of(upstream, loops);
+        PoolCounts counts = loops.stream().map(LoopUse::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
+        int wanted = crowd.wanted(counts.connecting(), loops.size());
+        if (wanted <= 0) {
+            return;
+        }
+        // If requests share connections, room on one event loop is of no use to requests that wait on another one.
+        boolean apart = upstream.settings().protocol() != Protocol.HTTP1 && crowd.all() > counts.active();
+        List<Idler> ended = new ArrayList<>();
+        List<Idler> all = new ArrayList<>();
+        for (LoopUse each : loops) {
+            List<Idler> here = each.exchanges().idlers().stream()
+                    .map(idler -> new Idler(client(idler.client()), idler.quietNanos(), () -> each.loop()
+                            .execute(idler.end())))
+                    .toList();
+            all.addAll(here);
+            if (apart && each.counts().pending() > 0) {
+                ended.addAll(crowd.choose(here, wanted));
+            }
+        }
+        if (!apart) {
+            ended.addAll(crowd.choose(all, wanted));
+        }
+        if (!ended.isEmpty()) {
+            ended.forEach(each -> each.end().run());
+            log.warn(
+                    "upstream {}: requests of {} clients wait for connections; ending {} of {} exchanges without progress, of"
+                            + " {}, which had more than an equal share ({}). To limit each client, set RateLimit with"
+                            + " maxInFlight and key client: true; else raise circuitBreaker.maxConnections",
+                    upstream,
+                    crowd.waiting().size(),
+                    ended.size(),
+                    all.size(),
+                    names(ended),
+                    crowd.share());
+        }
+    }
+
+    private static String names(List<Idler> ended) {
+        Set<Object> clients = new HashSet<>();
+        ended.forEach(each -> clients.add(each.client()));
+        return clients.size() == 1 ? clients.iterator().next().toString() : clients.size() + " clients";
+    }
+
+    private static Object client(Object culprit) {
+        return culprit instanceof ClientMemory ? culprit : NO_CLIENT;
+    }
+
+    /**
+     * The clients of an upstream.
+     *
+     * @param held how many exchanges of each keep it busy; {@link #choose} takes away what it has chosen
+     * @param waiting how many requests of each wait
+     * @param all how many exchanges keep it busy
+     * @param share how many each of those that hold or wait could have
+     */
+    private record Crowd(Map<Object, Integer> held, Map<Object, Integer> waiting, int all, int share) {
+        static Crowd of(Upstream upstream, List<LoopUse> loops) {
+            Map<Object, Integer> held = new HashMap<>();
+            loops.forEach(each -> each.exchanges()
+                    .clients()
+                    .forEach((client, count) -> held.merge(client(client), count, Integer::sum)));
+            Map<Object, Integer> waiting = new HashMap<>();
+            upstream.pendingRequests().byClient().forEach((client, count) -> {
+                if (client instanceof ClientMemory || client instanceof ConnectionInfo) { // else the gateway's own
+                    waiting.merge(client(client), count, Integer::sum);
+                }
+            });
+            Set<Object> clients = new HashSet<>(held.keySet());
+            clients.addAll(waiting.keySet());
+            int all = held.values().stream().mapToInt(Integer::intValue).sum();
+            return new Crowd(held, waiting, all, Math.max(1, all / Math.max(1, clients.size())));
+        }
+
+        /**
+         * Returns how many exchanges must end so that each client that waits gets up to its share. Clients beyond their share
+         * may wait, too, and take turns with the others on each event loop, so they get some of what is freed.
+         */
+        int wanted(int connecting, int loops) {
+            int wanted = -connecting;
+            int rivals = 0;
+            for (Map.Entry<Object, Integer> each : waiting.entrySet()) {
+                int missing = share - held.getOrDefault(each.getKey(), 0);
+                wanted += Math.max(0, Math.min(each.getValue(), missing));
+                rivals += missing > 0 ? 0 : each.getValue();
+            }
+            return wanted + Math.min(rivals, Math.max(0, wanted) * (2 * loops - 1));
+        }
+
+        /** Chooses exchanges of those who have most. */
+        List<Idler> choose(List<Idler> idlers, int wanted) {
+            Map<Object, Deque<Idler>> byClient = new HashMap<>();
+            idlers.stream()
+                    .filter(each -> each.client() != NO_CLIENT)
+                    .sorted(Comparator.comparingLong(Idler::quietNanos))
+                    .forEach(each -> byClient.computeIfAbsent(each.client(), client -> new ArrayDeque<>())
+                            .addFirst(each));
+            PriorityQueue<Object> most =
+                    new PriorityQueue<>(Comparator.comparingInt((Object client) -> held.getOrDefault(client, 0))
+                            .reversed());
+            most.addAll(byClient.keySet());
+            List<Idler> chosen = new ArrayList<>();
+            while (chosen.size() < wanted && !most.isEmpty()) {
+                Object client = most.poll();
+                Deque<Idler> left = Objects.requireNonNull(byClient.get(client));
+                if (held.getOrDefault(client, 0) > share && !left.isEmpty()) {
+                    chosen.add(left.remove());
+                    held.merge(client, -1, Integer::sum); // while the queue does not have the client
+                    most.add(client);
+                }
+            }
+            return chosen;
+        }
+    }
+}

@@ -1,0 +1,216 @@
+package dev.gateway.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.exchange.UpstreamUse;
+import dev.gateway.overload.ClientMemory;
+import dev.gateway.overload.ClientShares;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.upstream.PendingLimit;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.pool.PoolCounts;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Who gives way in an upstream for whose connections others wait. */
+class CrowdedUpstreamsTest {
+    private final ClientShares shares = new ClientShares();
+    private final ClientMemory one = shares.enter("one");
+    private final ClientMemory two = shares.enter("two");
+    private final ClientMemory three = shares.enter("three");
+    private final List<Loop> loops = new ArrayList<>(List.of(new Loop()));
+    private final List<String> ended = new ArrayList<>();
+    private Upstream upstream = upstream(UpstreamSettings.Protocol.HTTP1);
+
+    private static Upstream upstream(UpstreamSettings.Protocol protocol) {
+        return new Upstream(
+                "app",
+                List.of(),
+                RoundRobin::new,
+                UpstreamSettings.builder().protocol(protocol).build());
+    }
+
+    /** What an event loop answers. */
+    private static final class Loop {
+        final Map<Object, Integer> clients = new HashMap<>();
+        final List<UpstreamUse.Idler> idlers = new ArrayList<>();
+        int active;
+        int connecting;
+        int pending;
+
+        CrowdedUpstreams.LoopUse use() {
+            return new CrowdedUpstreams.LoopUse(
+                    new UpstreamUse(clients, idlers), new PoolCounts(0, active, connecting, pending), Runnable::run);
+        }
+    }
+
+    /** A client keeps connections busy, the first of them for the longest time. */
+    private void hold(Loop loop, Object client, int idle, int others) {
+        loop.clients.merge(client, idle + others, Integer::sum);
+        loop.active += idle + others;
+        for (int i = 0; i < idle; i++) {
+            String name = client + " " + i + (loop == loops.get(0) ? "" : " elsewhere");
+            loop.idlers.add(new UpstreamUse.Idler(client, 1_000L - i, () -> ended.add(name)));
+        }
+    }
+
+    private void hold(Object client, int idle, int others) {
+        hold(loops.get(0), client, idle, others);
+    }
+
+    private List<PendingLimit.Place> await(Object client, int requests) {
+        List<PendingLimit.Place> places = new ArrayList<>();
+        for (int i = 0; i < requests; i++) {
+            places.add(Objects.requireNonNull(upstream.pendingRequests().tryTake(client, place -> {})));
+        }
+        loops.get(0).pending += requests;
+        return places;
+    }
+
+    private CrowdedUpstreams crowded() {
+        List<CrowdedUpstreams.Part> parts = new ArrayList<>();
+        for (Loop each : loops) {
+            parts.add(asked -> CompletableFuture.completedFuture(
+                    asked.contains(upstream) ? Map.of(upstream, each.use()) : Map.of()));
+        }
+        return new CrowdedUpstreams(parts, Runnable::run);
+    }
+
+    private List<String> reviewTwice() {
+        CrowdedUpstreams crowded = crowded();
+        crowded.review(List.of(upstream));
+        assertThat(ended).as("it may be over in a moment").isEmpty();
+        crowded.review(List.of(upstream));
+        return ended;
+    }
+
+    @Test
+    void whoHasAllGivesWayToEachThatWaitsWhatHasLongestMadeNoProgress() {
+        hold(one, 8, 0);
+        await(two, 2);
+        await(three, 1);
+        assertThat(reviewTwice()).containsExactly("one 0", "one 1", "one 2");
+    }
+
+    @Test
+    void nobodyGetsMoreThanAnEqualShare() {
+        hold(one, 8, 0);
+        await(two, 100);
+        assertThat(reviewTwice()).hasSize(4);
+    }
+
+    @Test
+    void twoThatHaveHalfEachDoNotShutOutAThird() {
+        hold(one, 5, 0);
+        hold(two, 4, 0);
+        await(three, 100);
+        assertThat(reviewTwice()).containsExactlyInAnyOrder("one 0", "one 1", "two 0");
+    }
+
+    @Test
+    void whoHasMostOfAllGivesWayThoughAnotherHasMoreThatDoesNothing() {
+        hold(one, 2, 5);
+        hold(two, 3, 0);
+        await(three, 1);
+        assertThat(reviewTwice()).containsExactly("one 0");
+    }
+
+    @Test
+    void whoHasNothingThatCanEndIsPassedOver() {
+        hold(one, 0, 6);
+        hold(two, 4, 0);
+        await(three, 2);
+        assertThat(reviewTwice()).containsExactly("two 0");
+    }
+
+    @Test
+    void aClientAloneLosesNothing() {
+        hold(one, 8, 0);
+        await(one, 3);
+        assertThat(reviewTwice()).isEmpty();
+    }
+
+    @Test
+    void whoHasMoreThanItsShareGetsNothingOfOthers() {
+        hold(one, 6, 0);
+        hold(two, 2, 0);
+        await(one, 3);
+        assertThat(reviewTwice()).isEmpty();
+    }
+
+    /** Its requests are served in turns with those of the other one. */
+    @Test
+    void whoHasMostAndWaitsMakesRoomForItsOwnTurnToo() {
+        hold(one, 20, 0);
+        await(one, 50);
+        await(two, 1);
+        assertThat(reviewTwice()).containsExactly("one 0", "one 1");
+    }
+
+    @Test
+    void whileNobodyWaitsAClientMayHaveAll() {
+        hold(one, 8, 0);
+        CrowdedUpstreams crowded = crowded();
+        List<PendingLimit.Place> places = await(two, 1);
+        crowded.review(List.of(upstream));
+        places.forEach(upstream.pendingRequests()::release);
+        crowded.review(List.of(upstream));
+        await(two, 1);
+        crowded.review(List.of(upstream));
+        assertThat(ended).isEmpty();
+    }
+
+    @Test
+    void aConnectionThatIsBeingMadeIsForThoseWhoWait() {
+        hold(one, 8, 0);
+        loops.get(0).connecting = 2;
+        await(two, 3);
+        assertThat(reviewTwice()).containsExactly("one 0");
+    }
+
+    /** Nobody knows whose they are, or how many people stand behind them. */
+    @Test
+    void connectionsOfUnixSocketsLoseNothing() {
+        ConnectionInfo unix = new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, null, null);
+        hold(unix, 6, 0);
+        hold(one, 2, 0);
+        await(two, 4);
+        assertThat(reviewTwice()).isEmpty();
+    }
+
+    @Test
+    void whoWaitsOnAUnixSocketGetsConnections() {
+        ConnectionInfo unix = new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, null, null);
+        hold(one, 8, 0);
+        await(unix, 1);
+        assertThat(reviewTwice()).containsExactly("one 0");
+    }
+
+    @Test
+    void theGatewaysOwnRequestsTakeNothingFromClients() {
+        hold(one, 8, 0);
+        await(StreamOpener.class, 3);
+        assertThat(reviewTwice()).isEmpty();
+    }
+
+    /** A connection of HTTP/1.1 that ends makes room on any event loop, a stream of HTTP/2 only on its own. */
+    @Test
+    void streamsEndOnTheEventLoopOnWhichOthersWait() {
+        upstream = upstream(UpstreamSettings.Protocol.H2C);
+        loops.add(new Loop());
+        hold(loops.get(1), one, 8, 0);
+        hold(one, 8, 0);
+        loops.forEach(each -> each.active = 1);
+        await(two, 2);
+        assertThat(reviewTwice()).containsExactly("one 0", "one 1");
+    }
+}
