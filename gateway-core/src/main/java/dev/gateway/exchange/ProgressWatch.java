@@ -65,7 +65,7 @@ final class ProgressWatch {
      *
      * @param bytes how many it has moved in both directions
      * @param waits whether it is its client that has to do something next, or anybody in a tunnel
-     * @param idler what to tell of it if it makes no progress
+     * @param idler what the look returns of it if it makes no progress
      */
     void see(Object exchange, Upstream upstream, long bytes, boolean waits, UpstreamUse.Idler idler) {
         UpstreamUse use = uses.get(upstream);

@@ -123,9 +123,9 @@ final class CrowdedUpstreams {
         if (!ended.isEmpty()) {
             ended.forEach(each -> each.end().run());
             log.warn(
-                    "upstream {}: requests of {} clients wait for connections; ending {} of {} exchanges without progress, of"
-                            + " {}, which had more than an equal share ({}). To limit each client, set RateLimit with"
-                            + " maxInFlight and key client: true; else raise circuitBreaker.maxConnections",
+                    "upstream {}: requests of {} clients wait for connections: ending {} of {} exchanges without progress."
+                            + " They are of {}, with more than an equal share ({}). Limit each client by RateLimit with"
+                            + " maxInFlight and key client: true, or raise circuitBreaker.maxConnections",
                     upstream,
                     crowd.waiting().size(),
                     ended.size(),
