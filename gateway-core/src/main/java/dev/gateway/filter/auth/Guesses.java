@@ -143,7 +143,8 @@ final class Guesses {
         List<Waiter> next = new ArrayList<>(1);
         synchronized (this) {
             lastTurns.computeIfPresent(
-                    new Turns(key, Network.of(client)), (of, last) -> new LastTurn(last.before, last.before));
+                    new Turns(key, Network.of(client)),
+                    (of, last) -> last.before == 0 ? null : new LastTurn(last.before, last.before));
             User user = users.get(key);
             if (user != null) {
                 user.tokens = Math.min(BURST, user.tokens + 1);
