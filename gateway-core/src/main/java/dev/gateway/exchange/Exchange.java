@@ -413,10 +413,17 @@ final class Exchange extends ExchangeContext
             return;
         }
         long bytes = moved();
-        boolean waits = tunnel != null || response.isAwaitingClient() || request.isAwaitingClient();
         long quietNanos = deadlines.quietNanos(watch.nanos());
         watch.see(
-                this, made.upstream, bytes, waits, new UpstreamUse.Idler(culprit(), quietNanos, () -> endIdle(bytes)));
+                this,
+                made.upstream,
+                bytes,
+                isAwaitingClient(),
+                new UpstreamUse.Idler(culprit(), quietNanos, () -> endIdle(bytes)));
+    }
+
+    private boolean isAwaitingClient() {
+        return tunnel != null || response.isAwaitingClient() || request.isAwaitingClient();
     }
 
     private long moved() {
@@ -425,7 +432,7 @@ final class Exchange extends ExchangeContext
 
     /** Others need its connection to the upstream: ends it, unless more bytes have moved than before. */
     private void endIdle(long before) {
-        if (state.isDone() || moved() != before) {
+        if (state.isDone() || moved() != before || !isAwaitingClient()) {
             return;
         }
         Failure failure = Failure.of(

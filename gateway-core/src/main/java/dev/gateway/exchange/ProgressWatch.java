@@ -7,7 +7,6 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Progress watch: finds the exchanges of one event loop that keep a crowded upstream busy and make no progress because of their
@@ -18,13 +17,24 @@ final class ProgressWatch {
     /** Fewer bytes per second are no progress: those that keep a time limit from ending, such as pings. */
     private static final long LEAST_BYTES_PER_SECOND = 256;
 
+    /** How long nothing may move. A reader that is slow takes a while to empty the buffers before it. */
+    private static final long PATIENCE_NANOS = 2_000_000_000L;
+
     private static final double NANOS_PER_SECOND = 1e9;
 
-    private IdentityHashMap<Object, Long> before = new IdentityHashMap<>(); // how many bytes had moved by the last look
-    private IdentityHashMap<Object, Long> moved = new IdentityHashMap<>(); // by this look
+    private IdentityHashMap<Object, Seen> before = new IdentityHashMap<>(); // by the last look
+    private IdentityHashMap<Object, Seen> seen = new IdentityHashMap<>(); // by this look
     private Map<Upstream, UpstreamUse> uses = Map.of(); // what this look has found so far
     private long lookedNanos;
     private double leastBytes; // since the last look
+
+    /**
+     * What a look has seen of an exchange.
+     *
+     * @param bytes how many it had moved
+     * @param stillSince when it last made progress, or was seen first
+     */
+    private record Seen(long bytes, long stillSince) {}
 
     /**
      * Looks at all exchanges.
@@ -38,8 +48,8 @@ final class ProgressWatch {
         Map<Upstream, UpstreamUse> found = new HashMap<>();
         crowded.forEach(upstream -> found.put(upstream, new UpstreamUse(new HashMap<>(), new ArrayList<>())));
         uses = found;
-        before = moved;
-        moved = new IdentityHashMap<>();
+        before = seen;
+        seen = new IdentityHashMap<>();
         leastBytes = (now - lookedNanos) / NANOS_PER_SECOND * LEAST_BYTES_PER_SECOND;
         lookedNanos = now;
         if (!crowded.isEmpty()) {
@@ -74,15 +84,12 @@ final class ProgressWatch {
         }
         use.clients().merge(idler.client(), 1, Integer::sum);
         if (waits) {
-            Long then = before.get(exchange);
-            moved.put(exchange, bytes);
-            if (isIdle(then, bytes)) {
+            Seen then = before.get(exchange);
+            long stillSince = then != null && bytes - then.bytes < leastBytes ? then.stillSince : lookedNanos;
+            seen.put(exchange, new Seen(bytes, stillSince));
+            if (lookedNanos - stillSince >= PATIENCE_NANOS) {
                 use.idlers().add(idler);
             }
         }
-    }
-
-    private boolean isIdle(@Nullable Long then, long bytes) {
-        return then != null && bytes - then < leastBytes;
     }
 }

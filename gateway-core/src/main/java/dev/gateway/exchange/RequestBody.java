@@ -179,13 +179,13 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
 
     /** Whether the client must send more first. In tunnels and gRPC calls the upstream may speak before. */
     boolean isAwaited() {
-        boolean body = exchange.record.kind == Kind.HTTP && !GrpcStatus.isCall(exchange.head);
-        return body && !complete && !exchange.state.isResponded() && isClientsTurn();
+        return !exchange.state.isResponded() && isAwaitingClient();
     }
 
-    /** Whether the upstream can get more of it only when the client sends more. */
+    /** Whether the upstream can get more of it only when the client sends more. It may answer before, even so. */
     boolean isAwaitingClient() {
-        return !complete && isClientsTurn();
+        boolean body = exchange.record.kind == Kind.HTTP && !GrpcStatus.isCall(exchange.head);
+        return body && !complete && isClientsTurn();
     }
 
     /** Whether any part of it has arrived. */

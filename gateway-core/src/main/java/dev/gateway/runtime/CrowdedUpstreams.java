@@ -99,8 +99,8 @@ final class CrowdedUpstreams {
     private static void relieve(Upstream upstream, List<LoopUse> loops) {
         Crowd crowd = Crowd.of(upstream, loops);
         PoolCounts counts = loops.stream().map(LoopUse::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
-        int wanted = crowd.wanted(counts.connecting(), loops.size());
-        if (wanted <= 0) {
+        int wanted = crowd.wanted(counts.connecting());
+        if (wanted <= 0 || counts.pending() == 0) { // others wait for an endpoint that can be reached
             return;
         }
         // If requests share connections, room on one event loop is of no use to requests that wait on another one.
@@ -113,8 +113,9 @@ final class CrowdedUpstreams {
                             .execute(idler.end())))
                     .toList();
             all.addAll(here);
-            if (apart && each.counts().pending() > 0) {
-                ended.addAll(crowd.choose(here, wanted));
+            if (apart) {
+                ended.addAll(crowd.choose(
+                        here, Math.min(wanted - ended.size(), each.counts().pending())));
             }
         }
         if (!apart) {
@@ -173,17 +174,15 @@ final class CrowdedUpstreams {
 
         /**
          * Returns how many exchanges must end so that each client that waits gets up to its share. Clients beyond their share
-         * may wait, too, and take turns with the others on each event loop, so they get some of what is freed.
+         * may wait, too, and take turns with the others. What they get by that is missing at the next review.
          */
-        int wanted(int connecting, int loops) {
+        int wanted(int connecting) {
             int wanted = -connecting;
-            int rivals = 0;
             for (Map.Entry<Object, Integer> each : waiting.entrySet()) {
                 int missing = share - held.getOrDefault(each.getKey(), 0);
                 wanted += Math.max(0, Math.min(each.getValue(), missing));
-                rivals += missing > 0 ? 0 : each.getValue();
             }
-            return wanted + Math.min(rivals, Math.max(0, wanted) * (2 * loops - 1));
+            return wanted;
         }
 
         /** Chooses exchanges of those who have most. */
