@@ -2,8 +2,6 @@ package dev.gateway.runtime;
 
 import dev.gateway.files.StartException;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -143,16 +141,26 @@ public final class ReloadThread {
      * @param task does not fail
      */
     void runLast(Runnable task) {
-        CompletableFuture<Void> done = CompletableFuture.runAsync(task, executor);
+        Future<?> done = executor.submit(task);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMillis);
+        boolean interrupted = false;
         try {
-            if (!hangs) {
-                done.copy().orTimeout(patienceMillis, TimeUnit.MILLISECONDS).join();
+            while (!hangs) {
+                try {
+                    done.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                    return;
+                } catch (InterruptedException e) {
+                    interrupted = true; // the end has come already, and is to be an orderly one
+                } catch (TimeoutException e) {
+                    onHang();
+                } catch (CancellationException | ExecutionException e) {
+                    throw new IllegalStateException(e); // it does not fail, and the thread lives
+                }
             }
-        } catch (CompletionException e) {
-            if (!(e.getCause() instanceof TimeoutException)) {
-                throw e;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
-            onHang();
         }
     }
 
