@@ -81,6 +81,7 @@ class Http2FloodIT {
                 Rig rig = Rig.to(origin, Pairing.H2_TO_H1).start();
                 Http2Peer attacker = (Http2Peer) rig.connect(Peers.H2C);
                 Peer other = rig.connect(Peers.H2C)) {
+            attacker.roundTrip(); // it has acknowledged SETTINGS, which must not stand between frames of a header block
             int sent = 0;
             try {
                 while (sent < FRAMES) {

@@ -157,6 +157,7 @@ class NoProxyIT {
         }
         line.addAll(program.command(url));
         Tools.run(60, line);
+        rig.awaitIdle(); // a program may end before the gateway has counted its last request
         return (int) (rig.metric("gateway_downstream_requests_total", "listener=\"egress\"") - before);
     }
 
