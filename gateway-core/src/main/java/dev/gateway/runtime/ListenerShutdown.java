@@ -106,7 +106,8 @@ final class ListenerShutdown {
         return CompletableFuture.allOf(listeners.stream().map(Listener::drain).toArray(CompletableFuture<?>[]::new));
     }
 
-    private static boolean await(CompletableFuture<Void> done, long nanos) {
+    /** Waits for the end of something, whatever interrupts it; returns whether it has come in time, and was none by failure. */
+    static boolean await(CompletableFuture<Void> done, long nanos) {
         long deadline = System.nanoTime() + nanos;
         boolean interrupted = false;
         try {

@@ -2,6 +2,7 @@ package dev.gateway.runtime;
 
 import dev.gateway.files.StartException;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -141,26 +142,12 @@ public final class ReloadThread {
      * @param task does not fail
      */
     void runLast(Runnable task) {
-        Future<?> done = executor.submit(task);
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMillis);
-        boolean interrupted = false;
-        try {
-            while (!hangs) {
-                try {
-                    done.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-                    return;
-                } catch (InterruptedException e) {
-                    interrupted = true; // the end has come already, and is to be an orderly one
-                } catch (TimeoutException e) {
-                    onHang();
-                } catch (CancellationException | ExecutionException e) {
-                    throw new IllegalStateException(e); // it does not fail, and the thread lives
-                }
+        CompletableFuture<Void> done = CompletableFuture.runAsync(task, executor);
+        if (!hangs && !ListenerShutdown.await(done, TimeUnit.MILLISECONDS.toNanos(patienceMillis))) {
+            if (done.isDone()) {
+                done.join(); // throws why it failed
             }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            onHang();
         }
     }
 
