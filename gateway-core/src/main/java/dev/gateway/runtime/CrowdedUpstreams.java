@@ -36,16 +36,16 @@ final class CrowdedUpstreams {
     /** Stands for all connections that count for no client, such as those of Unix-domain sockets. They lose nothing. */
     private static final Object NO_CLIENT = new Object();
 
-    private final List<Part> parts;
+    private final Loops loops;
     private final Executor thread;
     private Set<Upstream> crowded = Set.of(); // requests waited for these at the last review
     private CompletableFuture<?> reviewed = CompletableFuture.completedFuture(null);
 
-    /** An event loop. */
+    /** The event loops. */
     @FunctionalInterface
-    interface Part {
-        /** Finds out who uses some upstreams. If there are none, it may forget what it has seen before. */
-        CompletableFuture<Map<Upstream, LoopUse>> look(Set<Upstream> upstreams);
+    interface Loops {
+        /** Asks each loop who uses these upstreams. If there are none, the loops forget what they saw at the last call. */
+        List<CompletableFuture<Map<Upstream, LoopUse>>> look(Set<Upstream> upstreams);
     }
 
     /**
@@ -61,8 +61,8 @@ final class CrowdedUpstreams {
      *
      * @param thread the one that calls {@link #review}
      */
-    CrowdedUpstreams(List<Part> parts, Executor thread) {
-        this.parts = List.copyOf(parts);
+    CrowdedUpstreams(Loops loops, Executor thread) {
+        this.loops = loops;
         this.thread = thread;
     }
 
@@ -78,8 +78,7 @@ final class CrowdedUpstreams {
         if (now.isEmpty() && before.isEmpty()) {
             return;
         }
-        List<CompletableFuture<Map<Upstream, LoopUse>>> answers =
-                parts.stream().map(part -> part.look(now)).toList();
+        List<CompletableFuture<Map<Upstream, LoopUse>>> answers = loops.look(now);
         Set<Upstream> twice = new HashSet<>(now);
         twice.retainAll(before);
         reviewed = CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))

@@ -332,14 +332,20 @@ public final class DataPlane {
 
     /** Does the same with a task that has a result, and returns the results. */
     private <T> List<T> askEach(IntFunction<T> task) {
+        List<CompletableFuture<T>> asked = startOnEach(task);
+        CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new)).join();
+        return asked.stream().map(CompletableFuture::join).toList();
+    }
+
+    /** Runs a task on every loop at the same time, given its index, and does not wait for the results. */
+    private <T> List<CompletableFuture<T>> startOnEach(IntFunction<T> task) {
         List<CompletableFuture<T>> asked = new ArrayList<>();
         for (int i = 0; i < handlers.size(); i++) {
             int loop = i;
             asked.add(CompletableFuture.supplyAsync(
                     () -> task.apply(loop), transport.loops().get(loop)));
         }
-        CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new)).join();
-        return asked.stream().map(CompletableFuture::join).toList();
+        return asked;
     }
 
     /** Returns when every loop has run what it had been given to run. To be called before they stop. */
@@ -382,23 +388,14 @@ public final class DataPlane {
     public void keepHouse(UpstreamWatch upstreams, HealthWatch health) {
         metrics.sampleOn(housekeeping);
         housekeeping.scheduleWithFixedDelay(overload::review, REVIEW_MILLIS, REVIEW_MILLIS, TimeUnit.MILLISECONDS);
-        upstreams.start(housekeeping, new CrowdedUpstreams(parts(), housekeeping));
+        upstreams.start(
+                housekeeping, new CrowdedUpstreams(crowded -> startOnEach(i -> look(i, crowded)), housekeeping));
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(resolver::lookAtHosts, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(heapCutter::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(bodiesCutter::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(this::tidyMemory, 1, 1, TimeUnit.SECONDS);
-    }
-
-    private List<CrowdedUpstreams.Part> parts() {
-        List<CrowdedUpstreams.Part> parts = new ArrayList<>();
-        for (int i = 0; i < wheels.size(); i++) {
-            int loop = i;
-            parts.add(upstreams -> CompletableFuture.supplyAsync(
-                    () -> look(loop, upstreams), transport.loops().get(loop)));
-        }
-        return parts;
     }
 
     private Map<Upstream, CrowdedUpstreams.LoopUse> look(int loop, Set<Upstream> upstreams) {
@@ -439,10 +436,7 @@ public final class DataPlane {
     /** Counts exchanges that have not ended. */
     public CompletableFuture<Integer> exchanges() {
         CompletableFuture<Integer> exchanges = CompletableFuture.completedFuture(0);
-        for (int i = 0; i < handlers.size(); i++) {
-            ExchangeHandler handler = handlers.get(i);
-            CompletableFuture<Integer> here = CompletableFuture.supplyAsync(
-                    handler::active, transport.loops().get(i));
+        for (CompletableFuture<Integer> here : startOnEach(i -> handlers.get(i).active())) {
             exchanges = exchanges.thenCombine(here, Integer::sum);
         }
         return exchanges;
@@ -455,14 +449,7 @@ public final class DataPlane {
      * @param limit how many of each loop at most, the first in order
      */
     public List<CompletableFuture<List<OpenTunnel>>> tunnels(LongUnaryOperator after, int limit) {
-        List<CompletableFuture<List<OpenTunnel>>> parts = new ArrayList<>();
-        for (int i = 0; i < handlers.size(); i++) {
-            ExchangeHandler handler = handlers.get(i);
-            long first = after.applyAsLong(i);
-            parts.add(CompletableFuture.supplyAsync(
-                    () -> handler.tunnels(first, limit), transport.loops().get(i)));
-        }
-        return parts;
+        return startOnEach(i -> handlers.get(i).tunnels(after.applyAsLong(i), limit));
     }
 
     /** Ends everything, and returns when it has ended. */

@@ -77,12 +77,14 @@ class CrowdedUpstreamsTest {
     }
 
     private CrowdedUpstreams crowded() {
-        List<CrowdedUpstreams.Part> parts = new ArrayList<>();
-        for (Loop each : loops) {
-            parts.add(asked -> CompletableFuture.completedFuture(
-                    asked.contains(upstream) ? Map.of(upstream, each.use()) : Map.of()));
-        }
-        return new CrowdedUpstreams(parts, Runnable::run);
+        return new CrowdedUpstreams(
+                asked -> loops.stream()
+                        .map(each -> CompletableFuture.completedFuture(
+                                asked.contains(upstream)
+                                        ? Map.of(upstream, each.use())
+                                        : Map.<Upstream, CrowdedUpstreams.LoopUse>of()))
+                        .toList(),
+                Runnable::run);
     }
 
     private List<String> reviewTwice() {
