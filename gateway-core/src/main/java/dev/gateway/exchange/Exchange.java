@@ -408,18 +408,16 @@ final class Exchange extends ExchangeContext
 
     @Override
     void showTo(ProgressWatch watch) {
-        Attempts made = attempts;
-        if (made == null || !state.isRequested() || response.isReceived() || !watch.looksAt(made.upstream)) {
+        UpstreamUse use = attempts == null ? null : watch.use(attempts.upstream);
+        if (use == null || !state.isRequested() || response.isReceived()) {
             return;
         }
+        use.clients().merge(culprit(), 1, Integer::sum);
         long bytes = moved();
-        long quietNanos = deadlines.quietNanos(watch.nanos());
-        watch.see(
-                this,
-                made.upstream,
-                bytes,
-                isAwaitingClient(),
-                new UpstreamUse.Idler(culprit(), quietNanos, () -> endIdle(bytes)));
+        if (isAwaitingClient() && watch.isStill(this, bytes)) {
+            use.idlers()
+                    .add(new UpstreamUse.Idler(culprit(), deadlines.quietNanos(watch.nanos()), () -> endIdle(bytes)));
+        }
     }
 
     private boolean isAwaitingClient() {

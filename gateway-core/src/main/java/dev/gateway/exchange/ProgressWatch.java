@@ -7,6 +7,7 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Progress watch: finds the exchanges of one event loop that keep a crowded upstream busy and make no progress because of their
@@ -39,7 +40,7 @@ final class ProgressWatch {
     /**
      * Looks at all exchanges.
      *
-     * @param shown has each of them call {@link #see}
+     * @param shown shows it each of them, which then add themselves to {@link #use}
      * @param crowded the upstreams of interest; none if this may forget what it has seen
      * @param now by the loop's clock
      * @return who uses each of them
@@ -65,31 +66,22 @@ final class ProgressWatch {
         return lookedNanos;
     }
 
-    /** Whether it looks for exchanges that keep this upstream busy. */
-    boolean looksAt(Upstream upstream) {
-        return uses.containsKey(upstream);
+    /** Returns what it has found of an upstream so far, for an exchange to add itself; null if it does not look for that. */
+    @Nullable
+    UpstreamUse use(Upstream upstream) {
+        return uses.get(upstream);
     }
 
     /**
-     * An exchange keeps this upstream busy.
+     * Whether an exchange has made no progress for long. To be asked at each look at which its client has to do something next,
+     * or anybody in a tunnel.
      *
      * @param bytes how many it has moved in both directions
-     * @param waits whether it is its client that has to do something next, or anybody in a tunnel
-     * @param idler what the look returns of it if it makes no progress
      */
-    void see(Object exchange, Upstream upstream, long bytes, boolean waits, UpstreamUse.Idler idler) {
-        UpstreamUse use = uses.get(upstream);
-        if (use == null) {
-            return;
-        }
-        use.clients().merge(idler.client(), 1, Integer::sum);
-        if (waits) {
-            Seen then = before.get(exchange);
-            long stillSince = then != null && bytes - then.bytes < leastBytes ? then.stillSince : lookedNanos;
-            seen.put(exchange, new Seen(bytes, stillSince));
-            if (lookedNanos - stillSince >= PATIENCE_NANOS) {
-                use.idlers().add(idler);
-            }
-        }
+    boolean isStill(Object exchange, long bytes) {
+        Seen then = before.get(exchange);
+        long stillSince = then != null && bytes - then.bytes < leastBytes ? then.stillSince : lookedNanos;
+        seen.put(exchange, new Seen(bytes, stillSince));
+        return lookedNanos - stillSince >= PATIENCE_NANOS;
     }
 }
