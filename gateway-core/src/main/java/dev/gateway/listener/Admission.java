@@ -16,8 +16,8 @@ sealed interface Admission permits ConnectionLimit, FairShares {
     /** The connections of the listener on one event loop. */
     interface Loop {
         /**
-         * Closes a connection of a client that the client does not use, soon, or says that there is none; called on any
-         * thread.
+         * Closes an idle connection of a client soon. If the client has none on this loop, the loop calls {@link
+         * Admission#onAllInUse}. Called on any thread.
          */
         void giveWaySoon(ClientNetwork client);
     }

@@ -155,7 +155,7 @@ class ProgressWatchTest extends ExchangeRig {
         assertThat(record().cause).isEqualTo(Cause.OVERLOAD);
     }
 
-    /** As it is with a stream of events, of which there are none now. */
+    /** Such as a stream of server-sent events between two events. */
     @Test
     void aResponseOfWhichNothingComesIsTheUpstreamsMatter() {
         get();

@@ -102,7 +102,7 @@ class GuessesTest {
         }
     }
 
-    /** Addresses that are always new, so that nobody suspects them. */
+    /** No address guesses twice, so none of them has failed before. */
     private void guessFrom(int networks, long millis) {
         for (int i = 0; i < millis / 100; i++) {
             for (int network = 0; network < networks; network++) {
