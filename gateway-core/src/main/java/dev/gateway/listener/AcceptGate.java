@@ -22,8 +22,8 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     /** How often to check whether there is memory for another connection. */
     private static final long FULL_MILLIS = 5;
 
-    /** How often to look for an unused connection to close while all file descriptors are taken. */
-    private static final long CROWDED_MILLIS = 100;
+    /** How often to look for an unused connection to close, on all event loops, while all file descriptors are taken. */
+    private static final long CROWDED_MILLIS = 10;
 
     /** After this time without a new connection, TCP handshakes in progress have ended, except those of slow clients. */
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -88,6 +88,10 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
         from.take();
         ((Channel) message).closeFuture().addListener(closed -> from.release());
         ctx.fireChannelRead(message);
+        if (from.isNearlyFull()) {
+            gate.onFilesFull(from.isFull()); // now, as new clients would wait behind those who keep connections without
+            // using them
+        }
         if (from.isFull() && !paused) {
             trouble.onFull(name(), from.max());
             pause();
@@ -109,7 +113,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
         if (crowded) {
             targets.forEach((loop, each) -> loop.execute(() -> {
                 if (from.isFull()) {
-                    each.owner.loop().gate().onFilesFull();
+                    each.owner.loop().gate().onFilesFull(true);
                 }
             }));
             socket.eventLoop().schedule(() -> makeRoom(from), CROWDED_MILLIS, TimeUnit.MILLISECONDS);

@@ -60,6 +60,9 @@ final class Connection
     /** A connection with traffic within this time does not make room for others. */
     private static final long RECENT_NANOS = 2_000_000_000L;
 
+    /** The same if others wait for room, and the connection has had traffic at all: its client may ask again at once. */
+    private static final long JUST_NOW_NANOS = 100_000_000L;
+
     private final Owner owner;
     private final ListenerLoop loop;
     private final ListenerSettingsRef settingsRef; // the settings when it was accepted, which it keeps
@@ -392,8 +395,9 @@ final class Connection
     }
 
     @Override
-    public boolean giveWay(Resource because) {
-        boolean recent = loop.timers().nanoTime() - bytes.movedNanos() < RECENT_NANOS;
+    public boolean giveWay(Resource because, boolean urgent) {
+        long unused = loop.timers().nanoTime() - bytes.movedNanos();
+        boolean recent = unused < (urgent && bytes.received() > 0 ? JUST_NOW_NANOS : RECENT_NANOS);
         if (!isRefused() && (recent || !isIdle())) {
             return false;
         }

@@ -143,7 +143,7 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
             if (left-- == 0) {
                 break;
             }
-            if (each.giveWay(Resource.CONNECTIONS)) {
+            if (each.giveWay(Resource.CONNECTIONS, false)) {
                 loop.gate().onGivenWayToOthers();
                 return;
             }

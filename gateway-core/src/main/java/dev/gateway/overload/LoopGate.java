@@ -72,8 +72,12 @@ public final class LoopGate {
 
     /** An admitted connection. */
     public interface Guest {
-        /** Closes the connection if it is not in use, because a resource is short; returns whether it has. */
-        boolean giveWay(Resource because);
+        /**
+         * Closes the connection if it is not in use, because a resource is short; returns whether it has.
+         *
+         * @param urgent whether others wait for it, so that a connection gives way soon after its last response, too
+         */
+        boolean giveWay(Resource because, boolean urgent);
 
         /** Returns the client that it counts for, null for none. */
         default @Nullable ClientMemory client() {
@@ -128,7 +132,7 @@ public final class LoopGate {
         account.countFor(clients, client);
         // Like a budget that is crowded, and then full: an eighth of it is for requests of open connections.
         boolean admitted =
-                account.hasShare(2) || makeRoom(Resource.CLIENT_HEAP, account.client()) || account.hasShare(1);
+                account.hasShare(2) || makeRoom(Resource.CLIENT_HEAP, account.client(), false) || account.hasShare(1);
         if (!admitted) {
             overload.actions().count(Resource.CLIENT_HEAP, Action.REFUSE_CONNECTION);
         }
@@ -167,7 +171,7 @@ public final class LoopGate {
     }
 
     private boolean makeRoom(Resource because) {
-        return makeRoom(because, null);
+        return makeRoom(because, null, false);
     }
 
     /**
@@ -175,8 +179,9 @@ public final class LoopGate {
      * admitted without room.
      *
      * @param of only those of this client, null for all
+     * @param urgent whether those count as unused that had a response a moment ago
      */
-    private boolean makeRoom(Resource because, @Nullable ClientMemory of) {
+    private boolean makeRoom(Resource because, @Nullable ClientMemory of, boolean urgent) {
         int closed = of == null ? AnsweredPeers.ofThisLoop().giveWay(2, LOOKED_AT) : 0;
         for (int i = 0; i < closed; i++) {
             overload.actions().count(because, Action.CLOSE_IDLE);
@@ -185,7 +190,7 @@ public final class LoopGate {
             Guest first = guests.iterator().next();
             guests.remove(first);
             guests.add(first); // moves it to the end
-            if ((of == null || of.equals(first.client())) && first.giveWay(because)) {
+            if ((of == null || of.equals(first.client())) && first.giveWay(because, urgent)) {
                 guests.remove(first);
                 overload.actions().count(because, Action.CLOSE_IDLE);
                 closed++;
@@ -237,9 +242,15 @@ public final class LoopGate {
         overload.actions().count(Resource.CONNECTIONS, Action.CLOSE_IDLE);
     }
 
-    /** Clients have taken all file descriptors for clients: closes connections that are not in use. */
-    public void onFilesFull() {
-        makeRoom(Resource.OPEN_FILES);
+    /**
+     * Clients have taken nearly all file descriptors for clients: closes one or two connections that are not in use.
+     *
+     * @param all whether none is left, so that new clients wait
+     */
+    public void onFilesFull(boolean all) {
+        if (!makeRoom(Resource.OPEN_FILES) && all) {
+            makeRoom(Resource.OPEN_FILES, null, true);
+        }
     }
 
     /** A connection was refused because {@link #refusesConnections} is true. */

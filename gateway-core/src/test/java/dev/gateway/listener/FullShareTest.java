@@ -35,7 +35,7 @@ class FullShareTest {
         for (EventLoop loop : rig.transport.loops()) {
             CompletableFuture<Boolean> onItsLoop = new CompletableFuture<>();
             LoopGate gate = new LoopGate(new Overload(), new LoopBudget(memory), null);
-            gate.enter(because -> {
+            gate.enter((because, urgent) -> {
                 onItsLoop.complete(loop.inEventLoop());
                 return false;
             });

@@ -112,9 +112,9 @@ class GiveWayTest {
     @Test
     void oneThatHasJustComeStaysAndOneThatSaysNothingDoesNot() {
         pass(1_900);
-        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP, false)).isFalse();
         pass(200);
-        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isTrue();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP, false)).isTrue();
         assertThat(channel.isOpen()).isFalse();
     }
 
@@ -122,18 +122,39 @@ class GiveWayTest {
     void oneWithARequestUnderWayStaysHoweverLongThatTakes() {
         ask();
         pass(100_000);
-        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP, false)).isFalse();
         answer();
-        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse(); // the client may be about to ask again
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP, false)).isFalse(); // the client may be about to ask again
         pass(2_100);
-        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isTrue();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP, false)).isTrue();
+    }
+
+    @Test
+    void oneThatWasServedGivesWayATenthOfASecondLaterIfOthersWait() {
+        ask();
+        pass(100_000);
+        assertThat(connection.giveWay(Resource.OPEN_FILES, true)).isFalse();
+        answer();
+        pass(90);
+        assertThat(connection.giveWay(Resource.OPEN_FILES, true)).isFalse();
+        pass(20);
+        assertThat(connection.giveWay(Resource.OPEN_FILES, false)).isFalse();
+        assertThat(connection.giveWay(Resource.OPEN_FILES, true)).isTrue();
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    /** Its first request may be on the way, which takes a while over a slow network. */
+    @Test
+    void oneThatHasJustComeStaysThoughOthersWait() {
+        pass(1_900);
+        assertThat(connection.giveWay(Resource.OPEN_FILES, true)).isFalse();
     }
 
     @Test
     void oneWhoseClientWasRefusedIsClosedAtOnce() {
         ask();
         refuse(0);
-        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isTrue();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP, false)).isTrue();
         assertThat(channel.isOpen()).isFalse();
     }
 
@@ -142,9 +163,9 @@ class GiveWayTest {
         ask();
         refuse(0);
         ask();
-        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP, false)).isFalse();
         answer();
-        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isFalse();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP, false)).isFalse();
     }
 
     @Test
@@ -152,7 +173,7 @@ class GiveWayTest {
         ask();
         refuse(500);
         ask();
-        assertThat(connection.giveWay(Resource.CLIENT_HEAP)).isTrue();
+        assertThat(connection.giveWay(Resource.CLIENT_HEAP, false)).isTrue();
         assertThat(channel.isOpen()).isFalse();
     }
 }

@@ -72,7 +72,7 @@ class LoopGateTest {
         }
 
         @Override
-        public boolean giveWay(Resource because) {
+        public boolean giveWay(Resource because, boolean urgent) {
             if (busy) {
                 return false;
             }
@@ -139,7 +139,7 @@ class LoopGateTest {
         for (Client client : answered) {
             AnsweredPeers.ofThisLoop().add(() -> {
                 client.busy = false;
-                return client.giveWay(Resource.CLIENT_HEAP);
+                return client.giveWay(Resource.CLIENT_HEAP, false);
             });
         }
         assertThat(connect(true)).isNotNull();
@@ -254,16 +254,41 @@ class LoopGateTest {
     void whoIsNotInUseGivesWayWhereFileDescriptorsAreShort() {
         Overload overload = new Overload();
         LoopGate crowded = new LoopGate(overload, budget, null);
-        crowded.enter(because -> false);
-        crowded.onFilesFull();
+        crowded.enter((because, urgent) -> false);
+        crowded.onFilesFull(true);
         assertThat(overload.actions().count(Action.CLOSE_IDLE, Resource.OPEN_FILES))
                 .isZero();
-        crowded.enter(because -> true);
-        crowded.enter(because -> true);
-        crowded.enter(because -> true);
-        crowded.onFilesFull();
+        crowded.enter((because, urgent) -> true);
+        crowded.enter((because, urgent) -> true);
+        crowded.enter((because, urgent) -> true);
+        crowded.onFilesFull(false);
         assertThat(overload.actions().count(Action.CLOSE_IDLE, Resource.OPEN_FILES))
                 .isEqualTo(2);
+    }
+
+    @Test
+    void whoWasServedAMomentAgoGivesWayOnlyWhileOthersWaitForAFileDescriptor() {
+        List<String> asked = new ArrayList<>();
+        LoopGate crowded = new LoopGate(new Overload(), budget, null);
+        crowded.enter((because, urgent) -> {
+            asked.add("recent" + (urgent ? ", urgent" : ""));
+            return urgent;
+        });
+        crowded.onFilesFull(false);
+        assertThat(asked).containsExactly("recent");
+        crowded.onFilesFull(true);
+        assertThat(asked).containsExactly("recent", "recent", "recent, urgent");
+        crowded.enter((because, urgent) -> {
+            asked.add("unused");
+            return true;
+        });
+        crowded.enter((because, urgent) -> {
+            asked.add("recent");
+            return urgent;
+        });
+        asked.clear();
+        crowded.onFilesFull(true);
+        assertThat(asked).containsExactly("unused", "recent");
     }
 
     @Test

@@ -50,6 +50,12 @@ public final class DescriptorShare {
         return taken.get() >= max;
     }
 
+    /** Whether at most a sixteenth is left. */
+    public boolean isNearlyFull() {
+        int most = max;
+        return most - taken.get() <= most / 16;
+    }
+
     /**
      * Has something done once when one may be left, maybe before this returns.
      *

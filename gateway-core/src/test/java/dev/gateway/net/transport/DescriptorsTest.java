@@ -53,6 +53,23 @@ class DescriptorsTest {
     }
 
     @Test
+    void itIsNearlyFullWhereASixteenthIsLeft() {
+        DescriptorShare share = new DescriptorShare(32);
+        for (int i = 0; i < 29; i++) {
+            share.take();
+        }
+        assertThat(share.isNearlyFull()).isFalse();
+        share.take();
+        assertThat(share.isNearlyFull()).isTrue();
+        assertThat(share.isFull()).isFalse();
+        share.take();
+        share.take();
+        share.take();
+        assertThat(share.isNearlyFull()).isTrue();
+        assertThat(new DescriptorShare(Integer.MAX_VALUE).isNearlyFull()).isFalse();
+    }
+
+    @Test
     void whoWaitsIsToldOnceWhenOneIsGivenBack() {
         DescriptorShare share = new DescriptorShare(1);
         share.take();
