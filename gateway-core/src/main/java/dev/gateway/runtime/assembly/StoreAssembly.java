@@ -1,8 +1,8 @@
 package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.PasswordFile;
 import dev.gateway.config.StoreConfig;
+import dev.gateway.config.file.PasswordFile;
 import dev.gateway.files.InputFile;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterFile;

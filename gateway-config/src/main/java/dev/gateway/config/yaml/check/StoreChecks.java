@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.PasswordFile;
 import dev.gateway.config.StoreConfig;
+import dev.gateway.config.file.PasswordFile;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.files.FileFault;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.gateway.config;
+package dev.gateway.config.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

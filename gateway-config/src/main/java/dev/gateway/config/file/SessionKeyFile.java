@@ -1,4 +1,4 @@
-package dev.gateway.config;
+package dev.gateway.config.file;
 
 import dev.gateway.files.InputFile;
 import java.io.IOException;
