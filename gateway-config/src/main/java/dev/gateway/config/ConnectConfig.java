@@ -1,6 +1,7 @@
 package dev.gateway.config;
 
 import dev.gateway.config.RouteConfig.ParentRef;
+import dev.gateway.config.value.Position;
 import dev.gateway.format.PortRange;
 import java.nio.file.Path;
 import java.time.Duration;

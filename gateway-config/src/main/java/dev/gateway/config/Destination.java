@@ -1,5 +1,6 @@
 package dev.gateway.config;
 
+import dev.gateway.config.value.Position;
 import dev.gateway.format.Cidr;
 
 /** Destination hosts (CONNECT targets): some of the hosts that tunnels may lead to. Its text is what an operator writes. */

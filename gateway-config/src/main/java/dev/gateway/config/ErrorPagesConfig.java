@@ -1,6 +1,7 @@
 package dev.gateway.config;
 
-import dev.gateway.config.UpstreamConfig.StatusRange;
+import dev.gateway.config.value.Position;
+import dev.gateway.config.value.StatusRange;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;

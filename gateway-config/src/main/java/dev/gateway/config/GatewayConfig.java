@@ -1,5 +1,7 @@
 package dev.gateway.config;
 
+import dev.gateway.config.value.Concealed;
+import dev.gateway.config.value.Position;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

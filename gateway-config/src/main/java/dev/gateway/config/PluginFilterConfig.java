@@ -1,5 +1,6 @@
 package dev.gateway.config;
 
+import dev.gateway.config.value.Position;
 import dev.gateway.plugin.FilterPlace;
 import dev.gateway.plugin.Settings;
 import java.util.List;

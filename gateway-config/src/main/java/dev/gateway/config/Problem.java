@@ -1,5 +1,7 @@
 package dev.gateway.config;
 
+import dev.gateway.config.value.Position;
+
 /** Validation problem (error or warning): something that an operator should change in a configuration. */
 public record Problem(Position position, Severity severity, String message) {
     /** Whether the configuration can be used. */

@@ -1,6 +1,7 @@
 package dev.gateway.config;
 
 import dev.gateway.config.AccessLogConfig.Choice;
+import dev.gateway.config.value.Position;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package dev.gateway.config;
 
+import dev.gateway.config.value.Position;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,5 +1,7 @@
 package dev.gateway.config;
 
+import dev.gateway.config.value.Position;
+
 /**
  * A filter of a type that the gateway does not have itself, as a tool reads it that loads no plugins. A configuration that has
  * one cannot run.

@@ -1,5 +1,7 @@
 package dev.gateway.config;
 
+import dev.gateway.config.value.Position;
+import dev.gateway.config.value.StatusRange;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -188,15 +190,6 @@ public record UpstreamConfig(
 
     /** A connection, with TLS if the upstream has some. */
     public record TcpCheck() implements CheckRequest {}
-
-    /** Statuses from first to last, which is not less. */
-    public record StatusRange(int first, int last) {
-        /** Returns {@code 200}, or {@code 200-299}. */
-        @Override
-        public String toString() {
-            return first == last ? Integer.toString(first) : first + "-" + last;
-        }
-    }
 
     /**
      * Endpoints that fail again and again are ejected: they get no requests for a while.

@@ -1,6 +1,6 @@
 package dev.gateway.filter;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
 import dev.gateway.files.StartException;

@@ -1,12 +1,12 @@
 package dev.gateway.runtime;
 
-import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.StoreConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.value.ConfigEquality;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,10 +2,10 @@ package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.config.AdminConfig;
-import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.ConfigEquality;
+import dev.gateway.config.value.Position;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.listener.Listener;

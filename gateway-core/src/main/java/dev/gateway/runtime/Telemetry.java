@@ -1,13 +1,13 @@
 package dev.gateway.runtime;
 
-import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.MetricsConfig;
 import dev.gateway.config.OtlpConfig;
-import dev.gateway.config.Position;
 import dev.gateway.config.TracingConfig;
 import dev.gateway.config.TracingConfig.Mode;
 import dev.gateway.config.file.HeadersFile;
+import dev.gateway.config.value.ConfigEquality;
+import dev.gateway.config.value.Position;
 import dev.gateway.files.FileWatch;
 import dev.gateway.files.StartException;
 import dev.gateway.observe.ExchangeObserver;

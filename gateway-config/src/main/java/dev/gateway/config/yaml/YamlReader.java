@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.Node;
 import dev.gateway.config.yaml.type.Problems;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package dev.gateway.filter.basicauth;
 
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.KeyPlace;
-import dev.gateway.config.Position;
 import dev.gateway.config.ShownCredentials;
+import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 
 /**

@@ -1,7 +1,7 @@
 package dev.gateway.filter.bodylimit;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.format.Sizes;
 
 /**

@@ -1,7 +1,7 @@
 package dev.gateway.filter.clientcertificate;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.certificate.CertificateName;
 import java.util.List;
 import java.util.stream.Collectors;

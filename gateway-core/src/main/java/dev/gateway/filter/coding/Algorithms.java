@@ -1,6 +1,6 @@
 package dev.gateway.filter.coding;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;

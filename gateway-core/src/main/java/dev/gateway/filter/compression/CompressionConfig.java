@@ -1,7 +1,7 @@
 package dev.gateway.filter.compression;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.coding.Algorithms;
 import dev.gateway.filter.coding.ContentCoding;
 import dev.gateway.format.Sizes;

@@ -1,7 +1,7 @@
 package dev.gateway.filter.cors;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import java.time.Duration;
 import java.util.List;
 

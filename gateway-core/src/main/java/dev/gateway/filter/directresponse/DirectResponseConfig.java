@@ -1,7 +1,7 @@
 package dev.gateway.filter.directresponse;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.fields.HeaderField;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package dev.gateway.filter.errorpages;
 
-import dev.gateway.config.UpstreamConfig.StatusRange;
+import dev.gateway.config.value.StatusRange;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;

@@ -2,7 +2,7 @@ package dev.gateway.filter.errorpages;
 
 import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 
 /** Bodies of the errors of a rule. */
 public record ErrorPagesFilterConfig(ErrorPagesConfig pages) implements FilterConfig {

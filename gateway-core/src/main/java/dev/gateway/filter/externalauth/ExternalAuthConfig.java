@@ -1,8 +1,8 @@
 package dev.gateway.filter.externalauth;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.FramingFields;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.FramingFields;
+import dev.gateway.config.value.Position;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

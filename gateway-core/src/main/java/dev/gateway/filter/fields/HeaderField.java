@@ -1,6 +1,6 @@
 package dev.gateway.filter.fields;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package dev.gateway.filter.headers;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 
 /**
  * Edits of the header of a response on its way downstream.

@@ -1,8 +1,8 @@
 package dev.gateway.filter.ipaccess;
 
 import dev.gateway.config.IpAccessConfig;
-import dev.gateway.config.Position;
 import dev.gateway.config.file.AddressFile;
+import dev.gateway.config.value.Position;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterStates;

@@ -2,7 +2,7 @@ package dev.gateway.filter.ipaccess;
 
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.IpAccessConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 
 /** Client addresses that may use a route, and those that may not. */
 public record IpAccessFilterConfig(IpAccessConfig addresses) implements FilterConfig {

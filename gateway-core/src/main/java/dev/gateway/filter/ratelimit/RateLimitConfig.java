@@ -1,7 +1,7 @@
 package dev.gateway.filter.ratelimit;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.format.Durations;
 import java.time.Duration;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.gateway.filter.urlrewrite;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import org.jspecify.annotations.Nullable;
 
 /** Changes host and path of a request before it is forwarded; what is null stays. */

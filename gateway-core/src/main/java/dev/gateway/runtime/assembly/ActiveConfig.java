@@ -1,12 +1,12 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;

@@ -1,7 +1,7 @@
 package dev.gateway.runtime.plugins;
 
-import dev.gateway.config.Position;
 import dev.gateway.config.Problem;
+import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;

@@ -1,6 +1,6 @@
 package dev.gateway.status.explain;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;

@@ -2,13 +2,13 @@ package dev.gateway.config.yaml;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.LoadResult.Valid;
-import dev.gateway.config.Position;
 import dev.gateway.config.Problem;
 import dev.gateway.config.Problem.Severity;
+import dev.gateway.config.value.ConfigEquality;
+import dev.gateway.config.value.Position;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;

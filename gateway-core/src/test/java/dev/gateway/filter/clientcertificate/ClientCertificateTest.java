@@ -2,7 +2,7 @@ package dev.gateway.filter.clientcertificate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.certificate.CertificateName;

@@ -2,7 +2,7 @@ package dev.gateway.filter.compression;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.BodyTransform.Input;
 import dev.gateway.filter.FakeContext;

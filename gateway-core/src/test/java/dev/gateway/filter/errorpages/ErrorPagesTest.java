@@ -3,7 +3,7 @@ package dev.gateway.filter.errorpages;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.ErrorPagesConfig;
-import dev.gateway.config.UpstreamConfig.StatusRange;
+import dev.gateway.config.value.StatusRange;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.format.PageType;

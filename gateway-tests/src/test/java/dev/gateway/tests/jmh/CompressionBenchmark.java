@@ -1,6 +1,6 @@
 package dev.gateway.tests.jmh;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.BodyTransform.Input;
 import dev.gateway.filter.BodyTransform.Piece;

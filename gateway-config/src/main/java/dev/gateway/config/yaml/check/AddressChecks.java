@@ -4,7 +4,7 @@ import dev.gateway.config.AdminConfig;
 import dev.gateway.config.BindConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.IpLiteral;
 import java.net.InetAddress;

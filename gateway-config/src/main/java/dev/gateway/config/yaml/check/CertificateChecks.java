@@ -2,10 +2,10 @@ package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.Position;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.CertificateHosts;

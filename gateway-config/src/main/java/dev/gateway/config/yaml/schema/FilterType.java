@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.FilterConfig;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Type;

@@ -2,7 +2,6 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.Concealed;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.config.TlsConfig.CaChange;
@@ -11,6 +10,7 @@ import dev.gateway.config.TlsConfig.ClientAuth;
 import dev.gateway.config.TlsConfig.Mode;
 import dev.gateway.config.TlsConfig.UnknownServerName;
 import dev.gateway.config.TlsConfig.Version;
+import dev.gateway.config.value.Concealed;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ReloadEffect;

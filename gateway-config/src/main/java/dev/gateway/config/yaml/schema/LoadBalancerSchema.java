@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.Concealed;
 import dev.gateway.config.LoadBalancerConfig;
+import dev.gateway.config.value.Concealed;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.UpstreamConfig.StatusRange;
+import dev.gateway.config.value.StatusRange;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ScalarType;

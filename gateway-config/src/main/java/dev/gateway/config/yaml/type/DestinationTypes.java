@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.type;
 
 import dev.gateway.config.Destination;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import dev.gateway.format.Cidr;
 import dev.gateway.format.PortRange;
 import java.net.IDN;

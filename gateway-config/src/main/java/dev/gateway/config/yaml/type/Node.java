@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.type;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import java.util.List;
 import java.util.Map;
 

@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.type;
 
-import dev.gateway.config.Position;
 import dev.gateway.config.Problem;
+import dev.gateway.config.value.Position;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;

@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.type;
 
-import dev.gateway.config.Concealed;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Concealed;
+import dev.gateway.config.value.Position;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.type;
 
-import dev.gateway.config.Concealed;
+import dev.gateway.config.value.Concealed;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml.type;
 
-import dev.gateway.config.Concealed;
-import dev.gateway.config.FramingFields;
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Concealed;
+import dev.gateway.config.value.FramingFields;
+import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Locale;

@@ -3,9 +3,9 @@ package dev.gateway.config.yaml.type;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.config.Concealed;
-import dev.gateway.config.Position;
 import dev.gateway.config.Problem;
+import dev.gateway.config.value.Concealed;
+import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.gateway.upstream.balancer.hash;
 
-import dev.gateway.config.Position;
+import dev.gateway.config.value.Position;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,9 @@
-package dev.gateway.config;
+package dev.gateway.config.value;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

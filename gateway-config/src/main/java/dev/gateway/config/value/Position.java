@@ -1,4 +1,4 @@
-package dev.gateway.config;
+package dev.gateway.config.value;
 
 /**
  * Source position: where something was written. What was not written but defaulted stands where its parent stands.

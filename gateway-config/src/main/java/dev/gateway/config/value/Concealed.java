@@ -1,4 +1,4 @@
-package dev.gateway.config;
+package dev.gateway.config.value;
 
 import java.util.HashSet;
 import java.util.IdentityHashMap;

@@ -1,4 +1,4 @@
-package dev.gateway.config;
+package dev.gateway.config.value;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
