@@ -72,6 +72,22 @@ public record GatewayConfig(
                         concealed);
     }
 
+    /** Returns the types of plugins whose filters it has, each once. */
+    public List<FilterDeclaration> pluginTypes() {
+        return routes.stream()
+                .flatMap(route -> route.rules().stream())
+                .flatMap(rule -> rule.filters().stream())
+                .filter(PluginFilterConfig.class::isInstance)
+                .map(filter -> ((PluginFilterConfig) filter).declaration())
+                .distinct()
+                .toList();
+    }
+
+    /** Whether it has filters that were not checked. */
+    public boolean hasUncheckedFilters() {
+        return routes.stream().flatMap(route -> route.rules().stream()).anyMatch(RuleConfig::hasUncheckedFilters);
+    }
+
     /** How bytes move between process and kernel. */
     public enum Transport {
         /** The best that this machine offers. */

@@ -3,7 +3,6 @@ package dev.gateway.config;
 import dev.gateway.config.value.Position;
 import dev.gateway.plugin.FilterPlace;
 import dev.gateway.plugin.Settings;
-import java.util.List;
 
 /**
  * Settings of a filter of a plugin.
@@ -12,17 +11,6 @@ import java.util.List;
  */
 public record PluginFilterConfig(Position position, FilterDeclaration declaration, Settings settings)
         implements FilterConfig {
-    /** Returns the types of plugins that a configuration uses, each once. */
-    public static List<FilterDeclaration> declarations(GatewayConfig config) {
-        return config.routes().stream()
-                .flatMap(route -> route.rules().stream())
-                .flatMap(rule -> rule.filters().stream())
-                .filter(PluginFilterConfig.class::isInstance)
-                .map(filter -> ((PluginFilterConfig) filter).declaration())
-                .distinct()
-                .toList();
-    }
-
     @Override
     public String type() {
         return declaration.type();

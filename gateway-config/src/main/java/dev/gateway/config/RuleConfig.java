@@ -29,6 +29,11 @@ public record RuleConfig(
         filters = List.copyOf(filters);
     }
 
+    /** Whether it has filters that were not checked. */
+    public boolean hasUncheckedFilters() {
+        return filters.stream().anyMatch(UncheckedFilterConfig.class::isInstance);
+    }
+
     /**
      * Where requests go, and how.
      *

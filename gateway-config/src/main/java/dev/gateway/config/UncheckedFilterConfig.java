@@ -14,16 +14,6 @@ public record UncheckedFilterConfig(Position position, String type, Object writt
         return type + " (of a plugin, which is not loaded)";
     }
 
-    /** Whether a configuration has filters that were not checked. */
-    public static boolean isIn(GatewayConfig config) {
-        return config.routes().stream().flatMap(route -> route.rules().stream()).anyMatch(UncheckedFilterConfig::isIn);
-    }
-
-    /** Whether a rule has one. */
-    public static boolean isIn(RuleConfig rule) {
-        return rule.filters().stream().anyMatch(UncheckedFilterConfig.class::isInstance);
-    }
-
     /** It may be what finds out who sends a request. */
     @Override
     public boolean identifies() {

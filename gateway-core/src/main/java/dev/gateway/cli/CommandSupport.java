@@ -3,7 +3,6 @@ package dev.gateway.cli;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
-import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.runtime.plugins.PluginSource;
@@ -53,7 +52,7 @@ final class CommandSupport {
 
     /** Returns the exit code of a command that has looked at a configuration. */
     static int exitCode(GatewayConfig config) {
-        return UncheckedFilterConfig.isIn(config) ? NOT_ALL_CHECKED : OK;
+        return config.hasUncheckedFilters() ? NOT_ALL_CHECKED : OK;
     }
 
     static @Nullable GatewayConfig report(LoadResult result, PrintWriter err) {

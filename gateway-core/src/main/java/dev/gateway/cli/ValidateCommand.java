@@ -1,7 +1,6 @@
 package dev.gateway.cli;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.UncheckedFilterConfig;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
@@ -20,7 +19,6 @@ import picocli.CommandLine.Command;
 final class ValidateCommand extends ConfigFileCommand {
     @Override
     void print(Path file, GatewayConfig config, PrintWriter out) {
-        out.println(file
-                + (UncheckedFilterConfig.isIn(config) ? " is valid, except for what was not checked" : " is valid"));
+        out.println(file + (config.hasUncheckedFilters() ? " is valid, except for what was not checked" : " is valid"));
     }
 }

@@ -2,7 +2,6 @@ package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
@@ -78,7 +77,7 @@ public final class PluginType implements FilterDeclaration {
 
     /** Returns the classes of the plugins that a configuration uses. */
     public static List<Code> codes(GatewayConfig config) {
-        return PluginFilterConfig.declarations(config).stream()
+        return config.pluginTypes().stream()
                 .map(each -> each instanceof PluginType plugin ? plugin.code : null)
                 .filter(Objects::nonNull)
                 .distinct()

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
-import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.Problem;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterPlugin;
@@ -84,7 +83,7 @@ class PluginSourceTest {
         LoadResult result = source.load(config);
         assertThat(result.problems()).isEmpty();
         GatewayConfig valid = ((LoadResult.Valid) result).config();
-        return (PluginType) PluginFilterConfig.declarations(valid).get(0);
+        return (PluginType) valid.pluginTypes().get(0);
     }
 
     @Test

@@ -14,7 +14,6 @@ import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
-import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.schema.RuleSite;
@@ -110,9 +109,7 @@ final class RouteChecks {
             scope.problems.error(
                     scope.at(rule, "backendRefs"),
                     "backendRefs are never used: " + answering.type() + " answers every request; remove one of them");
-        } else if (answering == null
-                && rule.forwarding().backendRefs().isEmpty()
-                && !UncheckedFilterConfig.isIn(rule)) {
+        } else if (answering == null && rule.forwarding().backendRefs().isEmpty() && !rule.hasUncheckedFilters()) {
             scope.problems.error(
                     scope.at(rule, "backendRefs"),
                     "a rule needs 'backendRefs', or a filter that answers: "
@@ -160,8 +157,7 @@ final class RouteChecks {
 
     private static @Nullable RuleConfig open(RouteConfig route, MatchConfig match) {
         return route.rules().stream()
-                .filter(rule ->
-                        rule.filters().stream().noneMatch(FilterConfig::guards) && !UncheckedFilterConfig.isIn(rule))
+                .filter(rule -> rule.filters().stream().noneMatch(FilterConfig::guards) && !rule.hasUncheckedFilters())
                 .filter(rule -> rule.matches().stream()
                         .anyMatch(other -> other.headers().isEmpty()
                                 && other.queryParams().isEmpty()

@@ -8,7 +8,6 @@ import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.RuleConfig.BackendRef;
-import dev.gateway.config.UncheckedFilterConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.UpstreamConfig.Protocol;
 import dev.gateway.config.value.Position;
@@ -53,7 +52,7 @@ final class UpgradeChecks {
                 .filter(token -> !token.equals(WEBSOCKET))
                 .findFirst()
                 .orElse(null);
-        if (other != null && refs.isEmpty() && !UncheckedFilterConfig.isIn(rule)) {
+        if (other != null && refs.isEmpty() && !rule.hasUncheckedFilters()) {
             error(rule, "nothing can upgrade, because a filter answers every request: remove upgrades");
             return;
         }

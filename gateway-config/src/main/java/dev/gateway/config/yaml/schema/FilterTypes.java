@@ -87,10 +87,10 @@ public final class FilterTypes {
 
     /** Returns the types of the gateway itself, and those of plugins that a configuration uses. */
     public static FilterTypes of(GatewayConfig config) {
-        if (UncheckedFilterConfig.isIn(config)) {
+        if (config.hasUncheckedFilters()) {
             return AND_UNCHECKED;
         }
-        List<FilterDeclaration> plugins = PluginFilterConfig.declarations(config);
+        List<FilterDeclaration> plugins = config.pluginTypes();
         return plugins.isEmpty() ? BUILT_IN : with(plugins);
     }
 
