@@ -1,5 +1,6 @@
 package dev.gateway.config;
 
+import dev.gateway.config.listener.BindConfig;
 import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 import java.util.List;

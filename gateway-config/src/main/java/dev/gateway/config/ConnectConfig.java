@@ -1,6 +1,8 @@
 package dev.gateway.config;
 
-import dev.gateway.config.RouteConfig.ParentRef;
+import dev.gateway.config.route.RouteConfig.ParentRef;
+import dev.gateway.config.route.TunnelTimeouts;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.format.PortRange;
 import java.nio.file.Path;

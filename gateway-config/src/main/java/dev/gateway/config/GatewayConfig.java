@@ -1,5 +1,15 @@
 package dev.gateway.config;
 
+import dev.gateway.config.filter.FilterDeclaration;
+import dev.gateway.config.filter.PluginFilterConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.observe.AccessLogConfig;
+import dev.gateway.config.observe.MetricsConfig;
+import dev.gateway.config.observe.OtlpConfig;
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Concealed;
 import dev.gateway.config.value.Position;
 import java.util.List;

@@ -1,4 +1,4 @@
-/** The configuration an operator wrote, validated and immutable. */
+/** The configuration an operator wrote, validated and immutable. Its larger sections have packages of their own. */
 @NullMarked
 package dev.gateway.config;
 

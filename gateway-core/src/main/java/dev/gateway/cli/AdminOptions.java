@@ -1,8 +1,8 @@
 package dev.gateway.cli;
 
 import dev.gateway.config.AdminConfig;
-import dev.gateway.config.BindConfig;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.listener.BindConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.gateway.cli;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.yaml.Json;
 import dev.gateway.connect.LocalAddresses;
 import dev.gateway.connect.OwnListeners;

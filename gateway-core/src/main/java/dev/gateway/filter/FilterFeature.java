@@ -1,6 +1,6 @@
 package dev.gateway.filter;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.files.StartException;
 

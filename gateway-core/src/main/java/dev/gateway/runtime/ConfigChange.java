@@ -2,10 +2,10 @@ package dev.gateway.runtime;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.RouteConfig;
 import dev.gateway.config.StoreConfig;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.ConfigEquality;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

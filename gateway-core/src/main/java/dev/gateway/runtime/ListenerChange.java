@@ -3,7 +3,7 @@ package dev.gateway.runtime;
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.config.value.Position;
 import dev.gateway.files.StartException;

@@ -1,11 +1,11 @@
 package dev.gateway.runtime;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.MetricsConfig;
-import dev.gateway.config.OtlpConfig;
-import dev.gateway.config.TracingConfig;
-import dev.gateway.config.TracingConfig.Mode;
 import dev.gateway.config.file.HeadersFile;
+import dev.gateway.config.observe.MetricsConfig;
+import dev.gateway.config.observe.OtlpConfig;
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.observe.TracingConfig.Mode;
 import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.config.value.Position;
 import dev.gateway.files.FileWatch;

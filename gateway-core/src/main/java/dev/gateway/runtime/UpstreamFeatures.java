@@ -1,10 +1,10 @@
 package dev.gateway.runtime;
 
-import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RuleConfig;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.observe.metrics.UpstreamState.Feature;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;

@@ -2,8 +2,8 @@ package dev.gateway.status;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.RouteConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.route.RouteConfig;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerSettings;
 import dev.gateway.runtime.Listeners;

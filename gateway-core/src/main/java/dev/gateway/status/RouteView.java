@@ -1,12 +1,12 @@
 package dev.gateway.status;
 
-import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.MatchConfig;
-import dev.gateway.config.MatchConfig.ValueMatch;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RuleConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.ValueMatch;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
 import dev.gateway.runtime.assembly.FilterAssembly;
 import dev.gateway.runtime.assembly.RouteAssembly;
 import dev.gateway.status.explain.RouteExplainer;

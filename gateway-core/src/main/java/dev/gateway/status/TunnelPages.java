@@ -2,9 +2,9 @@ package dev.gateway.status;
 
 import dev.gateway.admin.AdminPages;
 import dev.gateway.config.ConnectConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.ListenerConfig.Protocol;
-import dev.gateway.config.RouteConfig.ParentRef;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.listener.ListenerConfig.Protocol;
+import dev.gateway.config.route.RouteConfig.ParentRef;
 import dev.gateway.connect.AllowList;
 import dev.gateway.connect.ProxyAutoConfig;
 import dev.gateway.runtime.assembly.ActiveConfig;

@@ -1,6 +1,6 @@
 package dev.gateway.status;
 
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.jwt.KeySets;
 import dev.gateway.observe.metrics.EndpointCounts;

@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml;
 
-import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
+import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.check.Checks;
 import dev.gateway.config.yaml.schema.FilterTypes;

@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml;
 
-import dev.gateway.config.FilterDeclaration;
+import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.schema.RootSchema;
 import java.util.LinkedHashMap;

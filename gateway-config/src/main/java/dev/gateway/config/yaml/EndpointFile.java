@@ -1,9 +1,9 @@
 package dev.gateway.config.yaml;
 
-import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Problem;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.upstream.EndpointConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.yaml.schema.EndpointSchema;
 import dev.gateway.config.yaml.type.Node;
 import dev.gateway.config.yaml.type.Problems;

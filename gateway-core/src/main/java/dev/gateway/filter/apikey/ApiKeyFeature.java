@@ -1,6 +1,6 @@
 package dev.gateway.filter.apikey;
 
-import dev.gateway.config.KeyPlace;
+import dev.gateway.config.filter.KeyPlace;
 import dev.gateway.config.yaml.schema.AuthFilterSchema;
 import dev.gateway.config.yaml.schema.ConnectAuthSchema;
 import dev.gateway.config.yaml.schema.FilterType;

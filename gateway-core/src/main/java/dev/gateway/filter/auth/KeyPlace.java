@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface KeyPlace {
     /** Returns the place that the settings of a filter name. */
-    static KeyPlace of(dev.gateway.config.KeyPlace kind, String name) {
+    static KeyPlace of(dev.gateway.config.filter.KeyPlace kind, String name) {
         return switch (kind) {
             case HEADER -> header(name);
             case QUERY_PARAMETER -> queryParameter(name);

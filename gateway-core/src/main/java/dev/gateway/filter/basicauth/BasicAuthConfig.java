@@ -1,8 +1,8 @@
 package dev.gateway.filter.basicauth;
 
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.KeyPlace;
-import dev.gateway.config.ShownCredentials;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.filter.KeyPlace;
+import dev.gateway.config.filter.ShownCredentials;
 import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 

@@ -1,6 +1,6 @@
 package dev.gateway.filter.clientcertificate;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.filter.certificate.CertificateName;
 import java.util.List;

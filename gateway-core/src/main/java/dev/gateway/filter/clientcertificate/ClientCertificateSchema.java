@@ -2,8 +2,8 @@ package dev.gateway.filter.clientcertificate;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.TlsConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.listener.TlsConfig;
 import dev.gateway.config.yaml.schema.RequestParts;
 import dev.gateway.config.yaml.schema.RuleSite;
 import dev.gateway.config.yaml.type.InvalidException;

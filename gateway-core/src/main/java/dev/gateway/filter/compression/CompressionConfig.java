@@ -1,6 +1,6 @@
 package dev.gateway.filter.compression;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.filter.coding.Algorithms;
 import dev.gateway.filter.coding.ContentCoding;

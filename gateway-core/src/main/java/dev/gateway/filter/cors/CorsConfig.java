@@ -1,6 +1,6 @@
 package dev.gateway.filter.cors;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.gateway.filter.directresponse;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.filter.fields.HeaderField;
 import java.util.List;

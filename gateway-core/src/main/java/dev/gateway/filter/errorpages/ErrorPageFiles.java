@@ -1,7 +1,7 @@
 package dev.gateway.filter.errorpages;
 
-import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.file.ErrorPageFile;
+import dev.gateway.config.listener.ErrorPagesConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterStates;

@@ -1,7 +1,7 @@
 package dev.gateway.filter.errorpages;
 
-import dev.gateway.config.ErrorPagesConfig;
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.listener.ErrorPagesConfig;
 import dev.gateway.config.value.Position;
 
 /** Bodies of the errors of a rule. */

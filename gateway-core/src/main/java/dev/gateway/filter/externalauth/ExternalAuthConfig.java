@@ -1,6 +1,6 @@
 package dev.gateway.filter.externalauth;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.FramingFields;
 import dev.gateway.config.value.Position;
 import java.time.Duration;

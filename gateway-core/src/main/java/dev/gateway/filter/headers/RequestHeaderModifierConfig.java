@@ -1,6 +1,6 @@
 package dev.gateway.filter.headers;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 
 /** Edits of the header of a request on its way upstream. */

@@ -1,7 +1,7 @@
 package dev.gateway.filter.ipaccess;
 
-import dev.gateway.config.IpAccessConfig;
 import dev.gateway.config.file.AddressFile;
+import dev.gateway.config.listener.IpAccessConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterFile;

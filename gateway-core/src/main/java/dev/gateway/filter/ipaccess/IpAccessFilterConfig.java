@@ -1,7 +1,7 @@
 package dev.gateway.filter.ipaccess;
 
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.IpAccessConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.listener.IpAccessConfig;
 import dev.gateway.config.value.Position;
 
 /** Client addresses that may use a route, and those that may not. */

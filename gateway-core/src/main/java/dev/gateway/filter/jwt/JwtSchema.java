@@ -1,8 +1,8 @@
 package dev.gateway.filter.jwt;
 
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.KeyPlace;
-import dev.gateway.config.ShownCredentials;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.filter.KeyPlace;
+import dev.gateway.config.filter.ShownCredentials;
 import dev.gateway.config.yaml.schema.AuthFilterSchema;
 import dev.gateway.config.yaml.schema.ConnectAuthSchema;
 import dev.gateway.config.yaml.schema.RuleSite;

@@ -1,6 +1,6 @@
 package dev.gateway.filter.mirror;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

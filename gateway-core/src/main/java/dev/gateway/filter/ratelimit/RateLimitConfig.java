@@ -1,6 +1,6 @@
 package dev.gateway.filter.ratelimit;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.format.Durations;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.gateway.filter.ratelimit;
 
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.KeyPlace;
-import dev.gateway.config.ShownCredentials;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.filter.KeyPlace;
+import dev.gateway.config.filter.ShownCredentials;
 import dev.gateway.config.yaml.schema.RequestParts;
 import dev.gateway.config.yaml.schema.RuleSite;
 import dev.gateway.config.yaml.type.Key;

@@ -1,6 +1,6 @@
 package dev.gateway.filter.rewrite;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.message.AsciiBuilder;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;

@@ -2,8 +2,8 @@ package dev.gateway.filter.rewrite;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.FilterConfig.PathRewrite;
-import dev.gateway.config.FilterConfig.PathRewriteType;
+import dev.gateway.config.filter.FilterConfig.PathRewrite;
+import dev.gateway.config.filter.FilterConfig.PathRewriteType;
 import dev.gateway.config.yaml.schema.TypeKeys;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

@@ -1,6 +1,6 @@
 package dev.gateway.filter.urlrewrite;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 import org.jspecify.annotations.Nullable;
 

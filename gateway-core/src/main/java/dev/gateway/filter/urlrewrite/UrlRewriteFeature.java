@@ -1,7 +1,7 @@
 package dev.gateway.filter.urlrewrite;
 
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.RuleConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.yaml.schema.FilterType;
 import dev.gateway.config.yaml.schema.RuleSite;
 import dev.gateway.config.yaml.type.ObjectType;

@@ -1,11 +1,11 @@
 package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.ConnectConfig;
-import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.upstream.EndpointConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.upstream.NamedByRequest;

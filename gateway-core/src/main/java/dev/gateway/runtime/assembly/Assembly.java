@@ -1,11 +1,11 @@
 package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.ConnectConfig;
-import dev.gateway.config.ErrorPagesConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.TracingConfig;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.listener.ErrorPagesConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.exchange.BodyRate;
 import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.route.Router;

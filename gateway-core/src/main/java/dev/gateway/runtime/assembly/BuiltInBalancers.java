@@ -1,6 +1,6 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.LoadBalancerConfig;
+import dev.gateway.config.upstream.LoadBalancerConfig;
 import dev.gateway.config.yaml.schema.BalancerType;
 import dev.gateway.config.yaml.schema.BalancerTypeList;
 import dev.gateway.upstream.Balancer;

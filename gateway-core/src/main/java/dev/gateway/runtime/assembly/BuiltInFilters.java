@@ -1,6 +1,6 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.yaml.schema.FilterSlot;
 import dev.gateway.config.yaml.schema.FilterTypeList;
 import dev.gateway.config.yaml.schema.FilterTypes;

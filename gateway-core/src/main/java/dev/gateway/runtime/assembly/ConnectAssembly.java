@@ -2,7 +2,7 @@ package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
-import dev.gateway.config.RouteConfig;
+import dev.gateway.config.route.RouteConfig;
 import dev.gateway.connect.AddressRules;
 import dev.gateway.connect.ConnectPolicy;
 import dev.gateway.connect.ConnectRules;

@@ -2,8 +2,8 @@ package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.OverloadConfig;
-import dev.gateway.config.TlsConfig;
-import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.config.listener.TlsConfig;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.overload.OverloadSettings;

@@ -1,10 +1,10 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.ErrorPagesConfig;
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.PluginFilterConfig;
-import dev.gateway.config.RuleConfig;
-import dev.gateway.config.UncheckedFilterConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.filter.PluginFilterConfig;
+import dev.gateway.config.filter.UncheckedFilterConfig;
+import dev.gateway.config.listener.ErrorPagesConfig;
+import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;

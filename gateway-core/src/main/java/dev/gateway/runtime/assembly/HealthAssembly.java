@@ -1,6 +1,6 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Health;

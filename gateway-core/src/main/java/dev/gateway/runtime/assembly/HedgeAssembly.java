@@ -1,6 +1,6 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.HedgeConfig;
+import dev.gateway.config.route.HedgeConfig;
 import dev.gateway.exchange.route.AnswerTimes;
 import dev.gateway.exchange.route.HedgeDelay;
 import dev.gateway.exchange.route.Route.Hedging;

@@ -2,9 +2,9 @@ package dev.gateway.runtime.assembly;
 
 import dev.gateway.admin.AdminAccess;
 import dev.gateway.config.AdminConfig;
-import dev.gateway.config.BindConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.TlsConfig;
+import dev.gateway.config.listener.BindConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.listener.TlsConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.ipaccess.AddressRules;

@@ -1,9 +1,9 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.AccessLogConfig;
-import dev.gateway.config.AccessLogTemplate;
-import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.observe.AccessLogConfig;
+import dev.gateway.config.observe.AccessLogTemplate;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.AccessLogSettings;

@@ -1,8 +1,8 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.PluginFilterConfig;
-import dev.gateway.config.RuleConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.filter.PluginFilterConfig;
+import dev.gateway.config.route.RuleConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;

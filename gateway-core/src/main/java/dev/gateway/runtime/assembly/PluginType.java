@@ -1,7 +1,7 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;

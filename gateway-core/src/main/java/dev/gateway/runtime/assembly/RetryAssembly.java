@@ -1,7 +1,7 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.RetryConfig;
-import dev.gateway.config.RetryConfig.On;
+import dev.gateway.config.route.RetryConfig;
+import dev.gateway.config.route.RetryConfig.On;
 import dev.gateway.exchange.route.Route.Retry;
 import dev.gateway.exchange.route.Route.Retry.After;
 import dev.gateway.message.Method;

@@ -1,10 +1,10 @@
 package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.MatchConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RuleConfig;
-import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.RouteMatch;
 import dev.gateway.exchange.route.Router;

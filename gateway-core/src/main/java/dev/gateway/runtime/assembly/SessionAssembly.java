@@ -1,7 +1,7 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.SessionPersistenceConfig;
 import dev.gateway.config.file.SessionKeyFile;
+import dev.gateway.config.upstream.SessionPersistenceConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterStates;

@@ -1,7 +1,7 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.EndpointConfig;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.upstream.EndpointConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.upstream.AddressPolicy;

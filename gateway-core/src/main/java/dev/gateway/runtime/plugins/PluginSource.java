@@ -1,8 +1,8 @@
 package dev.gateway.runtime.plugins;
 
-import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
+import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.filter.FilterPlugin;

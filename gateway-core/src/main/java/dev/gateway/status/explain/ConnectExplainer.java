@@ -2,7 +2,7 @@ package dev.gateway.status.explain;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
-import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.connect.AddressRules;
 import dev.gateway.connect.ConnectTally;

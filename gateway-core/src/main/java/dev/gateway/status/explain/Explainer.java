@@ -2,7 +2,7 @@ package dev.gateway.status.explain;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.connect.OwnListeners;
 import dev.gateway.status.explain.Explanation.OnListener;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.gateway.status.explain;
 
-import dev.gateway.config.HedgeConfig;
-import dev.gateway.config.RetryConfig;
+import dev.gateway.config.route.HedgeConfig;
+import dev.gateway.config.route.RetryConfig;
 import dev.gateway.format.Durations;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.gateway.upstream.balancer;
 
-import dev.gateway.config.LoadBalancerConfig;
+import dev.gateway.config.upstream.LoadBalancerConfig;
 import dev.gateway.config.yaml.schema.BalancerType;
 import dev.gateway.upstream.Balancer;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.gateway.upstream.discovery;
 
-import dev.gateway.config.EndpointConfig;
-import dev.gateway.config.EndpointConfig.Host;
-import dev.gateway.config.EndpointConfig.Place;
+import dev.gateway.config.upstream.EndpointConfig;
+import dev.gateway.config.upstream.EndpointConfig.Host;
+import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 package dev.gateway.upstream.discovery;
 
-import dev.gateway.config.EndpointConfig;
-import dev.gateway.config.EndpointConfig.Place;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.upstream.EndpointConfig;
+import dev.gateway.config.upstream.EndpointConfig.Place;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.StartException;
 import dev.gateway.upstream.EndpointSource;

@@ -1,7 +1,7 @@
 package dev.gateway.upstream.discovery;
 
-import dev.gateway.config.EndpointConfig.Host;
-import dev.gateway.config.EndpointConfig.Place;
+import dev.gateway.config.upstream.EndpointConfig.Host;
+import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.upstream.EndpointSource;
 import io.netty.channel.EventLoop;

@@ -1,6 +1,6 @@
 package dev.gateway.upstream.discovery;
 
-import dev.gateway.config.EndpointConfig;
+import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.upstream.EndpointSpec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package dev.gateway.upstream.discovery;
 
-import dev.gateway.config.EndpointConfig.Place;
+import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.config.yaml.schema.SourceType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.net.FailureText;

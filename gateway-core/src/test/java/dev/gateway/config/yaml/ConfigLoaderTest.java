@@ -3,10 +3,10 @@ package dev.gateway.config.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.HedgeConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.LoadResult.Valid;
-import dev.gateway.config.RuleConfig;
+import dev.gateway.config.route.HedgeConfig;
+import dev.gateway.config.route.RuleConfig;
 import dev.gateway.filter.headers.RequestHeaderModifierConfig;
 import dev.gateway.format.Cidr;
 import dev.gateway.upstream.balancer.hash.HashConfig;

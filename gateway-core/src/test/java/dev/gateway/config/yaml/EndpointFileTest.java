@@ -3,9 +3,9 @@ package dev.gateway.config.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.config.EndpointConfig;
-import dev.gateway.config.EndpointConfig.Host;
-import dev.gateway.config.EndpointConfig.Unix;
+import dev.gateway.config.upstream.EndpointConfig;
+import dev.gateway.config.upstream.EndpointConfig.Host;
+import dev.gateway.config.upstream.EndpointConfig.Unix;
 import dev.gateway.upstream.discovery.DnsSource;
 import java.io.IOException;
 import java.nio.file.Files;

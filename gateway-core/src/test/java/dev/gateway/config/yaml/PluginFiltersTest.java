@@ -3,11 +3,11 @@ package dev.gateway.config.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
-import dev.gateway.config.PluginFilterConfig;
 import dev.gateway.config.Problem;
+import dev.gateway.config.filter.FilterDeclaration;
+import dev.gateway.config.filter.PluginFilterConfig;
 import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.plugin.FilterPlace;
 import dev.gateway.plugin.SettingErrors;

@@ -2,7 +2,7 @@ package dev.gateway.filter.errorpages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.ErrorPagesConfig;
+import dev.gateway.config.listener.ErrorPagesConfig;
 import dev.gateway.config.value.StatusRange;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;

@@ -3,8 +3,8 @@ package dev.gateway.filter.jwt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.KeyPlace;
 import dev.gateway.config.LoadResult;
+import dev.gateway.config.filter.KeyPlace;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.ConfigPrinter;
 import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;

@@ -2,9 +2,9 @@ package dev.gateway.observe.accesslog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.AccessLogTemplate;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
+import dev.gateway.config.observe.AccessLogTemplate;
 import dev.gateway.config.yaml.ConfigLoader;
 import java.io.IOException;
 import java.nio.file.Files;

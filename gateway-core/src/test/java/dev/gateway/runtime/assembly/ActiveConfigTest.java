@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;

@@ -2,7 +2,7 @@ package dev.gateway.runtime.assembly;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.schema.FilterSlot;
 import dev.gateway.config.yaml.schema.FilterType;

@@ -1,9 +1,9 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.AdminConfig;
-import dev.gateway.config.BindConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.listener.BindConfig;
+import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.IpLiteral;

@@ -1,10 +1,10 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.AdminConfig;
-import dev.gateway.config.BindConfig;
-import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.listener.BindConfig;
+import dev.gateway.config.upstream.EndpointConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.IpLiteral;
 import java.net.InetAddress;

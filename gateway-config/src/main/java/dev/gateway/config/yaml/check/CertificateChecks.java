@@ -1,10 +1,10 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.TlsConfig;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.listener.TlsConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.Scope;

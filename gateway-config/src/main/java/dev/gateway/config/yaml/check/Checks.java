@@ -1,15 +1,15 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.ConnectConfig;
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.FilterConfig.UpstreamRef;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RuleConfig;
-import dev.gateway.config.RuleConfig.BackendRef;
 import dev.gateway.config.StoreConfig;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.filter.FilterConfig.UpstreamRef;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.route.RuleConfig.BackendRef;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.schema.OtlpChecks;
 import dev.gateway.config.yaml.schema.RootSchema;

@@ -1,9 +1,9 @@
 package dev.gateway.config.yaml.check;
 
-import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.ListenerConfig.Protocol;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.listener.ListenerConfig.Protocol;
 import dev.gateway.config.yaml.type.Scope;
 
 /** Clients show passwords, keys and tokens over TLS: to the gateway, or to a proxy in front of it. */

@@ -1,16 +1,16 @@
 package dev.gateway.config.yaml.check;
 
-import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.HedgeConfig;
-import dev.gateway.config.MatchConfig;
-import dev.gateway.config.RetryConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RuleConfig;
-import dev.gateway.config.UpstreamConfig;
-import dev.gateway.config.UpstreamConfig.HealthChecks;
-import dev.gateway.config.UpstreamConfig.OutlierDetection;
-import dev.gateway.config.UpstreamConfig.SuccessRate;
+import dev.gateway.config.route.HedgeConfig;
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.RetryConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.upstream.EndpointConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
+import dev.gateway.config.upstream.UpstreamConfig.HealthChecks;
+import dev.gateway.config.upstream.UpstreamConfig.OutlierDetection;
+import dev.gateway.config.upstream.UpstreamConfig.SuccessRate;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.Durations;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.Cidr;
 import java.time.Duration;

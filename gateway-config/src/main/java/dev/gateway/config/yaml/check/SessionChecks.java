@@ -1,11 +1,11 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RuleConfig;
-import dev.gateway.config.SessionPersistenceConfig;
-import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.file.SessionKeyFile;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.upstream.SessionPersistenceConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.files.FileFault;

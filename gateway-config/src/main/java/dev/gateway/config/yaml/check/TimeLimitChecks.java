@@ -1,9 +1,9 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.RetryConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RuleConfig;
+import dev.gateway.config.route.RetryConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.yaml.schema.RuleSite;
 import dev.gateway.config.yaml.type.Scope;
 import java.time.Duration;

@@ -1,16 +1,16 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.ConnectConfig;
-import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.ListenerConfig.Protocol;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RouteConfig.Hostname;
-import dev.gateway.config.RouteConfig.ParentRef;
-import dev.gateway.config.RuleConfig;
-import dev.gateway.config.UpstreamConfig;
-import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.listener.ListenerConfig.Protocol;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RouteConfig.Hostname;
+import dev.gateway.config.route.RouteConfig.ParentRef;
+import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
+import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.Scope;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.check;
 
-import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.config.yaml.type.Suggestions;
 import java.util.List;

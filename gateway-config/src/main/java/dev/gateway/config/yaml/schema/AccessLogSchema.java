@@ -2,14 +2,14 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.AccessLogConfig;
-import dev.gateway.config.AccessLogConfig.Choice;
-import dev.gateway.config.AccessLogConfig.Exchanges;
-import dev.gateway.config.AccessLogConfig.Format;
-import dev.gateway.config.AccessLogConfig.Redact;
-import dev.gateway.config.AccessLogConfig.Rotation;
-import dev.gateway.config.AccessLogConfig.Syslog;
-import dev.gateway.config.AccessLogTemplate;
+import dev.gateway.config.observe.AccessLogConfig;
+import dev.gateway.config.observe.AccessLogConfig.Choice;
+import dev.gateway.config.observe.AccessLogConfig.Exchanges;
+import dev.gateway.config.observe.AccessLogConfig.Format;
+import dev.gateway.config.observe.AccessLogConfig.Redact;
+import dev.gateway.config.observe.AccessLogConfig.Rotation;
+import dev.gateway.config.observe.AccessLogConfig.Syslog;
+import dev.gateway.config.observe.AccessLogTemplate;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

@@ -1,9 +1,9 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.AccessLogTemplate;
-import dev.gateway.config.AccessLogTemplate.Field;
-import dev.gateway.config.AccessLogTemplate.Literal;
-import dev.gateway.config.AccessLogTemplate.Part;
+import dev.gateway.config.observe.AccessLogTemplate;
+import dev.gateway.config.observe.AccessLogTemplate.Field;
+import dev.gateway.config.observe.AccessLogTemplate.Literal;
+import dev.gateway.config.observe.AccessLogTemplate.Part;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ScalarType;

@@ -2,11 +2,11 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.UpstreamConfig.ActiveCheck;
-import dev.gateway.config.UpstreamConfig.CheckRequest;
-import dev.gateway.config.UpstreamConfig.GrpcCheck;
-import dev.gateway.config.UpstreamConfig.HttpCheck;
-import dev.gateway.config.UpstreamConfig.TcpCheck;
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
+import dev.gateway.config.upstream.UpstreamConfig.CheckRequest;
+import dev.gateway.config.upstream.UpstreamConfig.GrpcCheck;
+import dev.gateway.config.upstream.UpstreamConfig.HttpCheck;
+import dev.gateway.config.upstream.UpstreamConfig.TcpCheck;
 import dev.gateway.config.value.StatusRange;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;

@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.AdminConfig;
-import dev.gateway.config.BindConfig;
+import dev.gateway.config.listener.BindConfig;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ReloadEffect;

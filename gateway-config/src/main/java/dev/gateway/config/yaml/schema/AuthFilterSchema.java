@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.KeyPlace;
+import dev.gateway.config.filter.KeyPlace;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

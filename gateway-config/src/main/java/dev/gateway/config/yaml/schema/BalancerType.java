@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.LoadBalancerConfig;
+import dev.gateway.config.upstream.LoadBalancerConfig;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Values;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.EndpointConfig;
-import dev.gateway.config.EndpointConfig.Host;
-import dev.gateway.config.EndpointConfig.Place;
-import dev.gateway.config.EndpointConfig.Unix;
+import dev.gateway.config.upstream.EndpointConfig;
+import dev.gateway.config.upstream.EndpointConfig.Host;
+import dev.gateway.config.upstream.EndpointConfig.Place;
+import dev.gateway.config.upstream.EndpointConfig.Unix;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;

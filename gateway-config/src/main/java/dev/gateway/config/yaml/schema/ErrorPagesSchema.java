@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.ErrorPagesConfig;
-import dev.gateway.config.ErrorPagesConfig.Page;
 import dev.gateway.config.file.ErrorPageFile;
+import dev.gateway.config.listener.ErrorPagesConfig;
+import dev.gateway.config.listener.ErrorPagesConfig.Page;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 
 /** Check of a filter type: whether a filter fits what else the configuration says. Reports to the scope of the site. */
 public interface FilterCheck<C extends FilterConfig> {

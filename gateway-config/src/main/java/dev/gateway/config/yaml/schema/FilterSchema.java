@@ -2,8 +2,8 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.UncheckedFilterConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.filter.UncheckedFilterConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.ForeignType;
 import dev.gateway.config.yaml.type.ObjectType;

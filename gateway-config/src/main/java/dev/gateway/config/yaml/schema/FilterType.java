@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.FilterConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ObjectType;

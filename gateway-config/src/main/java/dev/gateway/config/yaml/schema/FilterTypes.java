@@ -1,10 +1,10 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.FilterDeclaration;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.PluginFilterConfig;
-import dev.gateway.config.UncheckedFilterConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.filter.FilterDeclaration;
+import dev.gateway.config.filter.PluginFilterConfig;
+import dev.gateway.config.filter.UncheckedFilterConfig;
 import dev.gateway.plugin.FilterPlace;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.UpstreamConfig.HealthChecks;
-import dev.gateway.config.UpstreamConfig.OutlierDetection;
-import dev.gateway.config.UpstreamConfig.SuccessRate;
+import dev.gateway.config.upstream.UpstreamConfig.HealthChecks;
+import dev.gateway.config.upstream.UpstreamConfig.OutlierDetection;
+import dev.gateway.config.upstream.UpstreamConfig.SuccessRate;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.format.Durations;

@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.HedgeConfig;
-import dev.gateway.config.HedgeConfig.After;
+import dev.gateway.config.route.HedgeConfig;
+import dev.gateway.config.route.HedgeConfig.After;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;

@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.IpAccessConfig;
 import dev.gateway.config.file.AddressFile;
+import dev.gateway.config.listener.IpAccessConfig;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;

@@ -2,14 +2,14 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.ListenerConfig.Protocol;
-import dev.gateway.config.TlsConfig;
-import dev.gateway.config.TlsConfig.CaChange;
-import dev.gateway.config.TlsConfig.CertificateRef;
-import dev.gateway.config.TlsConfig.ClientAuth;
-import dev.gateway.config.TlsConfig.Mode;
-import dev.gateway.config.TlsConfig.UnknownServerName;
-import dev.gateway.config.TlsConfig.Version;
+import dev.gateway.config.listener.ListenerConfig.Protocol;
+import dev.gateway.config.listener.TlsConfig;
+import dev.gateway.config.listener.TlsConfig.CaChange;
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
+import dev.gateway.config.listener.TlsConfig.ClientAuth;
+import dev.gateway.config.listener.TlsConfig.Mode;
+import dev.gateway.config.listener.TlsConfig.UnknownServerName;
+import dev.gateway.config.listener.TlsConfig.Version;
 import dev.gateway.config.value.Concealed;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;

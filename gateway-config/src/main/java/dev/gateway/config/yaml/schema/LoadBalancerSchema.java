@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.LoadBalancerConfig;
+import dev.gateway.config.upstream.LoadBalancerConfig;
 import dev.gateway.config.value.Concealed;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;

@@ -2,11 +2,11 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.MatchConfig;
-import dev.gateway.config.MatchConfig.PathMatch;
-import dev.gateway.config.MatchConfig.PathType;
-import dev.gateway.config.MatchConfig.ValueMatch;
-import dev.gateway.config.MatchConfig.ValueType;
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.PathMatch;
+import dev.gateway.config.route.MatchConfig.PathType;
+import dev.gateway.config.route.MatchConfig.ValueMatch;
+import dev.gateway.config.route.MatchConfig.ValueType;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;

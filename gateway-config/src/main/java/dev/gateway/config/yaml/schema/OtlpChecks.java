@@ -1,9 +1,9 @@
 package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.OtlpConfig;
-import dev.gateway.config.TracingConfig;
 import dev.gateway.config.file.HeadersFile;
+import dev.gateway.config.observe.OtlpConfig;
+import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.config.yaml.type.Scope;
 import java.io.IOException;
 import java.nio.file.Path;

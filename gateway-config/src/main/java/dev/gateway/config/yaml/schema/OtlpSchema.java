@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.MetricsConfig;
-import dev.gateway.config.OtlpConfig;
+import dev.gateway.config.observe.MetricsConfig;
+import dev.gateway.config.observe.OtlpConfig;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import java.time.Duration;

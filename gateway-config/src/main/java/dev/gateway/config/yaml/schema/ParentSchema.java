@@ -2,7 +2,7 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.ConnectConfig.Parent;
 import dev.gateway.config.ConnectConfig.Proxy;
-import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.yaml.type.DestinationTypes;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;

@@ -1,7 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.FilterDeclaration;
-import dev.gateway.config.PluginFilterConfig;
+import dev.gateway.config.filter.FilterDeclaration;
+import dev.gateway.config.filter.PluginFilterConfig;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;

@@ -2,11 +2,11 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.RetryConfig;
-import dev.gateway.config.RetryConfig.Budget;
-import dev.gateway.config.RetryConfig.On;
-import dev.gateway.config.RetryConfig.Waiting;
-import dev.gateway.config.RetryConfig.When;
+import dev.gateway.config.route.RetryConfig;
+import dev.gateway.config.route.RetryConfig.Budget;
+import dev.gateway.config.route.RetryConfig.On;
+import dev.gateway.config.route.RetryConfig.Waiting;
+import dev.gateway.config.route.RetryConfig.When;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;

@@ -6,7 +6,7 @@ import dev.gateway.config.DrainConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.GatewayConfig.Transport;
 import dev.gateway.config.ResolverConfig;
-import dev.gateway.config.RouteConfig;
+import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ReloadEffect;

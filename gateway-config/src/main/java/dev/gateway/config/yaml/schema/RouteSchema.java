@@ -1,13 +1,13 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.FilterConfig;
-import dev.gateway.config.MatchConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RouteConfig.Hostname;
-import dev.gateway.config.RouteConfig.ParentRef;
-import dev.gateway.config.RuleConfig;
-import dev.gateway.config.RuleConfig.BackendRef;
-import dev.gateway.config.RuleConfig.Timeouts;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RouteConfig.Hostname;
+import dev.gateway.config.route.RouteConfig.ParentRef;
+import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.route.RuleConfig.BackendRef;
+import dev.gateway.config.route.RuleConfig.Timeouts;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;

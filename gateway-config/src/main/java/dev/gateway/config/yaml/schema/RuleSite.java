@@ -1,10 +1,10 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RuleConfig;
+import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.Durations;

@@ -2,8 +2,8 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.SessionPersistenceConfig;
-import dev.gateway.config.SessionPersistenceConfig.SameSite;
+import dev.gateway.config.upstream.SessionPersistenceConfig;
+import dev.gateway.config.upstream.SessionPersistenceConfig.SameSite;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;

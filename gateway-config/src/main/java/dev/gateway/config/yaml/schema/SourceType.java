@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.EndpointConfig.Place;
+import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.config.yaml.type.Type;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;

@@ -2,12 +2,12 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.TracingConfig;
-import dev.gateway.config.TracingConfig.Export;
-import dev.gateway.config.TracingConfig.Mode;
-import dev.gateway.config.TracingConfig.Propagator;
-import dev.gateway.config.TracingConfig.Sampler;
-import dev.gateway.config.TracingConfig.Trust;
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.observe.TracingConfig.Export;
+import dev.gateway.config.observe.TracingConfig.Mode;
+import dev.gateway.config.observe.TracingConfig.Propagator;
+import dev.gateway.config.observe.TracingConfig.Sampler;
+import dev.gateway.config.observe.TracingConfig.Trust;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;

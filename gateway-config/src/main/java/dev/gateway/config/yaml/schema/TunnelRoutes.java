@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.RouteConfig;
-import dev.gateway.config.RuleConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.yaml.type.Values;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;

@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.FilterConfig.UpstreamRef;
+import dev.gateway.config.filter.FilterConfig.UpstreamRef;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 

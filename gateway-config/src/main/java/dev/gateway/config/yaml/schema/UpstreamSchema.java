@@ -2,15 +2,15 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.UpstreamConfig;
-import dev.gateway.config.UpstreamConfig.ActiveCheck;
-import dev.gateway.config.UpstreamConfig.CircuitBreaker;
-import dev.gateway.config.UpstreamConfig.GrpcCheck;
-import dev.gateway.config.UpstreamConfig.HealthChecks;
-import dev.gateway.config.UpstreamConfig.Protocol;
-import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
-import dev.gateway.config.UpstreamConfig.TcpCheck;
-import dev.gateway.config.UpstreamConfig.Timeouts;
+import dev.gateway.config.upstream.UpstreamConfig;
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
+import dev.gateway.config.upstream.UpstreamConfig.CircuitBreaker;
+import dev.gateway.config.upstream.UpstreamConfig.GrpcCheck;
+import dev.gateway.config.upstream.UpstreamConfig.HealthChecks;
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
+import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
+import dev.gateway.config.upstream.UpstreamConfig.TcpCheck;
+import dev.gateway.config.upstream.UpstreamConfig.Timeouts;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

@@ -2,9 +2,9 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.TlsConfig.Version;
-import dev.gateway.config.UpstreamConfig.Tls;
-import dev.gateway.config.UpstreamConfig.TlsOffer;
+import dev.gateway.config.listener.TlsConfig.Version;
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.config.upstream.UpstreamConfig.TlsOffer;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

@@ -1,6 +1,6 @@
 package dev.gateway.upstream.balancer.hash;
 
-import dev.gateway.config.LoadBalancerConfig;
+import dev.gateway.config.upstream.LoadBalancerConfig;
 import dev.gateway.config.yaml.schema.BalancerType;
 import dev.gateway.config.yaml.schema.RequestParts;
 import dev.gateway.config.yaml.type.ListType;

@@ -1,0 +1,17 @@
+package dev.gateway.config.filter;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a filter finds the credentials of a request.
+ *
+ * @param name of the header field, query parameter or cookie
+ * @param removed whether the request continues without them
+ */
+public record ShownCredentials(KeyPlace place, String name, boolean removed) {
+    /** Whether they are in this place; names of header fields have no case. */
+    public boolean isAt(KeyPlace otherPlace, @Nullable String otherName) {
+        return place == otherPlace
+                && (place == KeyPlace.HEADER ? name.equalsIgnoreCase(otherName) : name.equals(otherName));
+    }
+}
