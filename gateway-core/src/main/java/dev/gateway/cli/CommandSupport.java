@@ -4,7 +4,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
 import dev.gateway.config.yaml.ConfigLoader;
-import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.runtime.plugins.PluginSource;
 import dev.gateway.runtime.process.log.Logging;
 import java.io.PrintWriter;

@@ -1,7 +1,7 @@
 package dev.gateway.filter;
 
 import dev.gateway.config.filter.FilterConfig;
-import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.files.StartException;
 
 /**

@@ -3,7 +3,7 @@ package dev.gateway.testkit;
 import dev.gateway.Gateway;
 import dev.gateway.GatewayOptions;
 import dev.gateway.config.LoadResult;
-import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterPlugin;
 import dev.gateway.runtime.ConfigFile;

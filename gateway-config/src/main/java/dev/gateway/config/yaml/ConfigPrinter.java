@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.yaml.schema.FilterTypes;
 import dev.gateway.config.yaml.schema.RootSchema;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.format.JsonString;
 import java.util.List;
 import java.util.Map;

@@ -4,7 +4,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Problem;
 import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
-import dev.gateway.config.yaml.schema.EndpointSchema;
+import dev.gateway.config.yaml.schema.upstream.EndpointSchema;
 import dev.gateway.config.yaml.type.Node;
 import dev.gateway.config.yaml.type.Problems;
 import dev.gateway.config.yaml.type.Scope;

@@ -1,9 +1,9 @@
 package dev.gateway.filter.apikey;
 
 import dev.gateway.config.filter.KeyPlace;
-import dev.gateway.config.yaml.schema.AuthFilterSchema;
-import dev.gateway.config.yaml.schema.ConnectAuthSchema;
-import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.connect.ConnectAuthSchema;
+import dev.gateway.config.yaml.schema.filter.AuthFilterSchema;
+import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.files.StartException;

@@ -1,7 +1,7 @@
 package dev.gateway.filter.bodylimit;
 
-import dev.gateway.config.yaml.schema.FilterType;
-import dev.gateway.config.yaml.schema.RuleSite;
+import dev.gateway.config.yaml.schema.filter.FilterType;
+import dev.gateway.config.yaml.schema.filter.RuleSite;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.filter.Filter;

@@ -1,6 +1,6 @@
 package dev.gateway.filter.clientcertificate;
 
-import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;

@@ -4,8 +4,8 @@ import static java.util.Map.entry;
 
 import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.listener.TlsConfig;
-import dev.gateway.config.yaml.schema.RequestParts;
-import dev.gateway.config.yaml.schema.RuleSite;
+import dev.gateway.config.yaml.schema.filter.RequestParts;
+import dev.gateway.config.yaml.schema.filter.RuleSite;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;

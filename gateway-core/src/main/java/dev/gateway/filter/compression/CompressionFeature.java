@@ -1,6 +1,6 @@
 package dev.gateway.filter.compression;
 
-import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;

@@ -1,8 +1,8 @@
 package dev.gateway.filter.cors;
 
-import dev.gateway.config.yaml.schema.FilterType;
-import dev.gateway.config.yaml.schema.Origins;
-import dev.gateway.config.yaml.schema.RuleSite;
+import dev.gateway.config.yaml.schema.filter.FilterType;
+import dev.gateway.config.yaml.schema.filter.RuleSite;
+import dev.gateway.config.yaml.schema.route.Origins;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;

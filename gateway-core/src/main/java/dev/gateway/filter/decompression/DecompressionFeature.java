@@ -1,6 +1,6 @@
 package dev.gateway.filter.decompression;
 
-import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.files.StartException;

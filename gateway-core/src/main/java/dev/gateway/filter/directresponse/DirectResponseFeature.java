@@ -1,6 +1,6 @@
 package dev.gateway.filter.directresponse;
 
-import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;

@@ -1,7 +1,7 @@
 package dev.gateway.filter.errorpages;
 
-import dev.gateway.config.yaml.schema.ErrorPagesSchema;
-import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.filter.FilterType;
+import dev.gateway.config.yaml.schema.listener.ErrorPagesSchema;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;

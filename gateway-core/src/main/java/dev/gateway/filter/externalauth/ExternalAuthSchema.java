@@ -2,8 +2,8 @@ package dev.gateway.filter.externalauth;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.yaml.schema.RuleSite;
-import dev.gateway.config.yaml.schema.UpstreamRefSchema;
+import dev.gateway.config.yaml.schema.filter.RuleSite;
+import dev.gateway.config.yaml.schema.filter.UpstreamRefSchema;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

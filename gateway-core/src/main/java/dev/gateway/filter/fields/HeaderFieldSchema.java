@@ -1,6 +1,6 @@
 package dev.gateway.filter.fields;
 
-import dev.gateway.config.yaml.schema.ForeignPlaceholders;
+import dev.gateway.config.yaml.schema.observe.ForeignPlaceholders;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Secrets;
 import dev.gateway.config.yaml.type.Types;

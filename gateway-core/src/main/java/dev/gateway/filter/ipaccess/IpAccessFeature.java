@@ -1,7 +1,7 @@
 package dev.gateway.filter.ipaccess;
 
-import dev.gateway.config.yaml.schema.FilterType;
-import dev.gateway.config.yaml.schema.IpAccessSchema;
+import dev.gateway.config.yaml.schema.filter.FilterType;
+import dev.gateway.config.yaml.schema.listener.IpAccessSchema;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;

@@ -1,8 +1,8 @@
 package dev.gateway.filter.mirror;
 
-import dev.gateway.config.yaml.schema.FilterType;
-import dev.gateway.config.yaml.schema.RuleSite;
-import dev.gateway.config.yaml.schema.UpstreamRefSchema;
+import dev.gateway.config.yaml.schema.filter.FilterType;
+import dev.gateway.config.yaml.schema.filter.RuleSite;
+import dev.gateway.config.yaml.schema.filter.UpstreamRefSchema;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ObjectType.Finding;
 import dev.gateway.config.yaml.type.ScalarType;

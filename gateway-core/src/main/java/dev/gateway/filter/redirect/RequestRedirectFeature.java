@@ -2,7 +2,7 @@ package dev.gateway.filter.redirect;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.yaml.schema.FilterType;
+import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;

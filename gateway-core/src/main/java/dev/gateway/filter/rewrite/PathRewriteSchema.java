@@ -4,7 +4,7 @@ import static java.util.Map.entry;
 
 import dev.gateway.config.filter.FilterConfig.PathRewrite;
 import dev.gateway.config.filter.FilterConfig.PathRewriteType;
-import dev.gateway.config.yaml.schema.TypeKeys;
+import dev.gateway.config.yaml.schema.filter.TypeKeys;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;

@@ -2,8 +2,8 @@ package dev.gateway.filter.urlrewrite;
 
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.route.RuleConfig;
-import dev.gateway.config.yaml.schema.FilterType;
-import dev.gateway.config.yaml.schema.RuleSite;
+import dev.gateway.config.yaml.schema.filter.FilterType;
+import dev.gateway.config.yaml.schema.filter.RuleSite;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.filter.Filter;

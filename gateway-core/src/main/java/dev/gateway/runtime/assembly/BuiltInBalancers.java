@@ -1,8 +1,8 @@
 package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.upstream.LoadBalancerConfig;
-import dev.gateway.config.yaml.schema.BalancerType;
-import dev.gateway.config.yaml.schema.BalancerTypeList;
+import dev.gateway.config.yaml.schema.upstream.BalancerType;
+import dev.gateway.config.yaml.schema.upstream.BalancerTypeList;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.balancer.BalancerFeature;
 import dev.gateway.upstream.balancer.LeastRequest;

@@ -1,9 +1,9 @@
 package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.filter.FilterConfig;
-import dev.gateway.config.yaml.schema.FilterSlot;
-import dev.gateway.config.yaml.schema.FilterTypeList;
-import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.filter.FilterSlot;
+import dev.gateway.config.yaml.schema.filter.FilterTypeList;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;

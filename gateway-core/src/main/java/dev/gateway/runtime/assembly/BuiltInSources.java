@@ -1,7 +1,7 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.config.yaml.schema.SourceType;
-import dev.gateway.config.yaml.schema.SourceTypeList;
+import dev.gateway.config.yaml.schema.upstream.SourceType;
+import dev.gateway.config.yaml.schema.upstream.SourceTypeList;
 import dev.gateway.upstream.discovery.DnsSource;
 import dev.gateway.upstream.discovery.FileSource;
 import dev.gateway.upstream.discovery.SourceFeature;

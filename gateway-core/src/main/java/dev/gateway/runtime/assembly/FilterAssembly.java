@@ -5,7 +5,7 @@ import dev.gateway.config.filter.PluginFilterConfig;
 import dev.gateway.config.filter.UncheckedFilterConfig;
 import dev.gateway.config.listener.ErrorPagesConfig;
 import dev.gateway.config.route.RuleConfig;
-import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterSite;

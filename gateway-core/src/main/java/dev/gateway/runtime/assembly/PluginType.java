@@ -2,7 +2,7 @@ package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.filter.FilterDeclaration;
-import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterPlugin;

@@ -2,7 +2,7 @@ package dev.gateway.runtime.plugins;
 
 import dev.gateway.config.Problem;
 import dev.gateway.config.value.Position;
-import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
 import dev.gateway.files.InputFile;

@@ -4,7 +4,7 @@ import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
 import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.yaml.ConfigLoader;
-import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.filter.FilterPlugin;
 import dev.gateway.runtime.assembly.PluginType;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.gateway.upstream.balancer;
 
 import dev.gateway.config.upstream.LoadBalancerConfig;
-import dev.gateway.config.yaml.schema.BalancerType;
+import dev.gateway.config.yaml.schema.upstream.BalancerType;
 import dev.gateway.upstream.Balancer;
 import java.util.List;
 import java.util.function.Supplier;

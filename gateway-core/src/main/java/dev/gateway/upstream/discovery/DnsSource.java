@@ -2,7 +2,7 @@ package dev.gateway.upstream.discovery;
 
 import dev.gateway.config.upstream.EndpointConfig.Host;
 import dev.gateway.config.upstream.EndpointConfig.Place;
-import dev.gateway.config.yaml.schema.SourceType;
+import dev.gateway.config.yaml.schema.upstream.SourceType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.net.FailureText;
 import dev.gateway.net.dns.Outages;

@@ -3,7 +3,7 @@ package dev.gateway.upstream.discovery;
 import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.config.yaml.EndpointFile;
-import dev.gateway.config.yaml.schema.SourceType;
+import dev.gateway.config.yaml.schema.upstream.SourceType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;

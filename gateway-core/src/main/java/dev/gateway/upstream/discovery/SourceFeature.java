@@ -1,7 +1,7 @@
 package dev.gateway.upstream.discovery;
 
 import dev.gateway.config.upstream.EndpointConfig.Place;
-import dev.gateway.config.yaml.schema.SourceType;
+import dev.gateway.config.yaml.schema.upstream.SourceType;
 import dev.gateway.upstream.EndpointSource;
 import java.io.IOException;
 

@@ -8,7 +8,7 @@ import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
 import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.filter.PluginFilterConfig;
-import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.plugin.FilterPlace;
 import dev.gateway.plugin.SettingErrors;
 import dev.gateway.plugin.SettingKey;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.value.Position;
-import dev.gateway.config.yaml.schema.FilterSlot;
-import dev.gateway.config.yaml.schema.FilterType;
-import dev.gateway.config.yaml.schema.FilterTypes;
+import dev.gateway.config.yaml.schema.filter.FilterSlot;
+import dev.gateway.config.yaml.schema.filter.FilterType;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.filter.headers.HeaderEdits;
 import dev.gateway.filter.headers.RequestHeaderModifierConfig;
 import dev.gateway.filter.redirect.RequestRedirectConfig;

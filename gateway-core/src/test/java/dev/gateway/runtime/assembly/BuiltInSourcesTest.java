@@ -3,7 +3,7 @@ package dev.gateway.runtime.assembly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.upstream.EndpointConfig.Place;
-import dev.gateway.config.yaml.schema.SourceType;
+import dev.gateway.config.yaml.schema.upstream.SourceType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.discovery.SourceContext;

@@ -4,7 +4,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.route.RetryConfig;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.route.RuleConfig;
-import dev.gateway.config.yaml.schema.RuleSite;
+import dev.gateway.config.yaml.schema.filter.RuleSite;
 import dev.gateway.config.yaml.type.Scope;
 import java.time.Duration;
 

@@ -1,4 +1,4 @@
-/** The sections of a configuration: their keys, defaults and descriptions. */
+/** The root of a configuration and its smaller sections: their keys, defaults and descriptions. */
 @NullMarked
 package dev.gateway.config.yaml.schema;
 

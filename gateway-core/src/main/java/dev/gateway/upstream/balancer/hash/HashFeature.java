@@ -1,8 +1,8 @@
 package dev.gateway.upstream.balancer.hash;
 
 import dev.gateway.config.upstream.LoadBalancerConfig;
-import dev.gateway.config.yaml.schema.BalancerType;
-import dev.gateway.config.yaml.schema.RequestParts;
+import dev.gateway.config.yaml.schema.filter.RequestParts;
+import dev.gateway.config.yaml.schema.upstream.BalancerType;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;

@@ -1,0 +1,87 @@
+package dev.gateway.config.yaml.schema.observe;
+
+import static java.util.Map.entry;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Placeholders of other products, such as nginx's {@code $remote_addr}, in texts where ours are words in braces. */
+public final class ForeignPlaceholders {
+    private static final Pattern VARIABLE = Pattern.compile("\\$([a-z][a-z0-9_]+)"); // nginx
+    private static final Pattern OPERATOR = Pattern.compile("%([A-Z][A-Z_]{2,})(\\([^)]*\\))?%"); // Envoy
+    private static final Pattern DIRECTIVE = Pattern.compile("%>?[a-zA-Z]\\b"); // Apache httpd, HAProxy
+
+    /** What begins names of nginx's variables and of Envoy's operators that have no word of ours. */
+    private static final Pattern FAMILY =
+            Pattern.compile("(http|arg|cookie|upstream|ssl|proxy|remote|downstream|req|resp)(_.*|$)");
+
+    private static final Map<String, String> OURS = Map.ofEntries(
+            entry("remote_addr", "client"),
+            entry("downstream_remote_address", "client"),
+            entry("downstream_remote_address_without_port", "client"),
+            entry("remote_user", "identity"),
+            entry("host", "authority"),
+            entry("http_host", "authority"),
+            entry("server_name", "serverName"),
+            entry("ssl_server_name", "serverName"),
+            entry("requested_server_name", "serverName"),
+            entry("request_id", "requestId"),
+            entry("request_method", "method"),
+            entry("request_uri", "path"),
+            entry("uri", "path"),
+            entry("scheme", "scheme"),
+            entry("protocol", "protocol"),
+            entry("server_protocol", "protocol"),
+            entry("ssl_protocol", "tlsProtocol"),
+            entry("downstream_tls_version", "tlsProtocol"),
+            entry("ssl_cipher", "tlsCipher"),
+            entry("downstream_tls_cipher", "tlsCipher"),
+            entry("status", "status"),
+            entry("response_code", "status"),
+            entry("request", "requestLine"),
+            entry("bytes_sent", "sentBytes"),
+            entry("body_bytes_sent", "sentBytes"),
+            entry("time_local", "time"),
+            entry("time_iso8601", "time"));
+
+    /** What only an exchange that has ended knows. */
+    private static final Set<String> OF_LOGS = Set.of("status", "requestLine", "sentBytes", "time");
+
+    private ForeignPlaceholders() {}
+
+    /** Returns what to say of the value of a header, null if it has no placeholder of another product. */
+    public static @Nullable String inValue(String text) {
+        return found(text, false);
+    }
+
+    /** Returns what to say of a template of log lines, null if it has no placeholder of another product. */
+    static @Nullable String inTemplate(String text) {
+        String found = found(text, true);
+        Matcher directive = DIRECTIVE.matcher(text);
+        return found == null && directive.find() ? said(directive, null) : found;
+    }
+
+    private static @Nullable String found(String text, boolean log) {
+        for (Pattern pattern : List.of(VARIABLE, OPERATOR)) {
+            Matcher matcher = pattern.matcher(text);
+            while (matcher.find()) {
+                String name = matcher.group(1).toLowerCase(Locale.ROOT);
+                String ours = OURS.get(name);
+                if (ours != null || FAMILY.matcher(name).matches()) {
+                    return said(matcher, ours == null || (OF_LOGS.contains(ours) && !log) ? null : ours);
+                }
+            }
+        }
+        return null;
+    }
+
+    private static String said(Matcher matcher, @Nullable String ours) {
+        return "'" + matcher.group() + "' stands for itself here: write "
+                + (ours == null ? "a word in braces, such as {client}" : "{" + ours + "}");
+    }
+}
