@@ -12,7 +12,7 @@ import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Position;
-import dev.gateway.config.yaml.type.Destinations;
+import dev.gateway.config.yaml.schema.connect.Destinations;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.Scope;
 import java.util.ArrayList;

@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** How the longer scalars of {@link Types} are read. */
-final class ScalarParsers {
+public final class ScalarParsers {
     static final int DNS_PORT = 53;
 
     /** No hint is made of a longer text: nobody has written it by hand, and patterns take long and deep to match it. */
@@ -51,7 +51,7 @@ final class ScalarParsers {
     }
 
     /** Somebody who writes an address with a prefix may mean the address. */
-    static void warnOfOverhang(String text, Cidr block, ScalarType.Site site) {
+    public static void warnOfOverhang(String text, Cidr block, ScalarType.Site site) {
         int slash = text.indexOf('/');
         InetAddress address = slash < 0 ? null : IpLiteral.parse(text.substring(0, slash));
         if (address != null && !block.network().equals(address)) {

@@ -28,7 +28,7 @@ public final class Types {
     public static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final int MAX_PORT = 65_535;
     private static final String LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
-    static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
+    public static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
     private static final String IPV6 = "[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*";
 
     public static final ScalarType<Boolean> BOOLEAN = new ScalarType<>(

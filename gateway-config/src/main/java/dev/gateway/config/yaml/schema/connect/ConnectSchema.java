@@ -16,8 +16,6 @@ import dev.gateway.config.ConnectConfig.Timeouts;
 import dev.gateway.config.Destination;
 import dev.gateway.config.yaml.schema.route.RouteSchema;
 import dev.gateway.config.yaml.schema.route.TunnelTimeoutKeys;
-import dev.gateway.config.yaml.type.DestinationTypes;
-import dev.gateway.config.yaml.type.Destinations;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;

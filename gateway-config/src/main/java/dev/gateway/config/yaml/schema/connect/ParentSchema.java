@@ -4,7 +4,6 @@ import dev.gateway.config.ConnectConfig.Parent;
 import dev.gateway.config.ConnectConfig.Proxy;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.yaml.schema.upstream.UpstreamTlsSchema;
-import dev.gateway.config.yaml.type.DestinationTypes;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;

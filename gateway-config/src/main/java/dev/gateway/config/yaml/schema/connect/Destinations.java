@@ -1,4 +1,4 @@
-package dev.gateway.config.yaml.type;
+package dev.gateway.config.yaml.schema.connect;
 
 import dev.gateway.config.ConnectConfig.Access;
 import dev.gateway.config.Destination;

@@ -1,7 +1,12 @@
-package dev.gateway.config.yaml.type;
+package dev.gateway.config.yaml.schema.connect;
 
 import dev.gateway.config.Destination;
 import dev.gateway.config.value.Position;
+import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.MessageText;
+import dev.gateway.config.yaml.type.ScalarParsers;
+import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Types;
 import dev.gateway.format.Cidr;
 import dev.gateway.format.PortRange;
 import java.net.IDN;
