@@ -299,7 +299,7 @@ class ArchitectureTest {
             .that()
             .doNotHaveFullyQualifiedName("dev.gateway.filter.jwt.JwtVerifier")
             .and()
-            .doNotHaveFullyQualifiedName("dev.gateway.format.JwkParser")
+            .doNotHaveFullyQualifiedName("dev.gateway.format.crypto.JwkParser")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("org.jose4j..");

@@ -1,7 +1,7 @@
 package dev.gateway.filter.certificate;
 
 import dev.gateway.filter.certificate.CertificateName.Kind;
-import dev.gateway.format.SpiffeId;
+import dev.gateway.format.crypto.SpiffeId;
 import dev.gateway.stream.Identity;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;

@@ -4,7 +4,7 @@ import dev.gateway.filter.certificate.CertificateName;
 import dev.gateway.filter.certificate.CertificateName.Kind;
 import dev.gateway.filter.certificate.PresentedNames;
 import dev.gateway.filter.certificate.PresentedNames.Presented;
-import dev.gateway.format.UriPattern;
+import dev.gateway.format.crypto.UriPattern;
 import dev.gateway.stream.Identity;
 import java.util.ArrayList;
 import java.util.HashMap;

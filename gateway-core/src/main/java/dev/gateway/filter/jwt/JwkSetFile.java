@@ -1,7 +1,7 @@
 package dev.gateway.filter.jwt;
 
 import dev.gateway.files.InputFile;
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -8,7 +8,7 @@ import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import dev.gateway.message.FieldName;
 import java.nio.file.Path;
 import java.util.ArrayList;

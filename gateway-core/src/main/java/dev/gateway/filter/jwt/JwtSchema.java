@@ -13,7 +13,7 @@ import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
 import dev.gateway.filter.jwt.JwtConfig.RequiredClaim;
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package dev.gateway.filter.jwt;
 import dev.gateway.filter.auth.Digest;
 import dev.gateway.filter.auth.VerifiedCredentials;
 import dev.gateway.filter.jwt.jwks.RemoteKeys;
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.LongSupplier;

@@ -1,7 +1,7 @@
 package dev.gateway.net.tls;
 
-import dev.gateway.format.CertificateHosts;
-import dev.gateway.format.KeyKind;
+import dev.gateway.format.crypto.CertificateHosts;
+import dev.gateway.format.crypto.KeyKind;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.files.InputFile;
-import dev.gateway.format.PemBlocks;
+import dev.gateway.format.crypto.PemBlocks;
 import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import java.io.ByteArrayInputStream;

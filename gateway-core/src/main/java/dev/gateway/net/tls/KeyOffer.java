@@ -1,6 +1,6 @@
 package dev.gateway.net.tls;
 
-import dev.gateway.format.KeyKind;
+import dev.gateway.format.crypto.KeyKind;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;

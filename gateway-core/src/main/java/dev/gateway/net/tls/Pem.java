@@ -1,8 +1,8 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.files.InputFile;
-import dev.gateway.format.Certificates;
-import dev.gateway.format.PrivateKeys;
+import dev.gateway.format.crypto.Certificates;
+import dev.gateway.format.crypto.PrivateKeys;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

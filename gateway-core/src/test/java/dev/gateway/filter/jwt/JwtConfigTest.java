@@ -8,7 +8,7 @@ import dev.gateway.config.filter.KeyPlace;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.ConfigPrinter;
 import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

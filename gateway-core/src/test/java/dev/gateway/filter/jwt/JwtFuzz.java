@@ -10,7 +10,7 @@ import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.filter.jwt.JwtResult.Valid;
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

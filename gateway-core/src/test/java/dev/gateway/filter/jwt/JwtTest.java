@@ -8,7 +8,7 @@ import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.filter.jwt.jwks.KeyLocation;
 import dev.gateway.filter.jwt.jwks.PlayedServer;
 import dev.gateway.filter.jwt.jwks.RemoteKeys;
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;

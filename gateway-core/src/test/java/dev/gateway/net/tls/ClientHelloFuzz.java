@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gateway.format.KeyKind;
+import dev.gateway.format.crypto.KeyKind;
 import dev.gateway.net.tls.ClientHello.Hello;
 import dev.gateway.net.tls.ClientHello.Incomplete;
 import dev.gateway.net.tls.ClientHello.NotTls;

@@ -2,7 +2,7 @@ package dev.gateway.net.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.format.PrivateKeys;
+import dev.gateway.format.crypto.PrivateKeys;
 import java.io.ByteArrayInputStream;
 import java.math.BigInteger;
 import java.net.InetAddress;

@@ -2,8 +2,8 @@ package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.TextFiles;
-import dev.gateway.format.Certificates;
-import dev.gateway.format.PrivateKeys;
+import dev.gateway.format.crypto.Certificates;
+import dev.gateway.format.crypto.PrivateKeys;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.InvalidKeyException;

@@ -1,6 +1,6 @@
 package dev.gateway.filter.jwt.jwks;
 
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

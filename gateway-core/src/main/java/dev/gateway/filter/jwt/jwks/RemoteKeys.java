@@ -1,6 +1,6 @@
 package dev.gateway.filter.jwt.jwks;
 
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;

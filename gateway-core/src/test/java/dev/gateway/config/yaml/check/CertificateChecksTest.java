@@ -3,7 +3,7 @@ package dev.gateway.config.yaml.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.yaml.ConfigLoader;
-import dev.gateway.format.Certificates;
+import dev.gateway.format.crypto.Certificates;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

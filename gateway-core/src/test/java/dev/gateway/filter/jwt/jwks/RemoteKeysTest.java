@@ -2,7 +2,7 @@ package dev.gateway.filter.jwt.jwks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.format.JwkSet;
+import dev.gateway.format.crypto.JwkSet;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;

@@ -1,4 +1,4 @@
-package dev.gateway.format;
+package dev.gateway.format.crypto;
 
 /** SPIFFE ID: the name of a workload in certificates, {@code spiffe://trust-domain/path}, as the standard of that name has it. */
 public final class SpiffeId {

@@ -1,4 +1,4 @@
-package dev.gateway.format;
+package dev.gateway.format.crypto;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

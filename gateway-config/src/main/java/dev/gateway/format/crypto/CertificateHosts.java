@@ -1,4 +1,4 @@
-package dev.gateway.format;
+package dev.gateway.format.crypto;
 
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;

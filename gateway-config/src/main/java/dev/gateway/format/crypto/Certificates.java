@@ -1,4 +1,4 @@
-package dev.gateway.format;
+package dev.gateway.format.crypto;
 
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-package dev.gateway.format;
+package dev.gateway.format.crypto;
 
 import java.security.PublicKey;
 import java.security.interfaces.ECPublicKey;

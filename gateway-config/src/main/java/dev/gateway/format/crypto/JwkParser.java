@@ -1,5 +1,6 @@
-package dev.gateway.format;
+package dev.gateway.format.crypto;
 
+import dev.gateway.format.ShownText;
 import java.math.BigInteger;
 import java.security.PublicKey;
 import java.security.interfaces.ECPublicKey;

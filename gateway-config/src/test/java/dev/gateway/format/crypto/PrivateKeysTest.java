@@ -1,4 +1,4 @@
-package dev.gateway.format;
+package dev.gateway.format.crypto;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
