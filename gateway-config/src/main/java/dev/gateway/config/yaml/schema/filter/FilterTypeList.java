@@ -1,9 +1,6 @@
 package dev.gateway.config.yaml.schema.filter;
 
-import java.util.List;
+import dev.gateway.config.yaml.type.FeatureList;
 
-/** List of the filter types that the gateway itself has. The engine of the configuration finds it by ServiceLoader. */
-public interface FilterTypeList {
-    /** Returns all types, and the places for those of plugins, in the order in which requests pass them. */
-    List<FilterSlot> inOrder();
-}
+/** List of the filter types, and of the places for those of plugins, in the order in which requests pass them. */
+public interface FilterTypeList extends FeatureList<FilterSlot> {}

@@ -5,10 +5,10 @@ import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.filter.PluginFilterConfig;
 import dev.gateway.config.filter.UncheckedFilterConfig;
+import dev.gateway.config.yaml.type.FeatureList;
 import dev.gateway.plugin.FilterPlace;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -21,11 +21,8 @@ public final class FilterTypes {
     private static final Pattern TYPE_NAME = Pattern.compile("[A-Z][A-Za-z0-9]{0,62}");
 
     /** All types of the gateway itself, and the places for those of plugins. */
-    private static final List<FilterSlot> ORDER = ServiceLoader.load(
-                    FilterTypeList.class, FilterTypes.class.getClassLoader())
-            .findFirst()
-            .map(FilterTypeList::inOrder)
-            .orElse(List.of());
+    private static final List<FilterSlot> ORDER =
+            FeatureList.find(FilterTypeList.class).inOrder();
 
     /** The types of the gateway itself. */
     public static final FilterTypes BUILT_IN = with(List.of());

@@ -1,12 +1,9 @@
 package dev.gateway.config.yaml.schema.upstream;
 
-import java.util.List;
+import dev.gateway.config.yaml.type.FeatureList;
 
-/** List of the balancing policies of the gateway. The engine of the configuration finds it by ServiceLoader. */
-public interface BalancerTypeList {
-    /** Returns all types, in the order in which messages and documents list them. */
-    List<BalancerType> inOrder();
-
+/** List of the balancing policies of the gateway. */
+public interface BalancerTypeList extends FeatureList<BalancerType> {
     /** Returns the type that counts if nothing is written; it has no settings. */
     BalancerType usual();
 }

@@ -4,6 +4,7 @@ import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.upstream.EndpointConfig.Host;
 import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.config.upstream.EndpointConfig.Unix;
+import dev.gateway.config.yaml.type.FeatureList;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
@@ -12,7 +13,6 @@ import dev.gateway.format.IpLiteral;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -23,11 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What an endpoint is, key by key. */
 public final class EndpointSchema {
-    private static final List<SourceType<?, ?>> SOURCES = ServiceLoader.load(
-                    SourceTypeList.class, EndpointSchema.class.getClassLoader())
-            .findFirst()
-            .orElseThrow()
-            .inOrder();
+    private static final List<SourceType<?, ?>> SOURCES =
+            FeatureList.find(SourceTypeList.class).inOrder();
 
     /** The keys of addresses and sources; an entry has one of them. */
     private static final List<String> PLACES = Stream.of(

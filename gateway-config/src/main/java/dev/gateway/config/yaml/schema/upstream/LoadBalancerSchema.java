@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.schema.upstream;
 
 import dev.gateway.config.upstream.LoadBalancerConfig;
 import dev.gateway.config.value.Concealed;
+import dev.gateway.config.yaml.type.FeatureList;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
@@ -13,17 +14,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** How an endpoint is chosen, key by key. */
 final class LoadBalancerSchema {
-    private static final BalancerTypeList TYPES = ServiceLoader.load(
-                    BalancerTypeList.class, LoadBalancerSchema.class.getClassLoader())
-            .findFirst()
-            .orElseThrow();
+    private static final BalancerTypeList TYPES = FeatureList.find(BalancerTypeList.class);
 
     /** What requests are balanced by if nothing is written. */
     static final LoadBalancerConfig DEFAULT = plain(TYPES.usual().name());

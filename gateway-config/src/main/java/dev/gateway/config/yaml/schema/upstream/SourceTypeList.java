@@ -1,9 +1,6 @@
 package dev.gateway.config.yaml.schema.upstream;
 
-import java.util.List;
+import dev.gateway.config.yaml.type.FeatureList;
 
-/** List of the sources of endpoints of the gateway. The engine of the configuration finds it by ServiceLoader. */
-public interface SourceTypeList {
-    /** Returns all types, in the order in which messages and documents list them. */
-    List<SourceType<?, ?>> inOrder();
-}
+/** List of the sources of endpoints of the gateway. */
+public interface SourceTypeList extends FeatureList<SourceType<?, ?>> {}
