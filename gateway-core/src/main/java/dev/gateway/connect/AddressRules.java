@@ -1,7 +1,7 @@
 package dev.gateway.connect;
 
 import dev.gateway.format.CidrSet;
-import dev.gateway.upstream.AddressPolicy;
+import dev.gateway.upstream.dial.AddressPolicy;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.gateway.connect;
 
-import dev.gateway.upstream.AddressPolicy;
+import dev.gateway.upstream.dial.AddressPolicy;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.Set;

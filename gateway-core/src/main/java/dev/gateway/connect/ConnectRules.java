@@ -6,7 +6,7 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import dev.gateway.upstream.AddressPolicy;
+import dev.gateway.upstream.dial.AddressPolicy;
 import java.net.InetAddress;
 import java.util.function.Function;
 

@@ -1,9 +1,9 @@
 package dev.gateway.connect;
 
 import dev.gateway.format.IpLiteral;
-import dev.gateway.upstream.AddressPolicy;
-import dev.gateway.upstream.ParentProxies;
-import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.dial.AddressPolicy;
+import dev.gateway.upstream.dial.ParentProxies;
+import dev.gateway.upstream.dial.ParentProxy;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Locale;

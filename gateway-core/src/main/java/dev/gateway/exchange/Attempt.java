@@ -13,10 +13,10 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.ServerName;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.dial.ServerName;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 

@@ -5,7 +5,7 @@ import dev.gateway.exchange.UpstreamUse.Idler;
 import dev.gateway.overload.ClientMemory;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import dev.gateway.upstream.pool.PoolCounts;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

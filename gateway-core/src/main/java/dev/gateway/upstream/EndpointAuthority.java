@@ -1,5 +1,6 @@
 package dev.gateway.upstream;
 
+import dev.gateway.upstream.dial.UpstreamSettings;
 import io.netty.util.AsciiString;
 
 /** The authority of an endpoint: the Host of a request where the gateway does not forward the client's. */

@@ -5,6 +5,7 @@ import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import org.jspecify.annotations.Nullable;
 
 /**

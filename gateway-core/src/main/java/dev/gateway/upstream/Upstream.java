@@ -1,6 +1,7 @@
 package dev.gateway.upstream;
 
 import dev.gateway.overload.PendingRequestMemory;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;

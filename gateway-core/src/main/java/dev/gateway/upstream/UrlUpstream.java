@@ -1,5 +1,7 @@
 package dev.gateway.upstream;
 
+import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;

@@ -12,7 +12,7 @@ import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import dev.gateway.upstream.AddressPolicy;
+import dev.gateway.upstream.dial.AddressPolicy;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.gateway.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.dial.ParentProxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;

@@ -11,7 +11,7 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;

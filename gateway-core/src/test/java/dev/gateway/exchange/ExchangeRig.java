@@ -32,7 +32,7 @@ import dev.gateway.upstream.HealthSettings;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;

@@ -14,7 +14,7 @@ import dev.gateway.upstream.HealthSettings;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.OutlierDetection.Counts;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;

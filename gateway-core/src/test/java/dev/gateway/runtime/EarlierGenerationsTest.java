@@ -6,7 +6,7 @@ import dev.gateway.runtime.EarlierGenerations.Held;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -6,6 +6,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.upstream.SessionPersistence.SameSite;
 import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -10,6 +10,7 @@ import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.balancer.WeightedRandom;
 import dev.gateway.upstream.balancer.hash.ConsistentHash;
 import dev.gateway.upstream.balancer.hash.HashKey;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

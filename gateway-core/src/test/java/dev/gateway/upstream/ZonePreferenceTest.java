@@ -7,6 +7,7 @@ import dev.gateway.upstream.balancer.LeastRequest;
 import dev.gateway.upstream.balancer.PeakEwma;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.balancer.WeightedRandom;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -10,8 +10,8 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
-import dev.gateway.upstream.ServerName;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.dial.ServerName;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 

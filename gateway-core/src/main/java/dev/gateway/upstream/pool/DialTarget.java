@@ -1,12 +1,12 @@
 package dev.gateway.upstream.pool;
 
 import dev.gateway.stream.DialedPeer;
-import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
-import dev.gateway.upstream.ParentProxies;
-import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.StreamKind;
+import dev.gateway.upstream.dial.AddressPolicy;
+import dev.gateway.upstream.dial.ParentProxies;
+import dev.gateway.upstream.dial.ParentProxy;
 import io.netty.channel.Channel;
 import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;

@@ -4,7 +4,7 @@ import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Shortage;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.AddressPolicy;
+import dev.gateway.upstream.dial.AddressPolicy;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;

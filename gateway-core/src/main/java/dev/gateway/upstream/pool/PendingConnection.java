@@ -4,7 +4,7 @@ import dev.gateway.net.tls.ClientTls.Alpn;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 

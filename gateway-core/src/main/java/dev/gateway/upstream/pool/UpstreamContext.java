@@ -1,7 +1,7 @@
 package dev.gateway.upstream.pool;
 
 import dev.gateway.stream.UpstreamObserver;
-import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamSettings;
 
 /**
  * The context of one upstream's connections on one event loop: the resources, settings and observer that they share.

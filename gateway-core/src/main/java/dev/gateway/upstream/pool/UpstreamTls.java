@@ -2,9 +2,9 @@ package dev.gateway.upstream.pool;
 
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.tls.ClientTlsSettings;
-import dev.gateway.upstream.ParentProxy;
-import dev.gateway.upstream.UpstreamSettings;
-import dev.gateway.upstream.UpstreamTlsSettings;
+import dev.gateway.upstream.dial.ParentProxy;
+import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;

@@ -20,7 +20,7 @@ import dev.gateway.stream.Identity;
 import dev.gateway.testing.Buffers;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;

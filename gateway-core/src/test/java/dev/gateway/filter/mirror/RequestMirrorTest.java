@@ -11,7 +11,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Random;

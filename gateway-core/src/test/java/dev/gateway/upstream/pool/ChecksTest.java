@@ -3,7 +3,7 @@ package dev.gateway.upstream.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.stream.Cause;
-import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;

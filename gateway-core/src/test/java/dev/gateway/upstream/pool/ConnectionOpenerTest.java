@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.UpstreamSettings.Protocol;
-import dev.gateway.upstream.UpstreamTlsSettings;
+import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
+import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.stream.Cause;
-import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.dial.DialSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

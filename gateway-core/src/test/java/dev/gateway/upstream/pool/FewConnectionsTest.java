@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
 import io.netty.handler.codec.http2.Http2Error;
 import java.util.List;

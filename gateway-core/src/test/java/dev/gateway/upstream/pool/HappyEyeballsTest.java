@@ -7,7 +7,7 @@ import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.AddressPolicy;
+import dev.gateway.upstream.dial.AddressPolicy;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;

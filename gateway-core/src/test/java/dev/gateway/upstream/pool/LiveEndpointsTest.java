@@ -2,11 +2,11 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.dial.DialSettings;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;

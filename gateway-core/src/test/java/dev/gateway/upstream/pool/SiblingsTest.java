@@ -3,12 +3,12 @@ package dev.gateway.upstream.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.stream.Cause;
-import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
-import dev.gateway.upstream.UpstreamSettings.Protocol;
 import dev.gateway.upstream.balancer.RoundRobin;
+import dev.gateway.upstream.dial.DialSettings;
+import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -9,7 +9,7 @@ import dev.gateway.message.Scheme;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
-import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamSettings;
 import dev.gateway.upstream.health.Probe;
 import dev.gateway.upstream.health.Question;
 import io.netty.buffer.ByteBuf;

@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.dial;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.dial;
 
 import dev.gateway.message.Authority;
 import dev.gateway.message.RequestHead;

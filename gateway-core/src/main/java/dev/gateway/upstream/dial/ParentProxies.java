@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.dial;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;

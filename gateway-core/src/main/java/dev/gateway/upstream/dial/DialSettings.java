@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.dial;
 
 import io.netty.util.NetUtil;
 import java.net.InetAddress;

@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.dial;
 
 import java.net.InetAddress;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.dial;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

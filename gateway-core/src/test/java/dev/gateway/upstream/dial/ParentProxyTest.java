@@ -1,9 +1,9 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.dial;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.upstream.ParentProxy.Credentials;
-import dev.gateway.upstream.ParentProxy.Kind;
+import dev.gateway.upstream.dial.ParentProxy.Credentials;
+import dev.gateway.upstream.dial.ParentProxy.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
