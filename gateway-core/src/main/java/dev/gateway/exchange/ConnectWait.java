@@ -1,8 +1,8 @@
 package dev.gateway.exchange;
 
 import dev.gateway.observe.ConnectWaitResult;
-import dev.gateway.upstream.PendingLimit;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.limit.PendingLimit;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package dev.gateway.upstream;
 
+import dev.gateway.upstream.limit.Share;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -103,8 +104,8 @@ public final class Host {
 
     /** Has no limit until the upstream divides its limits, because requests may come a moment before that. */
     void beginUndivided() {
-        connections.keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
-        requests.keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
+        connections.beginUndivided();
+        requests.beginUndivided();
     }
 
     /** Its upstream has removed it. It gets nothing new, and what is in flight no longer counts against limits. */

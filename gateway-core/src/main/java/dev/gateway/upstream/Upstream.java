@@ -2,6 +2,9 @@ package dev.gateway.upstream;
 
 import dev.gateway.overload.PendingRequestMemory;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.limit.FairLimit;
+import dev.gateway.upstream.limit.PendingLimit;
+import dev.gateway.upstream.limit.RetryBudget;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -108,8 +111,8 @@ public final class Upstream {
 
     /** Divides the limits among the endpoints that get requests, be it of their sessions only. */
     private void divide(List<Host> used) {
-        connections.divide(health.hosts(), used, Host::connections);
-        requests.divide(health.hosts(), used, Host::requests);
+        connections.divide(health.hosts(), used, Host::weight, Host::connections);
+        requests.divide(health.hosts(), used, Host::weight, Host::requests);
     }
 
     /** Returns the name in the configuration. */

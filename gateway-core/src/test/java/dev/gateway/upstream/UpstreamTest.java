@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.upstream.OutlierDetection.Counts;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.limit.Share;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -1,7 +1,7 @@
 package dev.gateway.upstream.pool;
 
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.PendingLimit;
+import dev.gateway.upstream.limit.PendingLimit;
 import org.jspecify.annotations.Nullable;
 
 /**

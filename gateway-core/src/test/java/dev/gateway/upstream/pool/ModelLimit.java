@@ -1,7 +1,7 @@
 package dev.gateway.upstream.pool;
 
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.Share;
+import dev.gateway.upstream.limit.Share;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

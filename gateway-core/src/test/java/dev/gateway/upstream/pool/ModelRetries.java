@@ -1,6 +1,6 @@
 package dev.gateway.upstream.pool;
 
-import dev.gateway.upstream.RetryBudget;
+import dev.gateway.upstream.limit.RetryBudget;
 import java.util.IdentityHashMap;
 import org.jspecify.annotations.Nullable;
 

@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.limit;
 
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -19,7 +19,8 @@ public final class Share {
         keptAndTaken.set((long) kept << Integer.SIZE);
     }
 
-    static Share unlimited() {
+    /** Makes a share of no limit. */
+    public static Share unlimited() {
         return new Share(new Limit(0), Integer.MAX_VALUE);
     }
 
@@ -93,8 +94,13 @@ public final class Share {
         return taken(keptAndTaken.get());
     }
 
+    /** Has no limit until its limit is divided, because requests may come a moment before that. */
+    public void beginUndivided() {
+        keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
+    }
+
     /** The upstream has removed the endpoint: what is taken no longer counts, and the share ends when all is given back. */
-    void leave() {
+    public void leave() {
         keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
         left = true;
     }

@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -64,12 +64,12 @@ class FairLimitTest {
     void whatAnEndpointOutOfServiceHoldsIsNotMissingElsewhere() {
         List<Host> hosts = hosts(9, 1, 1, 1);
         take(hosts.get(0), 3);
-        limit.divide(hosts, hosts.subList(1, 3), Host::connections);
+        limit.divide(hosts, hosts.subList(1, 3), Host::weight, Host::connections);
         assertThat(take(hosts.get(1), 100))
                 .as("four of nine, and the one left over")
                 .isEqualTo(5);
         assertThat(take(hosts.get(2), 100)).isEqualTo(4);
-        limit.divide(hosts, hosts, Host::connections);
+        limit.divide(hosts, hosts, Host::weight, Host::connections);
         assertThat(limit.taken()).isEqualTo(12);
         for (Host each : hosts) {
             assertThat(each.connections().tryAcquire())
@@ -86,7 +86,7 @@ class FairLimitTest {
         assertThat(take(hosts.get(0), 5))
                 .as("its three and the two that are left over")
                 .isEqualTo(5);
-        limit.divide(hosts, hosts.subList(1, 3), Host::connections);
+        limit.divide(hosts, hosts.subList(1, 3), Host::weight, Host::connections);
         assertThat(take(hosts.get(1), 100))
                 .as("five of eleven, and the one left over")
                 .isEqualTo(6);
@@ -140,9 +140,9 @@ class FairLimitTest {
                     .start();
         }
         for (int i = 0; done.getCount() > 0; i++) {
-            limit.divide(hosts, hosts.subList(i % 3, 3), Host::connections);
+            limit.divide(hosts, hosts.subList(i % 3, 3), Host::weight, Host::connections);
         }
-        limit.divide(hosts, hosts, Host::connections);
+        limit.divide(hosts, hosts, Host::weight, Host::connections);
         assertThat(limit.taken()).isZero();
         int all = hosts.stream().mapToInt(each -> take(each, 100)).sum();
         assertThat(all).isEqualTo(7);
@@ -150,15 +150,16 @@ class FairLimitTest {
 
     private FairLimit limit = new FairLimit(0);
 
+    /** An endpoint, as a limit sees it. */
+    private record Host(int weight, Share connections) {}
+
     private List<Host> hosts(int max, int... weights) {
         limit = new FairLimit(max);
         List<Host> hosts = new ArrayList<>();
         for (int weight : weights) {
-            Host host = new Host(new Endpoint(hosts.size(), "192.0.2." + hosts.size(), 80, weight));
-            host.limitBy(limit.newShare(), Share.unlimited());
-            hosts.add(host);
+            hosts.add(new Host(weight, limit.newShare()));
         }
-        limit.divide(hosts, hosts, Host::connections);
+        limit.divide(hosts, hosts, Host::weight, Host::connections);
         return hosts;
     }
 

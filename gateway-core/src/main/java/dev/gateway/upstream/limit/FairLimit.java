@@ -1,10 +1,11 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.limit;
 
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Circuit breaker limit, fair by endpoint: how many of something (connections or requests) an upstream may have at a time,
@@ -16,13 +17,14 @@ public final class FairLimit {
     private final Limit rest;
     private final List<Share> shares = new ArrayList<>(); // guarded by itself; those of endpoints that have gone, too
 
-    FairLimit(int max) {
+    /** Makes a limit; 0 means no limit. */
+    public FairLimit(int max) {
         this.max = max > 0 ? max : Integer.MAX_VALUE;
         this.rest = new Limit(max);
     }
 
     /** Makes the share of another endpoint. Until the next {@link #divide}, nothing is reserved for it. */
-    Share newShare() {
+    public Share newShare() {
         Share share = new Share(rest, max == Integer.MAX_VALUE ? max : 0);
         synchronized (shares) {
             shares.removeIf(Share::isOver);
@@ -38,25 +40,26 @@ public final class FairLimit {
      *
      * @param all all endpoints
      * @param among those that get a share
+     * @param weight returns the weight of an endpoint
      * @param part returns an endpoint's share of this limit
      */
-    void divide(List<Host> all, List<Host> among, Function<Host, Share> part) {
+    public <E> void divide(List<E> all, List<E> among, ToDoubleFunction<E> weight, Function<E, Share> part) {
         if (max == Integer.MAX_VALUE) {
             return;
         }
         int count = among.size();
-        double weights = among.stream().mapToDouble(Host::weight).sum();
+        double weights = among.stream().mapToDouble(weight).sum();
         int left = max;
-        Set<Host> included = new HashSet<>(among);
-        for (Host host : all) {
-            if (!included.contains(host)) {
-                part.apply(host).keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
+        Set<E> included = new HashSet<>(among);
+        for (E endpoint : all) {
+            if (!included.contains(endpoint)) {
+                part.apply(endpoint).keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
             } else if (max < count) {
-                part.apply(host).keep(0, 1); // the limit is lower than the number of endpoints: at most one each
+                part.apply(endpoint).keep(0, 1); // the limit is lower than the number of endpoints: at most one each
             } else {
-                int kept = 1 + (int) ((max - count) * host.weight() / weights);
+                int kept = 1 + (int) ((max - count) * weight.applyAsDouble(endpoint) / weights);
                 left -= kept;
-                part.apply(host).keep(kept, Integer.MAX_VALUE);
+                part.apply(endpoint).keep(kept, Integer.MAX_VALUE);
             }
         }
         rest.allow(left);
@@ -75,7 +78,7 @@ public final class FairLimit {
     }
 
     /** Returns how many shares there are, including those of removed endpoints that are still in use. */
-    int shares() {
+    public int shares() {
         synchronized (shares) {
             shares.removeIf(Share::isOver);
             return shares.size();

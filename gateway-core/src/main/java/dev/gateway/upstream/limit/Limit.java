@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.limit;
 
 import java.util.concurrent.atomic.AtomicInteger;
 

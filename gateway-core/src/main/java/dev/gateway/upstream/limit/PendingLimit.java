@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.limit;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -57,7 +57,7 @@ public final class PendingLimit {
     }
 
     /** Makes a limit; 0 means no limit. */
-    PendingLimit(int max) {
+    public PendingLimit(int max) {
         this.max = max > 0 ? max : Integer.MAX_VALUE;
     }
 
