@@ -11,12 +11,12 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.StreamKind;
-import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.ServerName;
+import dev.gateway.upstream.stream.ClientPreamble;
+import dev.gateway.upstream.stream.StreamKind;
+import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 

@@ -16,8 +16,8 @@ import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.stream.StreamKind;
 import org.jspecify.annotations.Nullable;
 
 /**

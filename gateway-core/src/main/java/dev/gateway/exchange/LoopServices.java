@@ -7,7 +7,7 @@ import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamOpener;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;
 

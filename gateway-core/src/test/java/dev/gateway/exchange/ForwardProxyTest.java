@@ -8,7 +8,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import dev.gateway.upstream.StreamKind;
+import dev.gateway.upstream.stream.StreamKind;
 import org.junit.jupiter.api.Test;
 
 /** Requests for hosts that are not ours. */

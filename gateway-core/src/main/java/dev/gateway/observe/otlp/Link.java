@@ -1,8 +1,8 @@
 package dev.gateway.observe.otlp;
 
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.stream.StreamOpener;
 
 /**
  * How a receiver is reached.

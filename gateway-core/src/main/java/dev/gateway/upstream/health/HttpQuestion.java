@@ -9,9 +9,9 @@ import dev.gateway.message.Scheme;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.EndpointAuthority;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.ServerName;
+import dev.gateway.upstream.stream.EndpointAuthority;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 

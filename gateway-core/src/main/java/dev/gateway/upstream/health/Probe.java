@@ -8,7 +8,7 @@ import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 

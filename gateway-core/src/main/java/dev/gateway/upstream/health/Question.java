@@ -3,7 +3,7 @@ package dev.gateway.upstream.health;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.upstream.StreamKind;
+import dev.gateway.upstream.stream.StreamKind;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 

@@ -7,9 +7,9 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.EndpointAuthority;
-import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.stream.EndpointAuthority;
+import dev.gateway.upstream.stream.StreamKind;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 

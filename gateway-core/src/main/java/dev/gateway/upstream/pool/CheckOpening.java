@@ -3,7 +3,7 @@ package dev.gateway.upstream.pool;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamOpener;
 
 /**
  * An active health check that waits for the connection made for it. After the check, the pool keeps the connection only if

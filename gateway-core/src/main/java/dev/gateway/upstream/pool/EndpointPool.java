@@ -6,8 +6,8 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.StreamKind;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamKind;
+import dev.gateway.upstream.stream.StreamOpener;
 import org.jspecify.annotations.Nullable;
 
 /**

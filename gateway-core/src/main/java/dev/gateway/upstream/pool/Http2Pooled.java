@@ -7,7 +7,7 @@ import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.upstream.StreamKind;
+import dev.gateway.upstream.stream.StreamKind;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 

@@ -1,6 +1,6 @@
 package dev.gateway.upstream.pool;
 
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamOpener;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 

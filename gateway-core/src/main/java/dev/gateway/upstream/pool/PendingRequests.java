@@ -3,7 +3,7 @@ package dev.gateway.upstream.pool;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamOpener;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

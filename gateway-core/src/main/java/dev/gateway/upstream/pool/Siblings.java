@@ -1,7 +1,7 @@
 package dev.gateway.upstream.pool;
 
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamOpener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;

@@ -4,8 +4,8 @@ import dev.gateway.net.tls.ClientTls.Alpn;
 import dev.gateway.protocol.tcp.TcpClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.upstream.ClientPreamble;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.ClientPreamble;
+import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package dev.gateway.upstream.pool;
 
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.upstream.StreamKind;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamKind;
+import dev.gateway.upstream.stream.StreamOpener;
 
 /** A request that waits for a connection, in the queue of its pool until it is answered or cancelled. */
 final class Waiter extends WaitQueue.Entry<Waiter> implements StreamOpener.Opening {

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
-import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.dial.AddressPolicy;
 import dev.gateway.upstream.dial.ParentProxies;
 import dev.gateway.upstream.dial.ParentProxy;
+import dev.gateway.upstream.stream.StreamKind;
 import io.netty.channel.Channel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetAddress;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.StreamKind;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamKind;
+import dev.gateway.upstream.stream.StreamOpener;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

@@ -2,9 +2,9 @@ package dev.gateway.upstream.pool;
 
 import dev.gateway.stream.Failure;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.limit.Share;
+import dev.gateway.upstream.stream.StreamKind;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;

@@ -15,7 +15,7 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;

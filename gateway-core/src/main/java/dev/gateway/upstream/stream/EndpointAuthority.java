@@ -1,5 +1,6 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.stream;
 
+import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import io.netty.util.AsciiString;
 

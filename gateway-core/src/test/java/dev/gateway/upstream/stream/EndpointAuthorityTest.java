@@ -1,7 +1,8 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import java.util.List;

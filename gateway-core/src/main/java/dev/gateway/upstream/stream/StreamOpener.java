@@ -1,10 +1,12 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.stream;
 
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import org.jspecify.annotations.Nullable;
 

@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.stream;
 
 /** What a stream to an upstream is for. */
 public enum StreamKind {

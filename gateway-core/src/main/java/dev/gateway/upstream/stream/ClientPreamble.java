@@ -1,4 +1,4 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.stream;
 
 import dev.gateway.stream.SourceAddress;
 import java.net.InetSocketAddress;
