@@ -7,7 +7,6 @@ import dev.gateway.config.yaml.type.Types;
 import dev.gateway.net.FailureText;
 import dev.gateway.net.dns.Outages;
 import dev.gateway.net.dns.Resolver;
-import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.SourceStatus;
 import io.netty.channel.EventLoop;

@@ -6,7 +6,6 @@ import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.StartException;
-import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.pool.Pools;

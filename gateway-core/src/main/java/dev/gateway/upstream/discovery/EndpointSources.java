@@ -3,7 +3,6 @@ package dev.gateway.upstream.discovery;
 import dev.gateway.config.upstream.EndpointConfig.Host;
 import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.net.dns.Resolver;
-import dev.gateway.upstream.EndpointSource;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -7,7 +7,6 @@ import dev.gateway.config.yaml.schema.upstream.SourceType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
-import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.SourceStatus;
 import java.io.IOException;

@@ -1,7 +1,6 @@
 package dev.gateway.upstream.discovery;
 
 import dev.gateway.config.upstream.EndpointConfig.Place;
-import dev.gateway.upstream.EndpointSource;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Function;

@@ -2,7 +2,6 @@ package dev.gateway.upstream.discovery;
 
 import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.config.yaml.schema.upstream.SourceType;
-import dev.gateway.upstream.EndpointSource;
 import java.io.IOException;
 
 /**

@@ -1,6 +1,5 @@
 package dev.gateway.upstream.discovery;
 
-import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.SourceStatus;
 import java.util.Collection;

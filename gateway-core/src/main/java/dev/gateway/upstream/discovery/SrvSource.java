@@ -5,7 +5,6 @@ import dev.gateway.config.yaml.schema.upstream.SourceType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.net.FailureText;
 import dev.gateway.net.dns.ServiceRecord;
-import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.SourceStatus;
 import io.netty.channel.EventLoop;

@@ -1,5 +1,7 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.discovery;
 
+import dev.gateway.upstream.EndpointSpec;
+import dev.gateway.upstream.SourceStatus;
 import java.util.List;
 
 /**
