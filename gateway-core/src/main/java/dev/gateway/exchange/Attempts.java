@@ -18,7 +18,6 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.stream.ClientPreamble;
 import dev.gateway.upstream.stream.EndpointAuthority;
@@ -389,7 +388,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     private boolean waitsToConnect(Failure failure) {
         long most = policy.waiting().connectMillis();
         Endpoint at = previous();
-        boolean named = at == null || at.index() == NamedByRequest.INDEX;
+        boolean named = at == null || at.index() == Endpoint.NAMED_INDEX;
         if (most == 0 || named || !mayPass(failure) || mayConnectElsewhere(failure)) {
             return false;
         }

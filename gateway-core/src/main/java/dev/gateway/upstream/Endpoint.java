@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Endpoint: one address of an upstream. If the host is a name, the pool resolves it when it connects.
  *
  * @param index a small number, unique among the current endpoints of the upstream. An endpoint that has gone may have had
- *     it before. {@link NamedByRequest#INDEX} for an endpoint that a request names
+ *     it before. {@link #NAMED_INDEX} for an endpoint that a request names
  * @param host a name, an IPv4 or IPv6 literal without brackets, or {@code unix:/path} with port 0
  * @param port 1 to 65535, 0 for a Unix-domain socket
  * @param weight its share of requests relative to its siblings, at least 1
@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record Endpoint(int index, String host, int port, int weight, String name, @Nullable String zone)
         implements EndpointName {
+    /** The index of an endpoint that a request names, and that its upstream does not have. */
+    public static final int NAMED_INDEX = -1;
+
     /** Makes an endpoint in no zone, whose name is its host. */
     public Endpoint(int index, String host, int port, int weight) {
         this(index, host, port, weight, host, null);

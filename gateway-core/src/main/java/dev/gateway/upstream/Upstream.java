@@ -31,8 +31,8 @@ public final class Upstream {
     private final PendingRequestMemory waiting = new PendingRequestMemory();
     private final RetryBudget retryBudget = new RetryBudget();
     private final RetryBudget hedgeBudget = new RetryBudget();
-    private final Host named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
-    private final Host departed = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
+    private final Host named = new Host(new Endpoint(Endpoint.NAMED_INDEX, "*", 0, 1));
+    private final Host departed = new Host(new Endpoint(Endpoint.NAMED_INDEX, "*", 0, 1));
     private final AtomicLong connectTurnNanos = new AtomicLong(); // when an event loop took the last turn
     private volatile boolean connectTurnTaken; // whether any has
     private @Nullable SessionPersistence sessions; // set before this is shared
@@ -135,7 +135,7 @@ public final class Upstream {
      * All removed endpoints share another one, which gets nothing new.
      */
     public Host host(Endpoint endpoint) {
-        if (endpoint.index() == NamedByRequest.INDEX) {
+        if (endpoint.index() == Endpoint.NAMED_INDEX) {
             return named;
         }
         Host known = health.host(endpoint);

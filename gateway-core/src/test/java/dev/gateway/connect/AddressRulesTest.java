@@ -9,7 +9,7 @@ import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.upstream.BalancedRequest;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.balancer.NamedByRequest;
 import io.netty.util.NetUtil;
 import java.net.Inet6Address;
 import java.net.InetAddress;

@@ -18,7 +18,6 @@ import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.HealthSettings;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
@@ -325,7 +324,7 @@ class ConnectWaitTest extends ExchangeRig {
     void aDestinationThatTheClientHasChosenIsNotWaitedFor() {
         offerTunnels();
         connect("api.example.com:443");
-        assertThat(opener.last().endpoint.index()).isEqualTo(NamedByRequest.INDEX);
+        assertThat(opener.last().endpoint.index()).isEqualTo(Endpoint.NAMED_INDEX);
         opener.last().fail(REFUSED);
         assertAnswered(502, Cause.CONNECT_FAILED);
     }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.runtime.EarlierGenerations.Held;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import java.util.Collections;
 import java.util.List;

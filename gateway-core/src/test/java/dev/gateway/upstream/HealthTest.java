@@ -37,7 +37,7 @@ class HealthTest {
         assertThat(states(health)).containsExactly(State.HEALTHY, State.HEALTHY);
         health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
-        health.onUnreached(new Endpoint(NamedByRequest.INDEX, "192.0.2.3", 80, 1), Cause.CONNECT_FAILED);
+        health.onUnreached(new Endpoint(Endpoint.NAMED_INDEX, "192.0.2.3", 80, 1), Cause.CONNECT_FAILED);
         assertThat(states(health)).containsExactly(State.UNREACHABLE, State.HEALTHY);
         assertThat(chosen(health)).as("it is tried all the same").containsExactly(0, 1);
         health.onReached(endpoint(0));
@@ -341,7 +341,7 @@ class HealthTest {
         Health any = health(2, POLICY);
         assertThat(any.onAnswered(endpoint(0), 500)).isTrue();
         assertThat(any.onAnswered(endpoint(0), 404)).isFalse();
-        assertThat(any.onAnswered(new Endpoint(NamedByRequest.INDEX, "192.0.2.0", 80, 1), 500))
+        assertThat(any.onAnswered(new Endpoint(Endpoint.NAMED_INDEX, "192.0.2.0", 80, 1), 500))
                 .as("that of a host that the request names")
                 .isFalse();
         assertThat(health(2, null).onAnswered(endpoint(0), 503))

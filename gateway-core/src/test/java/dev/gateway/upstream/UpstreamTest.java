@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.OutlierDetection.Counts;
+import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import dev.gateway.upstream.limit.Share;
@@ -16,7 +17,7 @@ class UpstreamTest {
     private static final long HOUR_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final List<Endpoint> ENDPOINTS =
             List.of(new Endpoint(0, "192.0.2.0", 80, 1), new Endpoint(1, "192.0.2.1", 80, 1));
-    private static final Endpoint NAMED = new Endpoint(NamedByRequest.INDEX, "a.example", 443, 1);
+    private static final Endpoint NAMED = new Endpoint(Endpoint.NAMED_INDEX, "a.example", 443, 1);
 
     private final UpstreamSettings settings = UpstreamSettings.builder()
             .maxConnections(4)
@@ -143,7 +144,7 @@ class UpstreamTest {
         UpstreamSettings few = UpstreamSettings.builder().maxConnections(2).build();
         Upstream dialed = new Upstream("egress", List.of(), NamedByRequest.POLICY, few);
         Host host = dialed.host(NAMED);
-        assertThat(dialed.host(new Endpoint(NamedByRequest.INDEX, "b.example", 80, 1)))
+        assertThat(dialed.host(new Endpoint(Endpoint.NAMED_INDEX, "b.example", 80, 1)))
                 .isSameAs(host);
         assertThat(take(host.connections())).isEqualTo(2);
         assertThat(dialed.connections().taken()).isEqualTo(2);

@@ -2,7 +2,6 @@ package dev.gateway.upstream.pool;
 
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.dial.AddressPolicy;
 import dev.gateway.upstream.dial.ParentProxies;
 import dev.gateway.upstream.dial.ParentProxy;
@@ -58,7 +57,7 @@ record DialTarget(Endpoint endpoint, @Nullable String name, @Nullable ParentProx
 
     /** Whether the gateway connects to a host that a client has named. */
     boolean isRequested() {
-        return parent == null && endpoint.index() == NamedByRequest.INDEX;
+        return parent == null && endpoint.index() == Endpoint.NAMED_INDEX;
     }
 
     /** Whether the gateway connects to a Unix-domain socket. */

@@ -9,7 +9,6 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.dial.DialSettings;
 import dev.gateway.upstream.stream.ClientPreamble;
 import dev.gateway.upstream.stream.StreamKind;
@@ -75,7 +74,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         pools.add(pool);
         Endpoint endpoint = pool.endpoint.target.endpoint();
         Host host = pool.endpoint.host;
-        boolean drains = endpoint.index() != NamedByRequest.INDEX
+        boolean drains = endpoint.index() != Endpoint.NAMED_INDEX
                 && (host.isGone() || (shared.upstream.health().isDraining(endpoint) && !host.takesSessions()));
         if (retired || drains) {
             pool.kept.retireAll(CloseCause.DRAIN);
@@ -93,7 +92,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             check.start(checks++);
             return check;
         }
-        if (endpoint.index() != NamedByRequest.INDEX) {
+        if (endpoint.index() != Endpoint.NAMED_INDEX) {
             LoginPins logins = kind == StreamKind.CHECK || kind == StreamKind.TUNNEL ? null : callback.logins();
             String name = shared.settings.followsHost() ? callback.serverName() : null;
             if (logins != null
@@ -224,7 +223,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     /** Closes connections to an endpoint as soon as they are idle, or keeps them again. */
     void drain(String address, boolean drain) {
         for (EndpointPool pool : List.copyOf(pools)) {
-            if (pool.endpoint.target.endpoint().index() != NamedByRequest.INDEX
+            if (pool.endpoint.target.endpoint().index() != Endpoint.NAMED_INDEX
                     && pool.endpoint.target.endpoint().toString().equals(address)) {
                 if (drain) {
                     pool.kept.retireAll(CloseCause.DRAIN);
@@ -240,7 +239,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         Map<Endpoint, LoopView.EndpointView> own = new LinkedHashMap<>();
         PoolCounts others = PoolCounts.NONE;
         for (EndpointPool pool : pools) {
-            if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
+            if (pool.endpoint.target.endpoint().index() == Endpoint.NAMED_INDEX) {
                 others = others.plus(pool.counts());
             } else if (!pool.endpoint.host.isGone()) {
                 LoopView.EndpointView before = own.get(pool.endpoint.target.endpoint());
@@ -283,7 +282,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         String name = pool.endpoint.target.name();
         if (name != null) {
             byName.remove(name, pool);
-        } else if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
+        } else if (pool.endpoint.target.endpoint().index() == Endpoint.NAMED_INDEX) {
             named.remove(pool.endpoint.target, pool);
         } else if (pool.endpoint.host.isGone()) {
             own.remove(pool.endpoint.host, pool);
@@ -368,7 +367,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     /** Closes connections and tunnels to endpoints of other addresses than these; not to endpoints that requests named. */
     void keepOnly(Collection<Endpoint> endpoints) {
         Predicate<Endpoint> gone = endpoint ->
-                endpoint.index() != NamedByRequest.INDEX && endpoints.stream().noneMatch(endpoint::isSameAddress);
+                endpoint.index() != Endpoint.NAMED_INDEX && endpoints.stream().noneMatch(endpoint::isSameAddress);
         for (EndpointPool pool : List.copyOf(pools)) {
             if (gone.test(pool.endpoint.target.endpoint())) {
                 pool.close();
@@ -397,7 +396,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         Map<Host, PoolCounts> counts = new HashMap<>();
         for (EndpointPool pool : pools) {
             Host host = pool.endpoint.host;
-            if (host.endpoint().index() != NamedByRequest.INDEX && !host.isGone()) {
+            if (host.endpoint().index() != Endpoint.NAMED_INDEX && !host.isGone()) {
                 counts.merge(host, pool.counts(), PoolCounts::plus);
             }
         }

@@ -3,7 +3,6 @@ package dev.gateway.upstream.pool;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
@@ -83,7 +82,7 @@ final class SharedUpstream {
 
     /** Returns what is known of an endpoint's idle timeout. Pools of an endpoint that requests name do not share it. */
     LearnedIdleTimeout idleTimeout(Endpoint endpoint) {
-        return endpoint.index() == NamedByRequest.INDEX
+        return endpoint.index() == Endpoint.NAMED_INDEX
                 ? new LearnedIdleTimeout()
                 : idleTimeouts.computeIfAbsent(endpoint.address(), unknown -> new LearnedIdleTimeout());
     }
@@ -127,7 +126,7 @@ final class SharedUpstream {
 
     /** Whether a request for an endpoint may go to another one of the upstream. Not if the request named the endpoint. */
     boolean isFlexible(Endpoint endpoint) {
-        return endpoint.index() != NamedByRequest.INDEX;
+        return endpoint.index() != Endpoint.NAMED_INDEX;
     }
 
     /** Whether only a handshake can show which protocol an endpoint speaks. */
@@ -142,7 +141,7 @@ final class SharedUpstream {
      * @return whether its next connections will speak HTTP/1.1, which the configuration may rule out
      */
     boolean requireHttp1(Endpoint endpoint) {
-        if (!isNegotiated() || endpoint.index() == NamedByRequest.INDEX) {
+        if (!isNegotiated() || endpoint.index() == Endpoint.NAMED_INDEX) {
             return false;
         }
         if (http1Required.add(endpoint.address())) {

@@ -3,7 +3,6 @@ package dev.gateway.upstream.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.dial.AddressPolicy;
 import dev.gateway.upstream.dial.ParentProxies;
 import dev.gateway.upstream.dial.ParentProxy;
@@ -38,7 +37,7 @@ class DialTargetTest {
     };
 
     private static DialTarget to(String host, int port) {
-        return DialTarget.to(new Endpoint(NamedByRequest.INDEX, host, port, 1), StreamKind.EXCHANGE, PARENTS);
+        return DialTarget.to(new Endpoint(Endpoint.NAMED_INDEX, host, port, 1), StreamKind.EXCHANGE, PARENTS);
     }
 
     @Test

@@ -6,7 +6,6 @@ import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -84,7 +83,7 @@ final class ModelUpstream {
 
     /** Returns the live state of what requests name. */
     Host named() {
-        return upstream.host(new Endpoint(NamedByRequest.INDEX, "192.0.2.1", 80, 1));
+        return upstream.host(new Endpoint(Endpoint.NAMED_INDEX, "192.0.2.1", 80, 1));
     }
 
     /** Makes these its endpoints. */

@@ -10,7 +10,6 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
@@ -239,7 +238,7 @@ final class PoolModel implements ModelRequest.Owner {
     private @Nullable Endpoint endpoint(ModelUpstream of, StreamKind kind) {
         if (named) {
             boolean isCheck = kind == StreamKind.CHECK || kind == StreamKind.CONNECTION_CHECK;
-            return isCheck ? null : new Endpoint(NamedByRequest.INDEX, host(1 + random.nextInt(3)), 80, 1);
+            return isCheck ? null : new Endpoint(Endpoint.NAMED_INDEX, host(1 + random.nextInt(3)), 80, 1);
         }
         List<Host> chosen = of.chosen();
         if (!chosen.isEmpty() && chance(85)) {

@@ -11,8 +11,8 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.DialSettings;
 import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
@@ -1060,7 +1060,7 @@ class PoolsTest extends PoolFixture {
         assertThat(counted()).isEqualTo(PoolCounts.NONE);
         assertThat(namedEndpoints()).isZero();
         assertFailure(
-                getFrom(new Endpoint(NamedByRequest.INDEX, "nowhere.test", 80, 1), "/")
+                getFrom(new Endpoint(Endpoint.NAMED_INDEX, "nowhere.test", 80, 1), "/")
                         .failure(),
                 Cause.DNS_FAILED);
         assertThat(namedEndpoints()).isZero();
@@ -1116,7 +1116,7 @@ class PoolsTest extends PoolFixture {
     }
 
     private static Endpoint named(String host, FakeUpstream origin) {
-        return new Endpoint(NamedByRequest.INDEX, host, origin.port(), 1);
+        return new Endpoint(Endpoint.NAMED_INDEX, host, origin.port(), 1);
     }
 
     // The rest

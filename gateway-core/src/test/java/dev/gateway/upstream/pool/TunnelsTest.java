@@ -8,7 +8,7 @@ import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.AddressPolicy;
 import dev.gateway.upstream.dial.DialSettings;
@@ -258,7 +258,7 @@ class TunnelsTest extends PoolFixture {
                 pools.opener(0),
                 transport.loops().get(0),
                 upstream,
-                new Endpoint(NamedByRequest.INDEX, "origin.test", server.getLocalPort(), 1));
+                new Endpoint(Endpoint.NAMED_INDEX, "origin.test", server.getLocalPort(), 1));
         client.established();
         try (Socket peer = accept()) {
             end(client, peer);
@@ -506,7 +506,7 @@ class TunnelsTest extends PoolFixture {
                 pools.opener(0),
                 transport.loops().get(0),
                 upstream,
-                new Endpoint(NamedByRequest.INDEX, "127.0.0.1", server.getLocalPort(), 1));
+                new Endpoint(Endpoint.NAMED_INDEX, "127.0.0.1", server.getLocalPort(), 1));
         client.expect("failed POLICY_ADDRESS");
         assertThat(client.failure().status()).isEqualTo(403);
         assertThat(client.failure().retry()).isEqualTo(RetrySafety.NEVER);

@@ -1,9 +1,11 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.Heads;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.BalancedRequest;
+import dev.gateway.upstream.Endpoint;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +27,7 @@ class NamedByRequestTest {
     })
     void theEndpointIsWhatTheRequestNames(String method, String authority, String host, int port) {
         assertThat(balancer.choose(BalancedRequest.of(Heads.request(method, authority, ""))))
-                .isEqualTo(new Endpoint(NamedByRequest.INDEX, host, port, 1));
+                .isEqualTo(new Endpoint(Endpoint.NAMED_INDEX, host, port, 1));
     }
 
     @ParameterizedTest
@@ -37,7 +39,7 @@ class NamedByRequestTest {
 
     @Test
     void anAttemptThatFailedIsRepeatedAtTheSameHost() {
-        Endpoint failed = new Endpoint(NamedByRequest.INDEX, "app.example", 443, 1);
+        Endpoint failed = new Endpoint(Endpoint.NAMED_INDEX, "app.example", 443, 1);
         assertThat(balancer.choose(new BalancedRequest(
                         Heads.request("CONNECT", "app.example:443", ""), SourceAddress.UNIX, List.of(failed))))
                 .isEqualTo(failed);

@@ -1,7 +1,10 @@
-package dev.gateway.upstream;
+package dev.gateway.upstream.balancer;
 
 import dev.gateway.message.Authority;
 import dev.gateway.message.RequestHead;
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.BalancerContext;
+import dev.gateway.upstream.Endpoint;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -10,9 +13,6 @@ import org.jspecify.annotations.Nullable;
  * forward proxying: its upstream has no endpoints of its own. Filters have applied the policy before. Stateless.
  */
 public final class NamedByRequest implements Balancer {
-    /** The index of an endpoint that a request names, and that its upstream does not have. */
-    public static final int INDEX = -1;
-
     /** Makes this balancer; ignores the list of endpoints. */
     public static final Policy POLICY = hosts -> new NamedByRequest();
 
@@ -30,6 +30,6 @@ public final class NamedByRequest implements Balancer {
         if (host.startsWith("[")) {
             host = host.substring(1, host.length() - 1);
         }
-        return new Endpoint(INDEX, host, port, 1);
+        return new Endpoint(Endpoint.NAMED_INDEX, host, port, 1);
     }
 }
