@@ -481,10 +481,10 @@ public final class Health {
      * @return whether the upstream has that endpoint
      */
     public boolean drainButSessions(String address, long number, long stayNanos) {
-        return drain(address, true, new SessionDrain(number, clock.getAsLong() + stayNanos));
+        return drain(address, true, new Host.SessionDrain(number, clock.getAsLong() + stayNanos));
     }
 
-    private synchronized boolean drain(String address, boolean drain, @Nullable SessionDrain sessionDrain) {
+    private synchronized boolean drain(String address, boolean drain, Host.@Nullable SessionDrain sessionDrain) {
         List<Host> known = those(host -> host.toString().equals(address));
         known.forEach(host -> {
             host.draining = drain;
@@ -590,7 +590,7 @@ public final class Health {
     }
 
     private static long sessionsMillis(Host host, long now) {
-        SessionDrain drain = host.sessionDrain;
+        Host.SessionDrain drain = host.sessionDrain;
         return drain == null ? 0 : Math.max(0, TimeUnit.NANOSECONDS.toMillis(drain.endNanos() - now));
     }
 

@@ -18,6 +18,14 @@ public final class Host {
     /** How exact {@link #heardNanos} is. */
     private static final long HEARD_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /**
+     * A drain that leaves an endpoint its sessions for a time.
+     *
+     * @param number tells it from other drains
+     * @param endNanos when the sessions go to other endpoints, by the clock of {@link Health}
+     */
+    record SessionDrain(long number, long endNanos) {}
+
     private final Endpoint endpoint;
     private volatile EndpointSpec spec;
     private Share connections = Share.unlimited();

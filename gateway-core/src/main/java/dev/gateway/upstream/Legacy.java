@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /** State of an endpoint that the endpoint of the same address takes over in the next generation. */
 record Legacy(
         boolean draining,
-        @Nullable SessionDrain sessionDrain,
+        Host.@Nullable SessionDrain sessionDrain,
         boolean checked,
         @Nullable String failedCheck,
         Host reached,
