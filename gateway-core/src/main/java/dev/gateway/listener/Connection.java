@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.listener.limit.Admission;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.net.Drainable;

@@ -1,5 +1,8 @@
 package dev.gateway.listener;
 
+import dev.gateway.listener.limit.Admission;
+import dev.gateway.listener.limit.ConnectionLimit;
+import dev.gateway.listener.limit.FairShares;
 import dev.gateway.net.transport.Transport;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -41,9 +44,10 @@ public final class Listener {
     }
 
     private static Admission admission(ListenerSettings settings) {
-        return settings.limits().maxConnectionsPerAddress() == 0
-                ? new ConnectionLimit(settings.limits().maxConnections())
-                : new FairShares(settings);
+        ListenerSettings.Limits limits = settings.limits();
+        return limits.maxConnectionsPerAddress() == 0
+                ? new ConnectionLimit(limits.maxConnections())
+                : new FairShares(settings.name(), limits.maxConnections(), limits.maxConnectionsPerAddress());
     }
 
     /**
@@ -69,7 +73,7 @@ public final class Listener {
      */
     public void replace(ListenerSettings next) {
         settings = next;
-        limit.change(next);
+        limit.change(next.limits().maxConnections(), next.limits().maxConnectionsPerAddress());
         LoopConnections.onEach(loops, connections -> connections.replace(next));
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.listener.limit.FairShares;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.protocol.http1.Http1ServerSettings;

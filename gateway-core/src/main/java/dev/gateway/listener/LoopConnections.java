@@ -1,6 +1,7 @@
 package dev.gateway.listener;
 
 import dev.gateway.listener.ListenerSettings.Access;
+import dev.gateway.listener.limit.Admission;
 import dev.gateway.overload.Resource;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientNetwork;

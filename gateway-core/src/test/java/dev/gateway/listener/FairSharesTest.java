@@ -2,6 +2,7 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.listener.limit.FairShares;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.overload.Account;
 import dev.gateway.protocol.http1.HeadLimits;
@@ -24,7 +25,7 @@ class FairSharesTest {
 
     private final EmbeddedChannel first = new EmbeddedChannel();
     private final ListenerSettings settings = settings(MAX);
-    private final FairShares shares = new FairShares(settings);
+    private final FairShares shares = new FairShares("admin", MAX, MAX_PER_ADDRESS);
     private final LoopConnections owner = new LoopConnections(
             new ListenerLoop(first.eventLoop(), new TimerWheel(first.eventLoop()), nobody(), ConnectionObserver.NONE),
             settings,
@@ -154,7 +155,7 @@ class FairSharesTest {
 
     @Test
     void whoMakesRoomByItsOnlyConnectionIsStillCounted() {
-        shares.change(settings(1));
+        shares.change(1, MAX_PER_ADDRESS);
         Client one = new Client("192.0.2.1");
         Client two = new Client("192.0.2.1");
         assertThat(one.isOpen()).isFalse();

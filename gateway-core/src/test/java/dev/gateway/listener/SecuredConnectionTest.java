@@ -2,6 +2,7 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.listener.limit.ConnectionLimit;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.overload.Account;

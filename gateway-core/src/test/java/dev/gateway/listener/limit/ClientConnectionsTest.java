@@ -1,4 +1,4 @@
-package dev.gateway.listener;
+package dev.gateway.listener.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

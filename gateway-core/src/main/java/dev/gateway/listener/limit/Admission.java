@@ -1,9 +1,9 @@
-package dev.gateway.listener;
+package dev.gateway.listener.limit;
 
 import dev.gateway.stream.ClientNetwork;
 
 /** Decides which connections a listener admits, for all event loops together. Safe from any of them. */
-sealed interface Admission permits ConnectionLimit, FairShares {
+public sealed interface Admission permits ConnectionLimit, FairShares {
     /** A new connection. */
     interface Candidate {
         /** Returns the network that it counts for; called on any event loop. */
@@ -50,8 +50,13 @@ sealed interface Admission permits ConnectionLimit, FairShares {
     /** A connection that was counted for a client's share has closed. */
     default void releaseShare(ClientNetwork client) {}
 
-    /** Changes the settings; open connections stay. */
-    void change(ListenerSettings settings);
+    /**
+     * Changes the limits; open connections stay.
+     *
+     * @param maxConnections the maximum number of connections
+     * @param maxConnectionsPerAddress the same for one address, 0 for no such limit
+     */
+    void change(int maxConnections, int maxConnectionsPerAddress);
 
     /** Returns whether to admit a connection. The caller must release an admitted one. */
     boolean tryAcquire(Candidate connection);

@@ -1,4 +1,4 @@
-package dev.gateway.listener;
+package dev.gateway.listener.limit;
 
 import dev.gateway.stream.ClientNetwork;
 import java.util.concurrent.ConcurrentHashMap;

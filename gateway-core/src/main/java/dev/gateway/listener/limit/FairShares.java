@@ -1,4 +1,4 @@
-package dev.gateway.listener;
+package dev.gateway.listener.limit;
 
 import dev.gateway.stream.ClientNetwork;
 import java.util.Comparator;
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * last part of the total is for addresses without connections. So an address that connects faster than its event loop
  * closes does not lock out others. Few connections use it, so a lock is fast enough.
  */
-final class FairShares implements Admission {
+public final class FairShares implements Admission {
     private static final Logger log = LoggerFactory.getLogger(FairShares.class);
     private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -30,7 +30,9 @@ final class FairShares implements Admission {
     private static final int RESERVED_FOR_NEW_ADDRESSES = 4;
 
     private final Map<ClientNetwork, Held> held = new HashMap<>();
-    private ListenerSettings settings;
+    private final String listener;
+    private int maxConnections;
+    private int maxConnectionsPerAddress;
     private int open; // without those that are being closed
     private int closing;
     private boolean told;
@@ -56,13 +58,22 @@ final class FairShares implements Admission {
         }
     }
 
-    FairShares(ListenerSettings settings) {
-        this.settings = settings;
+    /**
+     * Makes it for a listener of this name.
+     *
+     * @param maxConnections of all addresses
+     * @param maxConnectionsPerAddress of each address
+     */
+    public FairShares(String listener, int maxConnections, int maxConnectionsPerAddress) {
+        this.listener = listener;
+        this.maxConnections = maxConnections;
+        this.maxConnectionsPerAddress = maxConnectionsPerAddress;
     }
 
     @Override
-    public synchronized void change(ListenerSettings next) {
-        settings = next;
+    public synchronized void change(int most, int mostPerAddress) {
+        maxConnections = most;
+        maxConnectionsPerAddress = mostPerAddress;
     }
 
     @Override
@@ -80,18 +91,17 @@ final class FairShares implements Admission {
 
     /** Whether it may close another connection for one of this address, although some are still being closed. */
     private boolean mayClose(Held own) {
-        int most = settings.limits().maxConnections();
         return own.isEmpty()
-                ? closing < most
-                : own.closing < settings.limits().maxConnectionsPerAddress()
-                        && closing < most - most / RESERVED_FOR_NEW_ADDRESSES;
+                ? closing < maxConnections
+                : own.closing < maxConnectionsPerAddress
+                        && closing < maxConnections - maxConnections / RESERVED_FOR_NEW_ADDRESSES;
     }
 
     private boolean makeRoom(Held own) {
-        if (own.count() >= settings.limits().maxConnectionsPerAddress()) {
+        if (own.count() >= maxConnectionsPerAddress) {
             return close(oldest(own.silent));
         }
-        if (open < settings.limits().maxConnections()) {
+        if (open < maxConnections) {
             return true;
         }
         Held most =
@@ -130,7 +140,7 @@ final class FairShares implements Admission {
             toldNanos = now;
             log.warn(
                     "listener {} has no room for all connections (open: {}); it closes the oldest of {}",
-                    settings.name(),
+                    listener,
                     open,
                     network);
         }

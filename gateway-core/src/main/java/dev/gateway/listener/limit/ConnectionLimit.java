@@ -1,4 +1,4 @@
-package dev.gateway.listener;
+package dev.gateway.listener.limit;
 
 import dev.gateway.stream.ClientNetwork;
 import java.util.List;
@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * room, unused connections of the client that has most give way, down to an equal share, and clients with more than that get no
  * new ones for a while. Used only when a connection opens or closes.
  */
-final class ConnectionLimit implements Admission {
+public final class ConnectionLimit implements Admission {
     /** How long clients with more than an equal share get no new connections after another one found no room. */
     private static final long CROWDED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -29,7 +29,7 @@ final class ConnectionLimit implements Admission {
     private volatile long crowdedUntil;
 
     /** Makes a limit; 0 means no limit. */
-    ConnectionLimit(int max) {
+    public ConnectionLimit(int max) {
         this(max, System::nanoTime);
     }
 
@@ -45,8 +45,8 @@ final class ConnectionLimit implements Admission {
     }
 
     @Override
-    public void change(ListenerSettings settings) {
-        max = settings.limits().maxConnections();
+    public void change(int maxConnections, int maxConnectionsPerAddress) {
+        max = maxConnections;
     }
 
     @Override
