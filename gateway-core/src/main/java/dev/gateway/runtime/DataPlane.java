@@ -49,6 +49,8 @@ import dev.gateway.runtime.assembly.LogAssembly;
 import dev.gateway.runtime.process.NativeHeap;
 import dev.gateway.runtime.process.ProcessEnvironment;
 import dev.gateway.runtime.process.Watchdog;
+import dev.gateway.runtime.upstreams.CrowdedUpstreams;
+import dev.gateway.runtime.upstreams.UpstreamWatch;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.TimerWheel;

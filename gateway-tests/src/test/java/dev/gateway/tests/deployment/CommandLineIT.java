@@ -76,7 +76,7 @@ class CommandLineIT {
         "org.slf4j.LoggerFactory, run", // before anything can be logged
         "dev.gateway.config.yaml.ConfigLoader, run",
         "dev.gateway.runtime.DataPlane, run",
-        "dev.gateway.runtime.UpstreamWatch, run", // listeners are bound by then
+        "dev.gateway.runtime.upstreams.UpstreamWatch, run", // listeners are bound by then
         "dev.gateway.runtime.process.Signals, run", // it serves by then
         "dev.gateway.config.yaml.ConfigLoader, validate",
         "picocli.CommandLine, validate"

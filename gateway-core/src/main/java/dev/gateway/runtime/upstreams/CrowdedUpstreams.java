@@ -1,4 +1,4 @@
-package dev.gateway.runtime;
+package dev.gateway.runtime.upstreams;
 
 import dev.gateway.exchange.UpstreamUse;
 import dev.gateway.exchange.UpstreamUse.Idler;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * most exchanges there, the longest without progress first. No client loses what is within an equal share, and a client
  * alone loses nothing. One thread reviews it each second.
  */
-final class CrowdedUpstreams {
+public final class CrowdedUpstreams {
     private static final Logger log = LoggerFactory.getLogger(CrowdedUpstreams.class);
 
     /** Stands for all connections that count for no client, such as those of Unix-domain sockets. They lose nothing. */
@@ -43,7 +43,7 @@ final class CrowdedUpstreams {
 
     /** The event loops. */
     @FunctionalInterface
-    interface Loops {
+    public interface Loops {
         /** Asks each loop who uses these upstreams. If there are none, the loops forget what they saw at the last call. */
         List<CompletableFuture<Map<Upstream, LoopUse>>> look(Set<Upstream> upstreams);
     }
@@ -54,14 +54,14 @@ final class CrowdedUpstreams {
      * @param counts of its connections, and of requests that wait for one
      * @param loop runs what ends exchanges
      */
-    record LoopUse(UpstreamUse exchanges, PoolCounts counts, Executor loop) {}
+    public record LoopUse(UpstreamUse exchanges, PoolCounts counts, Executor loop) {}
 
     /**
      * Makes it.
      *
      * @param thread the one that calls {@link #review}
      */
-    CrowdedUpstreams(Loops loops, Executor thread) {
+    public CrowdedUpstreams(Loops loops, Executor thread) {
         this.loops = loops;
         this.thread = thread;
     }

@@ -1,4 +1,4 @@
-package dev.gateway.runtime;
+package dev.gateway.runtime.upstreams;
 
 import dev.gateway.observe.metrics.UpstreamState;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;
@@ -42,7 +42,7 @@ public final class UpstreamWatch {
     }
 
     /** Begins to ask, on a thread that is not an event loop's. */
-    void start(ScheduledExecutorService executor, CrowdedUpstreams crowded) {
+    public void start(ScheduledExecutorService executor, CrowdedUpstreams crowded) {
         executor.scheduleWithFixedDelay(() -> ask(executor, crowded), 0, 1, TimeUnit.SECONDS);
     }
 

@@ -1,4 +1,4 @@
-package dev.gateway.runtime;
+package dev.gateway.runtime.upstreams;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.filter.FilterConfig;

@@ -1,4 +1,4 @@
-package dev.gateway.runtime;
+package dev.gateway.runtime.upstreams;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
