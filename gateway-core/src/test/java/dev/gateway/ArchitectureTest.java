@@ -60,7 +60,7 @@ class ArchitectureTest {
             // They write down when something happened, and keep nothing that depends on it.
             "dev.gateway.runtime.process.log.ProcessLog",
             "dev.gateway.runtime.Reloads",
-            "dev.gateway.observe.Histogram", // of an exemplar
+            "dev.gateway.observe.counts.Histogram", // of an exemplar
             "dev.gateway.observe.metrics.LastMinutes",
             "dev.gateway.observe.metrics.Metrics",
             "dev.gateway.observe.metrics.StatisticsDocument",

@@ -1,6 +1,7 @@
 package dev.gateway.observe;
 
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
+import dev.gateway.observe.counts.EndpointMeters;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.EndpointName;
 import org.jspecify.annotations.Nullable;

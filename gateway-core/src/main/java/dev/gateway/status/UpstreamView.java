@@ -3,7 +3,7 @@ package dev.gateway.status;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.jwt.KeySets;
-import dev.gateway.observe.metrics.EndpointCounts;
+import dev.gateway.observe.counts.EndpointCounts;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.DataPlane;
 import dev.gateway.runtime.assembly.ActiveConfig;

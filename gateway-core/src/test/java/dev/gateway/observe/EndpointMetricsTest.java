@@ -3,7 +3,8 @@ package dev.gateway.observe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import dev.gateway.observe.metrics.EndpointsOfLoop;
+import dev.gateway.observe.counts.EndpointMeters;
+import dev.gateway.observe.counts.EndpointsOfLoop;
 import dev.gateway.observe.metrics.LoopMetrics;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.observe.metrics.UpstreamState;

@@ -1,6 +1,6 @@
 package dev.gateway.exchange.route;
 
-import dev.gateway.observe.FineHistogram;
+import dev.gateway.observe.counts.FineHistogram;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;

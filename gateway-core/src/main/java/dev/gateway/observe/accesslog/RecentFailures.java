@@ -1,7 +1,7 @@
 package dev.gateway.observe.accesslog;
 
-import dev.gateway.observe.Counts;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.counts.Counts;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.format.ShownText;
-import dev.gateway.observe.EndpointMeters;
+import dev.gateway.observe.counts.EndpointMeters;
 import dev.gateway.observe.metrics.Attention.Finding.Level;
 import dev.gateway.observe.metrics.UpstreamMeters.UpstreamCount;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;

@@ -1,6 +1,6 @@
 package dev.gateway.observe.metrics;
 
-import dev.gateway.observe.Counts;
+import dev.gateway.observe.counts.Counts;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.HttpVersion;

@@ -1,6 +1,6 @@
 package dev.gateway.observe.metrics;
 
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.Histogram;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

@@ -1,7 +1,9 @@
 package dev.gateway.observe.metrics;
 
-import dev.gateway.observe.EndpointMeters;
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.EndpointCounts;
+import dev.gateway.observe.counts.EndpointMeters;
+import dev.gateway.observe.counts.EndpointsOfLoop;
+import dev.gateway.observe.counts.Histogram;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;
 import java.util.LinkedHashMap;
 import java.util.List;

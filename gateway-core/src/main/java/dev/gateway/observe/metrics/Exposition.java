@@ -1,6 +1,6 @@
 package dev.gateway.observe.metrics;
 
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.Histogram;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;

@@ -1,9 +1,10 @@
 package dev.gateway.observe.metrics;
 
-import dev.gateway.observe.Counts;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
-import dev.gateway.observe.FineHistogram;
+import dev.gateway.observe.counts.ByName;
+import dev.gateway.observe.counts.Counts;
+import dev.gateway.observe.counts.FineHistogram;
 import dev.gateway.stream.Cause;
 import java.util.Map;
 

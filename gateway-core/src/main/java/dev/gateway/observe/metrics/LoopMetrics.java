@@ -4,6 +4,7 @@ import dev.gateway.observe.ConnectWaitResult;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.SessionResult;
+import dev.gateway.observe.counts.ByName;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.UpstreamObserver;

@@ -1,6 +1,6 @@
 package dev.gateway.observe.metrics;
 
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.Histogram;
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.HandshakeFailure;

@@ -3,6 +3,8 @@ package dev.gateway.observe.metrics;
 import dev.gateway.format.JsonText;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.accesslog.RecentFailures;
+import dev.gateway.observe.counts.EndpointCounts;
+import dev.gateway.observe.counts.EndpointsOfLoop;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
 import dev.gateway.time.TimerWheel;

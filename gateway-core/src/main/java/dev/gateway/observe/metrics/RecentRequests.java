@@ -1,6 +1,6 @@
 package dev.gateway.observe.metrics;
 
-import dev.gateway.observe.FineHistogram;
+import dev.gateway.observe.counts.FineHistogram;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;

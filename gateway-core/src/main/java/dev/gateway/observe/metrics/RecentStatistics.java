@@ -1,7 +1,7 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.format.JsonText;
-import dev.gateway.observe.FineHistogram;
+import dev.gateway.observe.counts.FineHistogram;
 import org.jspecify.annotations.Nullable;
 
 /**

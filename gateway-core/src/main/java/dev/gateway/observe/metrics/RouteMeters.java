@@ -1,11 +1,12 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.message.Method;
-import dev.gateway.observe.Counts;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
-import dev.gateway.observe.FineHistogram;
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.Counts;
+import dev.gateway.observe.counts.FineHistogram;
+import dev.gateway.observe.counts.Histogram;
+import dev.gateway.observe.counts.KeyedCounts;
 import dev.gateway.stream.Cause;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.format.JsonText;
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.Histogram;
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
 import dev.gateway.overload.Action;
 import dev.gateway.overload.MemoryBudget;

@@ -1,9 +1,10 @@
 package dev.gateway.observe.metrics;
 
-import dev.gateway.observe.Counts;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.Counts;
+import dev.gateway.observe.counts.Histogram;
+import dev.gateway.observe.counts.KeyedCounts;
 import dev.gateway.stream.Cause;
 import org.jspecify.annotations.Nullable;
 

@@ -1,14 +1,15 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.observe.ConnectWaitResult;
-import dev.gateway.observe.Counts;
-import dev.gateway.observe.EndpointMeters;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.ExchangeRecord.HedgeResult;
-import dev.gateway.observe.FineHistogram;
-import dev.gateway.observe.Histogram;
 import dev.gateway.observe.SessionResult;
+import dev.gateway.observe.counts.Counts;
+import dev.gateway.observe.counts.EndpointMeters;
+import dev.gateway.observe.counts.EndpointsOfLoop;
+import dev.gateway.observe.counts.FineHistogram;
+import dev.gateway.observe.counts.Histogram;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;

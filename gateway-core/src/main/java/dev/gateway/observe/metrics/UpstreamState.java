@@ -1,5 +1,6 @@
 package dev.gateway.observe.metrics;
 
+import dev.gateway.observe.counts.EndpointsOfLoop;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;

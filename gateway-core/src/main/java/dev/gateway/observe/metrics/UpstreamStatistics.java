@@ -1,8 +1,8 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.format.JsonText;
-import dev.gateway.observe.FineHistogram;
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.FineHistogram;
+import dev.gateway.observe.counts.Histogram;
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
 import dev.gateway.observe.metrics.UpstreamMeters.UpstreamCount;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;

@@ -1,4 +1,4 @@
-/** Counters, histograms and statistics, per event loop, and how they are exposed. */
+/** What event loops count by listener, route and upstream, and how metrics and statistics show it. */
 @NullMarked
 package dev.gateway.observe.metrics;
 

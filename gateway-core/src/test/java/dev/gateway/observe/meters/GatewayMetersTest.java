@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.Records;
-import dev.gateway.observe.TraceLink;
 import dev.gateway.observe.metrics.LoopMetrics;
 import dev.gateway.observe.metrics.Metrics;
+import dev.gateway.observe.trace.TraceLink;
 import dev.gateway.time.TimerWheel;
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Counter;

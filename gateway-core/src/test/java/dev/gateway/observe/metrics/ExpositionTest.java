@@ -3,8 +3,8 @@ package dev.gateway.observe.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.gateway.observe.Histogram;
-import dev.gateway.observe.TraceLink;
+import dev.gateway.observe.counts.Histogram;
+import dev.gateway.observe.trace.TraceLink;
 import io.prometheus.metrics.model.snapshots.Exemplar;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import java.util.Map;

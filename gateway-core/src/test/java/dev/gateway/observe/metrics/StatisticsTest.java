@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.format.JsonText;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.observe.FineHistogram;
 import dev.gateway.observe.Records;
+import dev.gateway.observe.counts.FineHistogram;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;

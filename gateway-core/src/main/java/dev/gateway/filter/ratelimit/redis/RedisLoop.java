@@ -1,7 +1,7 @@
 package dev.gateway.filter.ratelimit.redis;
 
 import dev.gateway.filter.ratelimit.StoreClient;
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.Histogram;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.util.ArrayDeque;

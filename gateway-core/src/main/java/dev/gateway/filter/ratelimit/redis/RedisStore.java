@@ -4,7 +4,7 @@ import dev.gateway.filter.ratelimit.StoreClient;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.transport.Transport;
-import dev.gateway.observe.Histogram;
+import dev.gateway.observe.counts.Histogram;
 import io.netty.channel.EventLoop;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

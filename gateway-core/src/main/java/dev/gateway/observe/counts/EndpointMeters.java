@@ -1,4 +1,4 @@
-package dev.gateway.observe;
+package dev.gateway.observe.counts;
 
 import dev.gateway.stream.Failure;
 import org.jspecify.annotations.Nullable;

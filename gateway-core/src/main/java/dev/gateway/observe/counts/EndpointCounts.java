@@ -1,4 +1,4 @@
-package dev.gateway.observe.metrics;
+package dev.gateway.observe.counts;
 
 /**
  * Endpoint counts: what was counted of one endpoint.

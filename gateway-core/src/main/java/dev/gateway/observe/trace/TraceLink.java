@@ -1,4 +1,4 @@
-package dev.gateway.observe;
+package dev.gateway.observe.trace;
 
 /**
  * Trace context of a sampled exchange: where a sampled exchange is found among traces, as W3C Trace Context writes it.

@@ -1,6 +1,5 @@
-package dev.gateway.observe.metrics;
+package dev.gateway.observe.counts;
 
-import dev.gateway.observe.Counts;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -8,11 +7,11 @@ import java.lang.invoke.VarHandle;
  * Counters of one event loop by a key that is not 0: a table with open addressing, so that counting neither boxes nor
  * allocates. Keys are of a closed set, so it stays small. One thread adds, any thread reads.
  */
-final class KeyedCounts {
+public final class KeyedCounts {
     private static final VarHandle KEYS = MethodHandles.arrayElementVarHandle(int[].class);
 
     /** Takes a key and its count. */
-    interface Reader {
+    public interface Reader {
         void read(int key, long count);
     }
 
@@ -29,7 +28,8 @@ final class KeyedCounts {
     private volatile Table table = new Table(8); // replaced whole when it grows
     private int used;
 
-    void increment(int key) {
+    /** Counts for a key; to be called by one thread. */
+    public void increment(int key) {
         Table current = table;
         int slot = slot(current, key);
         if (current.keys[slot] == 0) {
@@ -64,7 +64,8 @@ final class KeyedCounts {
         return grown;
     }
 
-    void forEach(Reader reader) {
+    /** Tells the reader each key that was counted. */
+    public void forEach(Reader reader) {
         Table current = table;
         for (int i = 0; i < current.keys.length; i++) {
             int key = (int) KEYS.getAcquire(current.keys, i);

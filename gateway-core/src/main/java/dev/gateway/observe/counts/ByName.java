@@ -1,4 +1,4 @@
-package dev.gateway.observe.metrics;
+package dev.gateway.observe.counts;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * What one event loop counts by configured names. The loop asks for each request: a name that was found before is found
  * by its identity, as what configuration was compiled to always has the same string for it. Any thread may ask otherwise.
  */
-final class ByName<T> {
+public final class ByName<T> {
     private static final int SLOTS = 1 << 8; // names beyond share them, and may have to be looked up
 
     private final Map<String, T> all = new ConcurrentHashMap<>();
@@ -18,13 +18,14 @@ final class ByName<T> {
     private final @Nullable String[] names = new @Nullable String[SLOTS];
     private final @Nullable Object[] found = new @Nullable Object[SLOTS];
 
-    ByName(Function<String, T> maker) {
+    /** Makes it; the function makes what counts for a new name. */
+    public ByName(Function<String, T> maker) {
         this.maker = maker;
     }
 
     /** Returns what counts for a name; to be called on the loop. */
     @SuppressWarnings({"unchecked", "ReferenceEquality"}) // found in a map if it is another string of the same text
-    T onLoop(String name) {
+    public T onLoop(String name) {
         int slot = slot(name);
         Object known = found[slot];
         if (known != null && names[slot] == name) {
@@ -41,13 +42,13 @@ final class ByName<T> {
     }
 
     /** Returns what counts for a name. */
-    T get(String name) {
+    public T get(String name) {
         T known = all.get(name); // which locks nothing, as the other may even if the name is there
         return known != null ? known : all.computeIfAbsent(name, maker);
     }
 
     /** Returns everything, which grows while configurations bring new names. */
-    Map<String, T> all() {
+    public Map<String, T> all() {
         return all;
     }
 }

@@ -1,4 +1,4 @@
-package dev.gateway.observe;
+package dev.gateway.observe.counts;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,6 +1,5 @@
-package dev.gateway.observe.metrics;
+package dev.gateway.observe.counts;
 
-import dev.gateway.observe.EndpointMeters;
 import dev.gateway.stream.EndpointName;
 import java.util.Arrays;
 import java.util.Map;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EndpointsOfLoop {
     /** How many endpoints of an upstream have counters of their own. */
-    static final int MOST = 100;
+    public static final int MOST = 100;
 
     /** How many counters are kept with those of endpoints that have gone lately. */
     private static final int MOST_KEPT = 10 * MOST;
@@ -73,7 +72,7 @@ public final class EndpointsOfLoop {
 
     /** Returns what counts for the endpoints beyond the first ones, null if nothing has been counted. */
     @Nullable
-    EndpointMeters others() {
+    public EndpointMeters others() {
         return other;
     }
 

@@ -1,5 +1,6 @@
-package dev.gateway.observe;
+package dev.gateway.observe.counts;
 
+import dev.gateway.observe.trace.TraceLink;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
