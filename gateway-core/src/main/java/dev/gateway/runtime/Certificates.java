@@ -3,7 +3,7 @@ package dev.gateway.runtime;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
 import dev.gateway.net.tls.ServerTls;
-import dev.gateway.observe.metrics.CertificateExpiry;
+import dev.gateway.observe.metrics.state.CertificateExpiry;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.ParentProxy;
 import dev.gateway.upstream.dial.UpstreamSettings;

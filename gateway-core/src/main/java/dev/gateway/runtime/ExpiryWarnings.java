@@ -1,6 +1,6 @@
 package dev.gateway.runtime;
 
-import dev.gateway.observe.metrics.CertificateExpiry;
+import dev.gateway.observe.metrics.state.CertificateExpiry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

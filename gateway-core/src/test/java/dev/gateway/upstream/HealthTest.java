@@ -2,7 +2,7 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.observe.metrics.UpstreamState;
+import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.stream.Cause;
 import dev.gateway.upstream.Health.State;
 import dev.gateway.upstream.balancer.RoundRobin;

@@ -1,6 +1,7 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.observe.counts.Histogram;
+import dev.gateway.observe.metrics.state.UpstreamState;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

@@ -3,6 +3,7 @@ package dev.gateway.observe.metrics;
 import dev.gateway.format.JsonText;
 import dev.gateway.observe.counts.Histogram;
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
+import dev.gateway.observe.metrics.state.Denials;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.HttpVersion;
 import java.util.List;

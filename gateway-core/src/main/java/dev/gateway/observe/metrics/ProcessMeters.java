@@ -1,6 +1,9 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.observe.accesslog.AccessLog;
+import dev.gateway.observe.metrics.state.CertificateExpiry;
+import dev.gateway.observe.metrics.state.Denials;
+import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.overload.Action;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.MemoryBudget;

@@ -5,6 +5,7 @@ import dev.gateway.observe.counts.FineHistogram;
 import dev.gateway.observe.metrics.ListenerStatistics.ListenerSum;
 import dev.gateway.observe.metrics.ListenerStatistics.RouteSum;
 import dev.gateway.observe.metrics.UpstreamMeters.UpstreamCount;
+import dev.gateway.observe.metrics.state.UpstreamState;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

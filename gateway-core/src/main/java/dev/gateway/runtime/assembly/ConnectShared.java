@@ -7,7 +7,7 @@ import dev.gateway.connect.OwnListeners;
 import dev.gateway.filter.SharedServices;
 import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.filter.jwt.jwks.KeyClient;
-import dev.gateway.observe.metrics.Denials;
+import dev.gateway.observe.metrics.state.Denials;
 import dev.gateway.stream.ViaSignature;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

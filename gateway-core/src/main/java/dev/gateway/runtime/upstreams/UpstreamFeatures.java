@@ -5,7 +5,7 @@ import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
-import dev.gateway.observe.metrics.UpstreamState.Feature;
+import dev.gateway.observe.metrics.state.UpstreamState.Feature;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import dev.gateway.upstream.dial.UpstreamSettings.Protocol;

@@ -1,7 +1,7 @@
 package dev.gateway.runtime.upstreams;
 
-import dev.gateway.observe.metrics.UpstreamState;
-import dev.gateway.observe.metrics.UpstreamState.EndpointState;
+import dev.gateway.observe.metrics.state.UpstreamState;
+import dev.gateway.observe.metrics.state.UpstreamState.EndpointState;
 import dev.gateway.runtime.assembly.ActiveConfig;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;

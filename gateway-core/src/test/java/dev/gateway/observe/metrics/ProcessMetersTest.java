@@ -2,6 +2,9 @@ package dev.gateway.observe.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.observe.metrics.state.CertificateExpiry;
+import dev.gateway.observe.metrics.state.Denials;
+import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.OverloadSettings;

@@ -6,6 +6,7 @@ import dev.gateway.format.JsonText;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.Records;
 import dev.gateway.observe.counts.FineHistogram;
+import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.Records;
+import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;

@@ -1,4 +1,4 @@
-package dev.gateway.observe.metrics;
+package dev.gateway.observe.metrics.state;
 
 import dev.gateway.observe.counts.EndpointsOfLoop;
 import java.util.EnumSet;
@@ -65,7 +65,8 @@ public record UpstreamState(
      * @param problem why it is stale, empty if it is not
      */
     public record Source(String name, String kind, String state, String problem) {
-        boolean isStale() {
+        /** Whether it fails. */
+        public boolean isStale() {
             return !problem.isEmpty();
         }
     }

@@ -1,4 +1,4 @@
-package dev.gateway.observe.metrics;
+package dev.gateway.observe.metrics.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.observe.metrics;
+package dev.gateway.observe.metrics.state;
 
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;

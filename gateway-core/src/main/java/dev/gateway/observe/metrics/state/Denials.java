@@ -1,4 +1,4 @@
-package dev.gateway.observe.metrics;
+package dev.gateway.observe.metrics.state;
 
 /** Sink of denial counts: takes how often a rule has refused tunnels, or requests that are forwarded like them. */
 public interface Denials {
