@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public interface Filter {
     /**
      * Whether it refuses requests, or asks who sends them. The routes that have such a filter also take requests whose
-     * path upstreams may read as one of theirs ({@link dev.gateway.message.PathReadings}).
+     * path upstreams may read as one of theirs ({@link dev.gateway.message.path.PathReadings}).
      */
     default boolean guards() {
         return refusesAll();

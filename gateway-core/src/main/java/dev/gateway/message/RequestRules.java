@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Request validation: what every request must hold to, whatever protocol it came by. An adapter checks what its protocol
  * alone can break: how a message is framed, and how fields are written. The core asks here what the request means, once for
- * all of them, so that no protocol is a way around the rules of another. The path is {@link PathNormalizer}'s.
+ * all of them, so that no protocol is a way around the rules of another. The path is {@code PathNormalizer}'s.
  */
 public final class RequestRules {
     private static final AsciiString ASTERISK = new AsciiString("*");

@@ -2,6 +2,7 @@ package dev.gateway.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.message.path.PathNormalizer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;

@@ -1,7 +1,7 @@
 package dev.gateway.exchange.route;
 
-import dev.gateway.message.PathReadings;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.path.PathReadings;
 import io.netty.util.AsciiString;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -2,8 +2,8 @@ package dev.gateway.exchange.route;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.message.Method;
-import dev.gateway.message.PathForm;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.path.PathForm;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.ViaSignature;

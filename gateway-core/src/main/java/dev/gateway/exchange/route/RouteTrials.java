@@ -2,8 +2,8 @@ package dev.gateway.exchange.route;
 
 import dev.gateway.exchange.route.Miss.Part;
 import dev.gateway.message.Authority;
-import dev.gateway.message.PathReadings;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.path.PathReadings;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,8 +1,8 @@
 package dev.gateway.exchange.route;
 
 import dev.gateway.message.Authority;
-import dev.gateway.message.PathNormalizer;
-import dev.gateway.message.PathReadings;
+import dev.gateway.message.path.PathNormalizer;
+import dev.gateway.message.path.PathReadings;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package dev.gateway.filter.rewrite;
 
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.message.AsciiBuilder;
-import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.path.PathNormalizer;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package dev.gateway.observe.accesslog;
 
 import dev.gateway.message.FieldName;
-import dev.gateway.message.NameReadings;
+import dev.gateway.message.path.NameReadings;
 import io.netty.util.AsciiString;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;

@@ -13,7 +13,7 @@ import dev.gateway.exchange.route.WeightedTarget;
 import dev.gateway.files.StartException;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
-import dev.gateway.message.PathForm;
+import dev.gateway.message.path.PathForm;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Upstream;

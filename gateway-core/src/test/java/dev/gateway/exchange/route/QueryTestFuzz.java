@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
-import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.Scheme;
+import dev.gateway.message.path.PathNormalizer;
 import io.netty.util.AsciiString;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-package dev.gateway.message;
+package dev.gateway.message.path;
 
 import io.netty.util.AsciiString;
 import java.util.ArrayList;

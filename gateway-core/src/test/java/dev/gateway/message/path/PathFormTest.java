@@ -1,4 +1,4 @@
-package dev.gateway.message;
+package dev.gateway.message.path;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.message;
+package dev.gateway.message.path;
 
 /**
  * Readings of a name: how recipients may read the name of a query parameter or a cookie. They decode it or not, ignore case
