@@ -1,9 +1,9 @@
 package dev.gateway.exchange;
 
 import dev.gateway.message.ClientTarget;
-import dev.gateway.message.ForwardedClaims;
-import dev.gateway.message.ForwardedFields;
-import dev.gateway.message.ForwardedHops;
+import dev.gateway.message.forwarded.ForwardedClaims;
+import dev.gateway.message.forwarded.ForwardedFields;
+import dev.gateway.message.forwarded.ForwardedHops;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.stream.SourceAddress;
 import io.netty.util.AsciiString;

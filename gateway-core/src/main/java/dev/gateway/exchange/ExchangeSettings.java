@@ -2,7 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
-import dev.gateway.message.ForwardedFields;
+import dev.gateway.message.forwarded.ForwardedFields;
 import dev.gateway.observe.trace.TraceSettings;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;

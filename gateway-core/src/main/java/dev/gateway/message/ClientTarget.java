@@ -21,7 +21,7 @@ public record ClientTarget(AsciiString scheme, AsciiString authority, int port, 
     }
 
     /** Returns the port of an authority, or else the scheme's. An authority may be invalid: then its request is refused. */
-    static int port(AsciiString scheme, AsciiString authority) {
+    public static int port(AsciiString scheme, AsciiString authority) {
         int usual = usualPort(scheme);
         return Authority.isValid(authority) ? Authority.port(authority, usual) : usual;
     }

@@ -66,12 +66,12 @@ public final class ProxyFields {
     }
 
     /** Removes {@code X-Forwarded-For}, {@code -Proto}, {@code -Host} and {@code -Port}. */
-    static void removeForwardedLists(Fields fields) {
+    public static void removeForwardedLists(Fields fields) {
         fields.removeKnown(FORWARDED_X);
     }
 
     /** Removes all fields whose names begin with {@code X-Forwarded-}; returns whether there were any. */
-    static boolean removeForwardedX(Fields fields) {
+    public static boolean removeForwardedX(Fields fields) {
         boolean known = fields.removeKnown(FORWARDED_X);
         return fields.removeUnknown((bytes, start, length) -> startsWith(FORWARDED, bytes, start, length)) || known;
     }

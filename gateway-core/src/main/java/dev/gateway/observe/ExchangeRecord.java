@@ -2,9 +2,9 @@ package dev.gateway.observe;
 
 import dev.gateway.message.ClientTarget;
 import dev.gateway.message.Fields;
-import dev.gateway.message.ForwardedClaims;
 import dev.gateway.message.Method;
 import dev.gateway.message.Scheme;
+import dev.gateway.message.forwarded.ForwardedClaims;
 import dev.gateway.observe.counts.EndpointMeters;
 import dev.gateway.observe.trace.Trace;
 import dev.gateway.observe.trace.TraceLink;

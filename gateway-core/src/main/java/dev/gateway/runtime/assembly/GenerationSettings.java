@@ -6,7 +6,7 @@ import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.errorpages.ErrorPages;
-import dev.gateway.message.ForwardedFields;
+import dev.gateway.message.forwarded.ForwardedFields;
 import dev.gateway.observe.trace.TraceSettings;
 import io.netty.util.AsciiString;
 import java.util.List;

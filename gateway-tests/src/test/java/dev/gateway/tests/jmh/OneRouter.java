@@ -5,8 +5,8 @@ import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.exchange.ListenerRoutes;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.format.CidrSet;
-import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.OddNames;
+import dev.gateway.message.forwarded.ForwardedFields;
 import io.netty.util.AsciiString;
 
 /** A generation of one listener; nothing is traced or logged. */

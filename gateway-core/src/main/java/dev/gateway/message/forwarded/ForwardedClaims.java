@@ -1,5 +1,10 @@
-package dev.gateway.message;
+package dev.gateway.message.forwarded;
 
+import dev.gateway.message.Authority;
+import dev.gateway.message.ClientTarget;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Scheme;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

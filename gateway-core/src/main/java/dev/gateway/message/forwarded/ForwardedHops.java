@@ -1,5 +1,8 @@
-package dev.gateway.message;
+package dev.gateway.message.forwarded;
 
+import dev.gateway.message.Ascii;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -19,7 +22,7 @@ public final class ForwardedHops {
 
     private final Fields fields;
     private final FieldName name;
-    private final byte[] bytes;
+    private byte[] bytes = {}; // that have the line
     private int line; // that is read; those after it have been
     private int start;
     private int end; // of what is left of the line
@@ -33,7 +36,6 @@ public final class ForwardedHops {
     private ForwardedHops(Fields fields, FieldName name) {
         this.fields = fields;
         this.name = name;
-        this.bytes = fields.array();
         this.line = fields.size();
     }
 
@@ -111,8 +113,10 @@ public final class ForwardedHops {
             line = 0;
             return false;
         }
-        start = fields.valueStart(line);
-        end = start + fields.valueLength(line);
+        AsciiString value = fields.value(line);
+        bytes = value.array();
+        start = value.arrayOffset();
+        end = start + value.length();
         more = true;
         return true;
     }

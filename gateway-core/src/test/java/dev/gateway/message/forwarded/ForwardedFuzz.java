@@ -1,9 +1,17 @@
-package dev.gateway.message;
+package dev.gateway.message.forwarded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatObject;
 
-import dev.gateway.message.ForwardedFields.Mode;
+import dev.gateway.message.Ascii;
+import dev.gateway.message.Authority;
+import dev.gateway.message.ClientTarget;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.Scheme;
+import dev.gateway.message.forwarded.ForwardedFields.Mode;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

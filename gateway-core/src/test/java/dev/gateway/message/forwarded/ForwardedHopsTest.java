@@ -1,7 +1,8 @@
-package dev.gateway.message;
+package dev.gateway.message.forwarded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.message.Heads;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

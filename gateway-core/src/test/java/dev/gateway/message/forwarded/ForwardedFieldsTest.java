@@ -1,7 +1,12 @@
-package dev.gateway.message;
+package dev.gateway.message.forwarded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.message.ClientTarget;
+import dev.gateway.message.Heads;
+import dev.gateway.message.ProxyFields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.Scheme;
 import io.netty.util.AsciiString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,4 +1,4 @@
-package dev.gateway.message;
+package dev.gateway.message.forwarded;
 
 /**
  * Forwarded node: the name of a hop as {@code Forwarded} (RFC 7239, section 6) and as {@code X-Forwarded-For} write it. No

@@ -1,5 +1,12 @@
-package dev.gateway.message;
+package dev.gateway.message.forwarded;
 
+import dev.gateway.message.AsciiBuilder;
+import dev.gateway.message.ClientTarget;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.HopByHop;
+import dev.gateway.message.ProxyFields;
+import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -151,8 +158,9 @@ public final class ForwardedFields {
 
     private static void addList(AsciiBuilder line, Fields fields, FieldName name) {
         for (int i = fields.find(name, 0); i >= 0; i = fields.find(name, i + 1)) {
-            if (fields.valueLength(i) > 0) {
-                line.add(fields.value(i)).add(COMMA);
+            AsciiString value = fields.value(i);
+            if (!value.isEmpty()) {
+                line.add(value).add(COMMA);
             }
         }
     }
