@@ -8,7 +8,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.overload.SharedBytes;
+import dev.gateway.overload.memory.SharedBytes;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 

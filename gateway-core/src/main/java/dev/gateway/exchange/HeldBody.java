@@ -1,9 +1,9 @@
 package dev.gateway.exchange;
 
-import dev.gateway.overload.Account;
-import dev.gateway.overload.BufferCost;
-import dev.gateway.overload.Cost;
-import dev.gateway.overload.Holding;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.BufferCost;
+import dev.gateway.overload.memory.Cost;
+import dev.gateway.overload.memory.Holding;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;

@@ -7,7 +7,7 @@ import dev.gateway.filter.MirrorTarget;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.overload.Cost;
+import dev.gateway.overload.memory.Cost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;

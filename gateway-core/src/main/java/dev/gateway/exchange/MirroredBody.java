@@ -1,11 +1,11 @@
 package dev.gateway.exchange;
 
 import dev.gateway.filter.MirrorResult;
-import dev.gateway.overload.Account;
-import dev.gateway.overload.BufferCost;
-import dev.gateway.overload.Cost;
-import dev.gateway.overload.DirectMemory;
-import dev.gateway.overload.Holding;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.BufferCost;
+import dev.gateway.overload.memory.Cost;
+import dev.gateway.overload.memory.DirectMemory;
+import dev.gateway.overload.memory.Holding;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package dev.gateway.exchange;
 
-import dev.gateway.overload.Account;
-import dev.gateway.overload.BufferCost;
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.BufferCost;
+import dev.gateway.overload.memory.DirectMemory;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;

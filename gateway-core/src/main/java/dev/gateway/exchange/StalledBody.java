@@ -1,6 +1,6 @@
 package dev.gateway.exchange;
 
-import dev.gateway.overload.StalledPeers;
+import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;

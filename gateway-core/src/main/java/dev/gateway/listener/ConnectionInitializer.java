@@ -1,7 +1,7 @@
 package dev.gateway.listener;
 
 import dev.gateway.net.ByteCounter;
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;

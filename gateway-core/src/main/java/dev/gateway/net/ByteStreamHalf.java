@@ -1,9 +1,9 @@
 package dev.gateway.net;
 
 import dev.gateway.message.Fields;
-import dev.gateway.overload.Account;
-import dev.gateway.overload.BufferCost;
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.BufferCost;
+import dev.gateway.overload.memory.DirectMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;

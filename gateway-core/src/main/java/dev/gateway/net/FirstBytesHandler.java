@@ -1,7 +1,7 @@
 package dev.gateway.net;
 
-import dev.gateway.overload.BufferCost;
-import dev.gateway.overload.UnfinishedInput;
+import dev.gateway.overload.memory.BufferCost;
+import dev.gateway.overload.memory.UnfinishedInput;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;

@@ -1,7 +1,7 @@
 package dev.gateway.net;
 
-import dev.gateway.overload.BufferCost;
-import dev.gateway.overload.Cost;
+import dev.gateway.overload.memory.BufferCost;
+import dev.gateway.overload.memory.Cost;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;

@@ -1,6 +1,6 @@
 package dev.gateway.net;
 
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.DirectMemory;
 import io.netty.channel.Channel;
 import java.util.function.BooleanSupplier;
 

@@ -1,8 +1,8 @@
 package dev.gateway.net;
 
-import dev.gateway.overload.Account;
-import dev.gateway.overload.Cost;
-import dev.gateway.overload.StalledPeers;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.Cost;
+import dev.gateway.overload.memory.StalledPeers;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;

@@ -1,6 +1,6 @@
 package dev.gateway.net;
 
-import dev.gateway.overload.BufferCost;
+import dev.gateway.overload.memory.BufferCost;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.DefaultMessageSizeEstimator;
 import io.netty.channel.MessageSizeEstimator;

@@ -1,5 +1,6 @@
 package dev.gateway.overload;
 
+import dev.gateway.overload.memory.DirectMemory;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;

@@ -1,5 +1,11 @@
 package dev.gateway.overload;
 
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.ClientMemory;
+import dev.gateway.overload.memory.ClientShares;
+import dev.gateway.overload.memory.Cost;
+import dev.gateway.overload.memory.LoopBudget;
+import dev.gateway.overload.memory.PendingRequestMemory;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,7 @@
 package dev.gateway.overload;
 
+import dev.gateway.overload.memory.MemoryBudget;
+import dev.gateway.overload.memory.StalledPeers;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;

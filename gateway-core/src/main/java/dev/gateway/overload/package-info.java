@@ -1,4 +1,4 @@
-/** Load shedding: charges memory where it is held, and decides when to refuse new work. */
+/** Load shedding: decides when to refuse new work, and whose work to end. */
 @NullMarked
 package dev.gateway.overload;
 

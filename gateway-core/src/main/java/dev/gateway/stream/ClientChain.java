@@ -1,6 +1,6 @@
 package dev.gateway.stream;
 
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.function.Function;

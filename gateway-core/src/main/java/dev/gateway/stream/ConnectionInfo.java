@@ -1,7 +1,7 @@
 package dev.gateway.stream;
 
 import dev.gateway.message.Scheme;
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package dev.gateway.stream;
 
 import dev.gateway.message.ResponseHead;
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 

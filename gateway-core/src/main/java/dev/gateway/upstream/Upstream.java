@@ -1,6 +1,6 @@
 package dev.gateway.upstream;
 
-import dev.gateway.overload.PendingRequestMemory;
+import dev.gateway.overload.memory.PendingRequestMemory;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import dev.gateway.upstream.limit.FairLimit;
 import dev.gateway.upstream.limit.PendingLimit;

@@ -2,7 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.overload.StalledPeers;
+import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.StreamEvents;
 import org.junit.jupiter.api.Test;

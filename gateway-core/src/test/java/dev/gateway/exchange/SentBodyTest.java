@@ -2,9 +2,9 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.overload.Account;
-import dev.gateway.overload.LoopBudget;
-import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.LoopBudget;
+import dev.gateway.overload.memory.MemoryBudget;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;

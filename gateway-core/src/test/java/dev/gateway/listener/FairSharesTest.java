@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.listener.limit.FairShares;
 import dev.gateway.net.ByteCounter;
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.protocol.http1.HeadLimits;
 import dev.gateway.protocol.http1.Http1ServerSettings;
 import dev.gateway.stream.ConnectionObserver;

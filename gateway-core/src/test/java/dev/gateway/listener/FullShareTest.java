@@ -3,10 +3,10 @@ package dev.gateway.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.net.transport.DescriptorShare;
-import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
-import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
+import dev.gateway.overload.memory.LoopBudget;
+import dev.gateway.overload.memory.MemoryBudget;
 import io.netty.channel.EventLoop;
 import java.net.Socket;
 import java.util.ArrayList;

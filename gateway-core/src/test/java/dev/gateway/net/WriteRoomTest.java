@@ -2,7 +2,7 @@ package dev.gateway.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.overload.DirectMemory.Supply;
+import dev.gateway.overload.memory.DirectMemory.Supply;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;

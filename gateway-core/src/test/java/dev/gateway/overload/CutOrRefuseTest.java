@@ -2,6 +2,7 @@ package dev.gateway.overload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.overload.memory.StalledPeers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleUnaryOperator;

@@ -3,6 +3,11 @@ package dev.gateway.overload;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.ClientShares;
+import dev.gateway.overload.memory.Cost;
+import dev.gateway.overload.memory.LoopBudget;
+import dev.gateway.overload.memory.MemoryBudget;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

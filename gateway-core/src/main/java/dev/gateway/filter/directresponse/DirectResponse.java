@@ -7,7 +7,7 @@ import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.overload.SharedBytes;
+import dev.gateway.overload.memory.SharedBytes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.List;

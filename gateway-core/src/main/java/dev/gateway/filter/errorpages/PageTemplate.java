@@ -5,7 +5,7 @@ import dev.gateway.filter.ErrorBody;
 import dev.gateway.format.PagePlace;
 import dev.gateway.format.PageType;
 import dev.gateway.message.ReasonPhrase;
-import dev.gateway.overload.SharedBytes;
+import dev.gateway.overload.memory.SharedBytes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;

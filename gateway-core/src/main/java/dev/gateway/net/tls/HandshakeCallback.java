@@ -1,6 +1,6 @@
 package dev.gateway.net.tls;
 
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;

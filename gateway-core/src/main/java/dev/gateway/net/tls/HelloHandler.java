@@ -1,9 +1,9 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.net.tls.ClientHello.Hello;
-import dev.gateway.overload.Account;
-import dev.gateway.overload.BufferCost;
-import dev.gateway.overload.UnfinishedInput;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.BufferCost;
+import dev.gateway.overload.memory.UnfinishedInput;
 import dev.gateway.stream.HandshakeFailure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

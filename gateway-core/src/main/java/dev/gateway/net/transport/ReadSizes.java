@@ -1,6 +1,6 @@
 package dev.gateway.net.transport;
 
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.DirectMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;

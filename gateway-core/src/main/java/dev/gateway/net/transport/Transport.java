@@ -3,7 +3,7 @@ package dev.gateway.net.transport;
 import dev.gateway.net.Connecting;
 import dev.gateway.net.WaitingSizes;
 import dev.gateway.net.WriteRoom;
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.DirectMemory;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;

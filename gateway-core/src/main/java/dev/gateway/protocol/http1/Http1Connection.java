@@ -5,7 +5,7 @@ import dev.gateway.net.HalfClose;
 import dev.gateway.net.PendingWrites;
 import dev.gateway.net.ReadCredit;
 import dev.gateway.net.WriteBatch;
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.DirectMemory;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;

@@ -2,7 +2,7 @@ package dev.gateway.protocol.http1;
 
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.Drainable;
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;

@@ -3,7 +3,7 @@ package dev.gateway.protocol.http1;
 import dev.gateway.message.Fields;
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.WriteRoom;
-import dev.gateway.overload.BufferCost;
+import dev.gateway.overload.memory.BufferCost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;

@@ -6,7 +6,7 @@ import dev.gateway.net.PendingWrites;
 import dev.gateway.net.UnwatchedOutput;
 import dev.gateway.net.WriteBatch;
 import dev.gateway.net.transport.IdleTasks;
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.protocol.http1.HeadWriter.Persistence;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;

@@ -3,7 +3,7 @@ package dev.gateway.protocol.http2;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.PeerAcks;
 import dev.gateway.net.PendingWrites;
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.ConnectionObserver;

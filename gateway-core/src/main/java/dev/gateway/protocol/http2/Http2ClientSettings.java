@@ -1,6 +1,6 @@
 package dev.gateway.protocol.http2;
 
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.DirectMemory;
 import io.netty.handler.codec.http2.Http2Settings;
 
 /**

@@ -2,8 +2,8 @@ package dev.gateway.protocol.http2;
 
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.Drainable;
-import dev.gateway.overload.BufferCost;
-import dev.gateway.overload.UnfinishedInput;
+import dev.gateway.overload.memory.BufferCost;
+import dev.gateway.overload.memory.UnfinishedInput;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;

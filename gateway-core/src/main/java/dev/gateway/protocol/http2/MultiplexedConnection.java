@@ -1,8 +1,8 @@
 package dev.gateway.protocol.http2;
 
 import dev.gateway.net.PendingWrites;
-import dev.gateway.overload.Account;
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.DirectMemory;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;

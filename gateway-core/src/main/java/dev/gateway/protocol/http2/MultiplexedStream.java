@@ -1,8 +1,8 @@
 package dev.gateway.protocol.http2;
 
 import dev.gateway.message.RequestHead;
-import dev.gateway.overload.Cost;
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.Cost;
+import dev.gateway.overload.memory.DirectMemory;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
 import io.netty.buffer.ByteBuf;

@@ -1,6 +1,6 @@
 package dev.gateway.protocol.http2;
 
-import dev.gateway.overload.BufferCost;
+import dev.gateway.overload.memory.BufferCost;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;

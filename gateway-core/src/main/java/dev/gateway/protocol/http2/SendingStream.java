@@ -1,10 +1,10 @@
 package dev.gateway.protocol.http2;
 
 import dev.gateway.message.Fields;
-import dev.gateway.overload.Account;
-import dev.gateway.overload.Cost;
-import dev.gateway.overload.DirectMemory;
-import dev.gateway.overload.StalledPeers;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.Cost;
+import dev.gateway.overload.memory.DirectMemory;
+import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;

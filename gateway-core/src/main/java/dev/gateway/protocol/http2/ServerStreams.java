@@ -2,8 +2,8 @@ package dev.gateway.protocol.http2;
 
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.UnsentBytes;
-import dev.gateway.overload.Cost;
-import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.memory.Cost;
+import dev.gateway.overload.memory.DirectMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;

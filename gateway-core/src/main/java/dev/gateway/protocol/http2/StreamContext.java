@@ -1,6 +1,6 @@
 package dev.gateway.protocol.http2;
 
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 

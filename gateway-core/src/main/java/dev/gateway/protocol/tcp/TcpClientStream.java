@@ -4,7 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteStreamHalf;
-import dev.gateway.overload.Cost;
+import dev.gateway.overload.memory.Cost;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;

@@ -2,7 +2,7 @@ package dev.gateway.runtime.upstreams;
 
 import dev.gateway.exchange.UpstreamUse;
 import dev.gateway.exchange.UpstreamUse.Idler;
-import dev.gateway.overload.ClientMemory;
+import dev.gateway.overload.memory.ClientMemory;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.UpstreamSettings.Protocol;

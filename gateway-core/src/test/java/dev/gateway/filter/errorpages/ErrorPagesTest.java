@@ -11,7 +11,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
-import dev.gateway.overload.BufferCost;
+import dev.gateway.overload.memory.BufferCost;
 import dev.gateway.stream.Cause;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;

@@ -2,7 +2,7 @@ package dev.gateway.net.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.overload.Account;
+import dev.gateway.overload.memory.Account;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;

@@ -2,12 +2,12 @@ package dev.gateway.net.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.overload.Account;
-import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
-import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
-import dev.gateway.overload.StalledPeers;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.LoopBudget;
+import dev.gateway.overload.memory.MemoryBudget;
+import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;

@@ -5,12 +5,12 @@ import static dev.gateway.protocol.http2.Frames.get;
 import static dev.gateway.protocol.http2.Frames.post;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.overload.Account;
-import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
-import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
-import dev.gateway.overload.StalledPeers;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.LoopBudget;
+import dev.gateway.overload.memory.MemoryBudget;
+import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.SourceAddress;

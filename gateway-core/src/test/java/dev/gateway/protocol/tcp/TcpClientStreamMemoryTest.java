@@ -2,10 +2,10 @@ package dev.gateway.protocol.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.overload.Account;
-import dev.gateway.overload.LoopBudget;
-import dev.gateway.overload.MemoryBudget;
-import dev.gateway.overload.StalledPeers;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.LoopBudget;
+import dev.gateway.overload.memory.MemoryBudget;
+import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;

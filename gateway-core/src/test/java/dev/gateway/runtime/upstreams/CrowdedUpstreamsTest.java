@@ -3,8 +3,8 @@ package dev.gateway.runtime.upstreams;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.UpstreamUse;
-import dev.gateway.overload.ClientMemory;
-import dev.gateway.overload.ClientShares;
+import dev.gateway.overload.memory.ClientMemory;
+import dev.gateway.overload.memory.ClientShares;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Upstream;

@@ -1,4 +1,4 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 import org.jspecify.annotations.Nullable;
 

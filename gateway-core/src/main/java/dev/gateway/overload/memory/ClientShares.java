@@ -1,4 +1,4 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -30,7 +30,7 @@ public final class ClientShares {
     }
 
     /** Returns how many clients there are. */
-    int size() {
+    public int size() {
         return clients.size();
     }
 }

@@ -1,8 +1,8 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.overload.DirectMemory.Supply;
+import dev.gateway.overload.memory.DirectMemory.Supply;
 import org.junit.jupiter.api.Test;
 
 /** What is ample, scarce and a reserve, in a small process and in a large one. */

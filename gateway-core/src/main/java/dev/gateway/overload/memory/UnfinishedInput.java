@@ -1,4 +1,4 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 /**
  * Unfinished input: direct memory of a connection that waits for the rest of something, such as a frame, a head or a

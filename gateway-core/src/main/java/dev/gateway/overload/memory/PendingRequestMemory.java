@@ -1,10 +1,10 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The memory of pending requests: how much the requests that wait for one upstream hold, on all event loops together.
- * {@link LoopGate#admits} bounds it. Safe from any thread: each event loop adds to its own cell, and reads the sum only
+ * {@code LoopGate.admits} bounds it. Safe from any thread: each event loop adds to its own cell, and reads the sum only
  * when memory is scarce.
  */
 public final class PendingRequestMemory {

@@ -1,4 +1,4 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 import io.netty.util.concurrent.FastThreadLocal;
 import java.util.ArrayList;
@@ -28,7 +28,8 @@ public final class StalledPeers {
     private final LongSupplier nanoTime;
     private @Nullable Holder first;
 
-    StalledPeers(LongSupplier nanoTime) {
+    /** Makes one with a clock of its own, for tests. */
+    public StalledPeers(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
     }
 
@@ -71,7 +72,8 @@ public final class StalledPeers {
         }
     }
 
-    void add(Holder holder) {
+    /** Adds one that is not in the list: its peer has no room. */
+    public void add(Holder holder) {
         holder.list = this;
         holder.sinceNanos = nanoTime.getAsLong();
         holder.next = first;

@@ -1,4 +1,4 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 /**
  * Memory cost estimates: the bytes of heap of objects that are charged by their number. The values are measured, include

@@ -1,4 +1,4 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +61,7 @@ public final class Account {
     }
 
     /** Counts for a client from now on, with all that it holds already, until the last user has called {@link #leave}. */
-    void countFor(ClientShares all, Object owner) {
+    public void countFor(ClientShares all, Object owner) {
         shares = all;
         countFor(all.enter(owner));
     }
@@ -107,7 +107,7 @@ public final class Account {
      *
      * @param parts how many parts (eighths) of the capacity must be left
      */
-    boolean hasShare(int parts) {
+    public boolean hasShare(int parts) {
         return loop == null || hasShare(loop, 0, parts);
     }
 

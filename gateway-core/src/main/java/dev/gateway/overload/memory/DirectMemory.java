@@ -1,4 +1,4 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 import io.netty.util.internal.CleanableDirectBuffer;
 import io.netty.util.internal.PlatformDependent;
@@ -99,7 +99,7 @@ public final class DirectMemory {
     }
 
     /** The gateway has ended an exchange or a stream that held memory for a peer that did not read. */
-    static void onCut() {
+    public static void onCut() {
         CUTS.increment();
     }
 

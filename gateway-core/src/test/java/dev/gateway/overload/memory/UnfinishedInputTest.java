@@ -1,7 +1,9 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.overload.LoopGate;
+import dev.gateway.overload.Overload;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

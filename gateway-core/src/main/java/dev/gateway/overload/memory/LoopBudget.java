@@ -1,4 +1,4 @@
-package dev.gateway.overload;
+package dev.gateway.overload.memory;
 
 /**
  * Memory budget of one event loop: its part of a {@link MemoryBudget}. The loop keeps some bytes ready, so that most
