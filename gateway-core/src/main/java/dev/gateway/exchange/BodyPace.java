@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.settings.BodyRate;
+
 /**
  * Pace of one request body, by a bucket of time. Waiting for the client empties it; each byte adds the time that it may
  * take at the {@link BodyRate}, up to the grace. So a client may pause if it was faster before, but cannot save up time for

@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.settings.ClientTrust;
+import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.message.ClientTarget;
 import dev.gateway.message.forwarded.ForwardedClaims;
 import dev.gateway.message.forwarded.ForwardedFields;

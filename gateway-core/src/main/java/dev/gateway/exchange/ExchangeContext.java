@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;

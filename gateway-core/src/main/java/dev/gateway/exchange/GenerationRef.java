@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.settings.ExchangeSettings;
+import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.stream.Failure;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,8 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.settings.ClientTrust;
+import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;

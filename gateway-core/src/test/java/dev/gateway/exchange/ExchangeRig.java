@@ -9,6 +9,7 @@ import dev.gateway.exchange.Fakes.Records;
 import dev.gateway.exchange.Fakes.Settings;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.filter.Filter;
 import dev.gateway.format.Cidr;
 import dev.gateway.format.CidrSet;

@@ -2,6 +2,10 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.settings.BodyRate;
+import dev.gateway.exchange.settings.ClientTrust;
+import dev.gateway.exchange.settings.ExchangeSettings;
+import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;

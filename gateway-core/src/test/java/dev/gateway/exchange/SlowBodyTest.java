@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeServerStream;
+import dev.gateway.exchange.settings.BodyRate;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;

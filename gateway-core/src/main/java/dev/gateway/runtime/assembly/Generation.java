@@ -1,8 +1,8 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.exchange.ExchangeSettings;
-import dev.gateway.exchange.ListenerRoutes;
 import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.settings.ExchangeSettings;
+import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.exchange.BodyRate;
-import dev.gateway.exchange.ClientTrust;
-import dev.gateway.exchange.ExchangeSettings;
+import dev.gateway.exchange.settings.BodyRate;
+import dev.gateway.exchange.settings.ClientTrust;
+import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.errorpages.ErrorPages;

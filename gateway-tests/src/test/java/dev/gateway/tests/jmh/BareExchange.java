@@ -1,7 +1,7 @@
 package dev.gateway.tests.jmh;
 
 import dev.gateway.exchange.ExchangeHandler;
-import dev.gateway.exchange.ListenerRoutes;
+import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;

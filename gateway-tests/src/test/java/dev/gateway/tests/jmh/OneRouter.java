@@ -1,9 +1,9 @@
 package dev.gateway.tests.jmh;
 
-import dev.gateway.exchange.ClientTrust;
-import dev.gateway.exchange.ExchangeSettings;
-import dev.gateway.exchange.ListenerRoutes;
 import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.settings.ClientTrust;
+import dev.gateway.exchange.settings.ExchangeSettings;
+import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.format.CidrSet;
 import dev.gateway.message.OddNames;
 import dev.gateway.message.forwarded.ForwardedFields;

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.settings;
 
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;

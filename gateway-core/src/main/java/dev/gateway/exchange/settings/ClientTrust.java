@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.settings;
 
 import dev.gateway.format.CidrSet;
 import dev.gateway.message.OddNames;
@@ -17,7 +17,7 @@ public record ClientTrust(CidrSet proxies, boolean tracesOfAnyone, OddNames.Poli
     public static final ClientTrust NOBODY = new ClientTrust(CidrSet.EMPTY, false, OddNames.Policy.ALLOW);
 
     /** Whether an address is a trusted proxy's. */
-    boolean isProxy(SourceAddress address) {
+    public boolean isProxy(SourceAddress address) {
         return address.ip() != null && proxies.contains(address.ip());
     }
 }

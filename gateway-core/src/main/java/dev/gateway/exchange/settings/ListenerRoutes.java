@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.settings;
 
 import dev.gateway.exchange.route.Router;
 import dev.gateway.stream.ConnectionInfo;

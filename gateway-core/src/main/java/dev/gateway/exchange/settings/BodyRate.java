@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.settings;
 
 /**
  * Minimum rate of request bodies. Immutable.
@@ -12,7 +12,7 @@ public record BodyRate(long bytesPerSecond, long graceMillis) {
     private static final long SHORTEST_MILLIS = 100;
 
     /** Returns the milliseconds between two checks of a body. */
-    long periodMillis() {
+    public long periodMillis() {
         return Math.max(SHORTEST_MILLIS, Math.min(LONGEST_MILLIS, graceMillis / LOOKS));
     }
 }
