@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
+import dev.gateway.exchange.tunnel.OpenTunnel;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.Fields;

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.tunnel.OpenTunnels;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.trace.Traces;

@@ -1,6 +1,9 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.tunnel.OpenTunnel;
+import dev.gateway.exchange.tunnel.OpenTunnels;
+import dev.gateway.exchange.tunnel.WebSocketCloser;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;

@@ -11,7 +11,7 @@ import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.config.value.Position;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.GenerationRef;
-import dev.gateway.exchange.OpenTunnel;
+import dev.gateway.exchange.tunnel.OpenTunnel;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.jwt.jwks.KeyClient;

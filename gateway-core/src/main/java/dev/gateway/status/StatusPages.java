@@ -7,7 +7,7 @@ import dev.gateway.admin.Query;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.yaml.ConfigPrinter;
 import dev.gateway.config.yaml.Json;
-import dev.gateway.exchange.OpenTunnel;
+import dev.gateway.exchange.tunnel.OpenTunnel;
 import dev.gateway.listener.OpenConnection;
 import dev.gateway.runtime.Certificates;
 import dev.gateway.runtime.DataPlane;

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.tunnel.WebSocketCloser;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;

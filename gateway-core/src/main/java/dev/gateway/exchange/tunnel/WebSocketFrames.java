@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.tunnel;
 
 import io.netty.buffer.ByteBuf;
 

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.tunnel;
 
 import dev.gateway.observe.ExchangeRecord;
 

@@ -1,16 +1,16 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.tunnel;
 
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
 /** The open tunnels of one event loop, in the order in which they were opened. Confined to its loop. */
-final class OpenTunnels {
+public final class OpenTunnels {
     private final Set<Member> members = new LinkedHashSet<>();
     private long opened;
 
     /** A tunnel. */
-    interface Member {
+    public interface Member {
         /** Returns its number, as {@link #add} has returned it. */
         long number();
 
@@ -23,12 +23,13 @@ final class OpenTunnels {
     }
 
     /** Adds a tunnel, and returns its number. */
-    long add(Member tunnel) {
+    public long add(Member tunnel) {
         members.add(tunnel);
         return ++opened;
     }
 
-    void remove(Member tunnel) {
+    /** A tunnel has ended. */
+    public void remove(Member tunnel) {
         members.remove(tunnel);
     }
 
@@ -39,7 +40,7 @@ final class OpenTunnels {
      * @param limit the maximum number, from the lowest on
      * @param now by the loop's clock
      */
-    List<OpenTunnel> list(long after, int limit, long now) {
+    public List<OpenTunnel> list(long after, int limit, long now) {
         return members.stream()
                 .filter(tunnel -> tunnel.number() > after)
                 .limit(limit)

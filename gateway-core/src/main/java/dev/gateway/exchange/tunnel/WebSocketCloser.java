@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.tunnel;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Closes a WebSocket on behalf of the gateway (RFC 6455, section 7). It sends a Close frame to the client, between two
  * frames of the upstream, and drops all later bytes of the upstream. The client's answer goes upstream as usual, and so
- * closes both sides. Part of a {@link TunnelExchange}.
+ * closes both sides. Part of a {@code TunnelExchange}.
  */
-final class WebSocketCloser {
+public final class WebSocketCloser {
     private static final byte[] GOING_AWAY = {(byte) 0x88, 2, 1001 >> 8, (byte) 1001}; // RFC 6455, section 7.4.1
 
     private final WebSocketFrames frames = new WebSocketFrames();
@@ -17,27 +17,29 @@ final class WebSocketCloser {
     private boolean sent;
 
     /** Asks for a Close frame as soon as the position in the stream allows it. */
-    void want() {
+    public void want() {
         wanted = true;
     }
 
-    boolean isWanted() {
+    /** Whether a Close frame was asked for. */
+    public boolean isWanted() {
         return wanted;
     }
 
-    boolean isSent() {
+    /** Whether the client has the gateway's Close frame. */
+    public boolean isSent() {
         return sent;
     }
 
     /** Whether the client has a Close frame, of the gateway or of the upstream. */
-    boolean isFarewellSaid() {
+    public boolean isFarewellSaid() {
         return sent || frames.isClosing();
     }
 
     /**
      * Returns the part of the upstream's bytes that goes to the client, before the frame that {@link #closeFrame} returns.
      */
-    ByteBuf pass(ByteBuf data) {
+    public ByteBuf pass(ByteBuf data) {
         if (sent) {
             data.release();
             return Unpooled.EMPTY_BUFFER;
@@ -56,8 +58,7 @@ final class WebSocketCloser {
     }
 
     /** Returns the Close frame, once, if it is due and the position in the stream allows it; else null. */
-    @Nullable
-    ByteBuf closeFrame() {
+    public @Nullable ByteBuf closeFrame() {
         if (!wanted || sent || !frames.isBetweenFrames() || frames.isClosing()) {
             return null;
         }
