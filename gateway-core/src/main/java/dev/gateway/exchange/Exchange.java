@@ -3,6 +3,8 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
+import dev.gateway.exchange.progress.ProgressWatch;
+import dev.gateway.exchange.progress.UpstreamUse;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.progress.ProgressWatch;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.stream.Failure;

@@ -3,7 +3,8 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeServerStream;
-import dev.gateway.exchange.UpstreamUse.Idler;
+import dev.gateway.exchange.progress.UpstreamUse;
+import dev.gateway.exchange.progress.UpstreamUse.Idler;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.OddNames;

@@ -1,7 +1,7 @@
 package dev.gateway.runtime.upstreams;
 
-import dev.gateway.exchange.UpstreamUse;
-import dev.gateway.exchange.UpstreamUse.Idler;
+import dev.gateway.exchange.progress.UpstreamUse;
+import dev.gateway.exchange.progress.UpstreamUse.Idler;
 import dev.gateway.overload.memory.ClientMemory;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.upstream.Upstream;

@@ -2,7 +2,7 @@ package dev.gateway.runtime.upstreams;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.exchange.UpstreamUse;
+import dev.gateway.exchange.progress.UpstreamUse;
 import dev.gateway.overload.memory.ClientMemory;
 import dev.gateway.overload.memory.ClientShares;
 import dev.gateway.stream.ConnectionInfo;

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.progress;
 
 import dev.gateway.exchange.settings.BodyRate;
 
@@ -7,7 +7,7 @@ import dev.gateway.exchange.settings.BodyRate;
  * take at the {@link BodyRate}, up to the grace. So a client may pause if it was faster before, but cannot save up time for
  * hours. Checked periodically, so that moving bytes costs nothing.
  */
-final class BodyPace {
+public final class BodyPace {
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
@@ -18,7 +18,7 @@ final class BodyPace {
     private long lastBytes;
 
     /** Makes the pace of a body of which nothing has arrived by now. */
-    BodyPace(BodyRate rate, long now) {
+    public BodyPace(BodyRate rate, long now) {
         this.bytesPerSecond = rate.bytesPerSecond();
         this.graceNanos = rate.graceMillis() * NANOS_PER_MILLI;
         this.leftNanos = graceNanos;
@@ -32,7 +32,7 @@ final class BodyPace {
      * @param isClientsTurn whether the gateway waits for the client
      * @return whether the client is too slow
      */
-    boolean isTooSlow(long received, boolean isClientsTurn, long now) {
+    public boolean isTooSlow(long received, boolean isClientsTurn, long now) {
         long bytes = received - lastBytes;
         long spent = isClientsTurn ? now - lastNanos : 0;
         lastBytes = received;

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.progress;
 
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * clients. It compares what has moved by each look with the look before, so that moving bytes costs nothing. It knows nothing
  * while no upstream is crowded. Confined to its loop.
  */
-final class ProgressWatch {
+public final class ProgressWatch {
     /** Fewer bytes per second are no progress: those that keep a time limit from ending, such as pings. */
     private static final long LEAST_BYTES_PER_SECOND = 256;
 
@@ -45,7 +45,7 @@ final class ProgressWatch {
      * @param now by the loop's clock
      * @return who uses each of them
      */
-    Map<Upstream, UpstreamUse> look(Consumer<ProgressWatch> shown, Set<Upstream> crowded, long now) {
+    public Map<Upstream, UpstreamUse> look(Consumer<ProgressWatch> shown, Set<Upstream> crowded, long now) {
         Map<Upstream, UpstreamUse> found = new HashMap<>();
         crowded.forEach(upstream -> found.put(upstream, new UpstreamUse(new HashMap<>(), new ArrayList<>())));
         uses = found;
@@ -62,13 +62,12 @@ final class ProgressWatch {
     }
 
     /** Returns when it looks, by the loop's clock. */
-    long nanos() {
+    public long nanos() {
         return lookedNanos;
     }
 
     /** Returns what it has found of an upstream so far, for an exchange to add itself; null if it does not look for that. */
-    @Nullable
-    UpstreamUse use(Upstream upstream) {
+    public @Nullable UpstreamUse use(Upstream upstream) {
         return uses.get(upstream);
     }
 
@@ -78,7 +77,7 @@ final class ProgressWatch {
      *
      * @param bytes how many it has moved in both directions
      */
-    boolean isStill(Object exchange, long bytes) {
+    public boolean isStill(Object exchange, long bytes) {
         Seen then = before.get(exchange);
         long stillSince = then != null && bytes - then.bytes < leastBytes ? then.stillSince : lookedNanos;
         seen.put(exchange, new Seen(bytes, stillSince));

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.progress;
 
 import java.util.List;
 import java.util.Map;
