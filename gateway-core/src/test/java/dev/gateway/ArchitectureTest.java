@@ -265,6 +265,9 @@ class ArchitectureTest {
             "overload");
 
     @ArchTest
+    static final ArchRule checksOfRequestsAreUsedBy = onlyUsedBy("exchange.request", "exchange");
+
+    @ArchTest
     static final ArchRule adminUses = mayUse("admin", "files", "format", "observe", "upstream", "stream", "message");
 
     /** Above the data plane all leads one way: the command line, the gateway, what it shows, what runs, its assembly. */

@@ -5,6 +5,7 @@ import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
 import dev.gateway.exchange.progress.ProgressWatch;
 import dev.gateway.exchange.progress.UpstreamUse;
+import dev.gateway.exchange.request.RequestChecks;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.request.RequestChecks;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;

@@ -1,5 +1,8 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.request.OddNameGuard;
+import dev.gateway.exchange.request.ReadingLog;
+import dev.gateway.exchange.request.RequestIds;
 import dev.gateway.exchange.tunnel.OpenTunnels;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;

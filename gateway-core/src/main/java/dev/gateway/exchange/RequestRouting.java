@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.request.RequestChecks;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.ClientTrust;

@@ -49,19 +49,19 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The two sides an exchange stands between, as tests play them. */
-final class Fakes {
+public final class Fakes {
     private Fakes() {}
 
     /** Writes down what is done to it. */
-    abstract static class FakeStream implements Stream {
-        final StringBuilder body = new StringBuilder();
+    public abstract static class FakeStream implements Stream {
+        public final StringBuilder body = new StringBuilder();
         Charset charset = StandardCharsets.UTF_8; // of the body
         boolean writable = true;
         long unsent;
         long lingering;
-        boolean ended;
+        public boolean ended;
         int consumed;
-        int flushes;
+        public int flushes;
         int unflushed;
 
         @Nullable
@@ -165,7 +165,7 @@ final class Fakes {
         }
     }
 
-    static final class FakeServerStream extends FakeStream implements ServerStream {
+    public static final class FakeServerStream extends FakeStream implements ServerStream {
         static final ConnectionInfo CONNECTION = new ConnectionInfo(
                 0,
                 "web",
@@ -174,8 +174,8 @@ final class Fakes {
                 new InetSocketAddress("127.0.0.1", 8080),
                 null);
 
-        final List<ResponseHead> heads = new ArrayList<>();
-        HttpVersion version = CONNECTION.version();
+        public final List<ResponseHead> heads = new ArrayList<>();
+        public HttpVersion version = CONNECTION.version();
 
         Account account = new Account(new LoopBudget(new MemoryBudget(1L << 40, 1)));
 
@@ -220,12 +220,11 @@ final class Fakes {
                     account);
         }
 
-        int status() {
+        public int status() {
             return heads.isEmpty() ? 0 : heads.get(heads.size() - 1).status();
         }
 
-        @Nullable
-        String field(String name) {
+        public @Nullable String field(String name) {
             AsciiString value = heads.get(heads.size() - 1).fields().first(dev.gateway.message.FieldName.of(name));
             return value == null ? null : value.toString();
         }
@@ -321,7 +320,7 @@ final class Fakes {
     }
 
     /** One route to one upstream. */
-    static final class Settings implements ListenerRoutes, ExchangeSettings {
+    public static final class Settings implements ListenerRoutes, ExchangeSettings {
         final ViaSignature signature = ViaSignature.random();
         boolean preserveHost = true;
         boolean signsAll;
@@ -336,7 +335,7 @@ final class Fakes {
 
         Route.Upgrades upgrades = Route.Upgrades.NONE;
         int serving = 1; // listeners
-        long maxBody;
+        public long maxBody;
 
         @Nullable
         BodyRate bodyRate;

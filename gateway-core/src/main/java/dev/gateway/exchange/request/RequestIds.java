@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.request;
 
 import dev.gateway.observe.trace.KeyStream;
 import io.netty.util.AsciiString;
@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
  * Makes request IDs of 32 hexadecimal digits, which do not repeat and cannot be guessed. Checks the IDs of clients.
  * Confined to an event loop.
  */
-final class RequestIds {
+public final class RequestIds {
     private static final int MAX_LENGTH = 128;
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.request;
 
 import dev.gateway.filter.RequestWord;
 import dev.gateway.observe.ExchangeRecord;
@@ -6,11 +6,11 @@ import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import org.jspecify.annotations.Nullable;
 
 /** Request words: what each of them stands for, as the access log has it. No state. */
-final class RequestWords {
+public final class RequestWords {
     private RequestWords() {}
 
     /** Returns the value of a word, empty if it has none. */
-    static CharSequence of(ExchangeRecord record, RequestWord word) {
+    public static CharSequence of(ExchangeRecord record, RequestWord word) {
         TlsInfo tls = record.connection.tls();
         return switch (word) {
             case CLIENT -> record.client.text();

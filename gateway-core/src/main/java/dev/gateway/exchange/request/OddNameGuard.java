@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.request;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * Removes or refuses fields whose names upstreams may misread, in heads and trailers of requests. Confined to an event
  * loop.
  */
-final class OddNameGuard {
+public final class OddNameGuard {
     private static final Logger log = LoggerFactory.getLogger(OddNameGuard.class);
     private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int SHOWN = 64;
@@ -25,7 +25,8 @@ final class OddNameGuard {
     private boolean told;
     private long toldNanos;
 
-    OddNameGuard(TimerWheel clock) {
+    /** Makes the guard of an event loop. */
+    public OddNameGuard(TimerWheel clock) {
         this.clock = clock;
     }
 
@@ -34,8 +35,7 @@ final class OddNameGuard {
      *
      * @return why the gateway refuses the request, or null
      */
-    @Nullable
-    Failure check(Fields fields, OddNames.Policy policy, ExchangeRecord record) {
+    public @Nullable Failure check(Fields fields, OddNames.Policy policy, ExchangeRecord record) {
         AsciiString odd = policy == OddNames.Policy.ALLOW ? null : OddNames.first(fields);
         if (odd == null) {
             return null;

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.request;
 
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.RequestHead;
@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * Logs, at most once a minute, that another reading of a request's path has selected its route. Otherwise an operator would
  * not see why the rule that matches the path as written does not serve the request. Confined to an event loop.
  */
-final class ReadingLog {
+public final class ReadingLog {
     private static final Logger log = LoggerFactory.getLogger(ReadingLog.class);
     private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int SHOWN = 64;
@@ -21,7 +21,8 @@ final class ReadingLog {
     private boolean told;
     private long toldNanos;
 
-    ReadingLog(TimerWheel clock) {
+    /** Makes the log of an event loop. */
+    public ReadingLog(TimerWheel clock) {
         this.clock = clock;
     }
 
@@ -30,7 +31,7 @@ final class ReadingLog {
      *
      * @param written the route of the path as written
      */
-    void tell(RequestHead head, Route taken, Route written, ExchangeRecord record) {
+    public void tell(RequestHead head, Route taken, Route written, ExchangeRecord record) {
         long now = clock.nanoTime();
         if (!told || now - toldNanos > TELL_NANOS) {
             told = true;

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.request;
 
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.exchange.settings.ExchangeSettings;
@@ -14,10 +14,11 @@ import io.netty.util.AsciiString;
  * Finds the client of a request, and the scheme, host and port that it used, once for all who ask. The client is that of the
  * connection or, if that is a trusted proxy, the last hop before the trusted ones. No state.
  */
-final class ClientFinder {
+public final class ClientFinder {
     private ClientFinder() {}
 
-    static void find(ExchangeRecord record, ExchangeSettings settings) {
+    /** Writes the client and what it used into the record. */
+    public static void find(ExchangeRecord record, ExchangeSettings settings) {
         int listener = record.connection.listener();
         ClientTrust trust = settings.trust(listener);
         SourceAddress nearest = record.connection.client();

@@ -1,10 +1,11 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.request;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.Settings;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.Heads;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
@@ -76,7 +77,7 @@ class RequestChecksTest {
                 "none, false, none",
             })
     void optionsAreCountedDownByANumberOnly(@Nullable String hops, boolean last, @Nullable String then) {
-        RequestHead head = ExchangeRig.head("OPTIONS", "/");
+        RequestHead head = Heads.request("OPTIONS", "shop.example.com", "/");
         if (hops != null) {
             head.fields().add(MAX_FORWARDS, hops);
         }
@@ -87,7 +88,7 @@ class RequestChecksTest {
 
     @Test
     void otherMethodsAreNotCountedDown() {
-        RequestHead head = ExchangeRig.head("GET", "/");
+        RequestHead head = Heads.get("shop.example.com", "/");
         head.fields().add(MAX_FORWARDS, "0");
         assertThat(RequestChecks.isLastHop(head)).isFalse();
         assertThat(String.valueOf(head.fields().first(MAX_FORWARDS))).isEqualTo("0");

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.request;
 
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.settings.ClientTrust;
@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks a request's head independently of its route, and prepares it for forwarding. No state.
  */
-final class RequestChecks {
-    static final AsciiString WEBSOCKET = new AsciiString("websocket");
+public final class RequestChecks {
+    /** The protocol of an upgrade to a WebSocket. */
+    public static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
     /** Length of an HTTP/1.1 request line without method and path. Other protocols are measured as if they had one. */
     private static final int LINE_OVERHEAD = "  HTTP/1.1\r\n".length() - 1;
@@ -38,7 +39,7 @@ final class RequestChecks {
      *
      * @return why the gateway refuses it, or null
      */
-    static @Nullable Failure check(RequestHead head, ExchangeSettings settings, int listener) {
+    public static @Nullable Failure check(RequestHead head, ExchangeSettings settings, int listener) {
         if (head.method().equals(Method.TRACE)) {
             // As nginx does: the answer to TRACE would show the client what proxies add to requests, also this one.
             return Failure.of(Cause.NO_ROUTE, 405, "TRACE is not offered");
@@ -51,7 +52,7 @@ final class RequestChecks {
     }
 
     /** Whether this is a plain CONNECT, which names a host and port only. */
-    static boolean isTunnel(RequestHead head) {
+    public static boolean isTunnel(RequestHead head) {
         return head.isConnect() && head.protocol() == null;
     }
 
@@ -86,7 +87,7 @@ final class RequestChecks {
      * Whether the gateway must answer this {@code OPTIONS} instead of forwarding it (RFC 9110, section 7.6.2). Otherwise
      * decrements its {@code Max-Forwards}.
      */
-    static boolean isLastHop(RequestHead head) {
+    public static boolean isLastHop(RequestHead head) {
         if (!head.method().equals(Method.OPTIONS)) {
             return false;
         }
@@ -119,7 +120,7 @@ final class RequestChecks {
      *
      * @return why the gateway refuses the request, or null
      */
-    static @Nullable Failure checkUpgrade(RequestHead head, Route.Upgrades upgrades) {
+    public static @Nullable Failure checkUpgrade(RequestHead head, Route.Upgrades upgrades) {
         AsciiString protocol = head.protocol();
         UpgradeWish wish = head.wish();
         if (wish != null) {
@@ -149,7 +150,7 @@ final class RequestChecks {
     }
 
     /** Returns what a request asks for. */
-    static Kind kind(RequestHead head) {
+    public static Kind kind(RequestHead head) {
         AsciiString protocol = head.protocol();
         if (protocol == null) {
             return head.isConnect() ? Kind.TUNNEL : Kind.HTTP;
@@ -158,7 +159,7 @@ final class RequestChecks {
     }
 
     /** Whether a GET wishes for a WebSocket and, as far as the route allows it, for nothing else. */
-    static boolean isWebSocketOnly(RequestHead head) {
+    public static boolean isWebSocketOnly(RequestHead head) {
         UpgradeWish wish = head.wish();
         return wish != null
                 && wish.protocols().size() == 1
@@ -172,7 +173,7 @@ final class RequestChecks {
      *
      * @param path the path as the client wrote it, which a proxy must not change (RFC 9110, section 7.7)
      */
-    static void prepareProxied(RequestHead head, AsciiString path) {
+    public static void prepareProxied(RequestHead head, AsciiString path) {
         HopByHop.stripRequest(head.fields());
         head.setScheme(Scheme.HTTP);
         head.setPath(path);
@@ -182,7 +183,7 @@ final class RequestChecks {
      * Removes fields that only trusted proxies may send, unless the request is from one, and then what that one has not
      * written itself; returns whether there were any.
      */
-    static boolean takeOut(RequestHead head, ExchangeRecord record, ClientTrust trust) {
+    public static boolean takeOut(RequestHead head, ExchangeRecord record, ClientTrust trust) {
         Fields fields = head.fields();
         if (record.fromProxy) {
             return record.claims != null && ForwardedFields.removeUnread(fields, record.claims);
@@ -195,7 +196,7 @@ final class RequestChecks {
      *
      * @param record has the client, what it used, and the request ID for the upstream
      */
-    static void prepare(RequestHead head, ExchangeRecord record, ExchangeSettings settings) {
+    public static void prepare(RequestHead head, ExchangeRecord record, ExchangeSettings settings) {
         ConnectionInfo connection = record.connection;
         HopByHop.stripRequest(head.fields());
         // The scheme of the client's connection, not the one that it wrote: filters rely on it to know about TLS.
@@ -217,7 +218,7 @@ final class RequestChecks {
      * @param trusted whether the peer is a trusted proxy, which may set the ID
      * @return null if the policy generates none, and the client has sent none
      */
-    static @Nullable AsciiString requestId(
+    public static @Nullable AsciiString requestId(
             @Nullable Fields fields, boolean trusted, ExchangeSettings settings, RequestIds ids) {
         AsciiString sent = fields == null ? null : acceptable(fields);
         return switch (settings.requestId()) {
