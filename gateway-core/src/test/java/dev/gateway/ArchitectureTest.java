@@ -268,6 +268,9 @@ class ArchitectureTest {
     static final ArchRule checksOfRequestsAreUsedBy = onlyUsedBy("exchange.request", "exchange");
 
     @ArchTest
+    static final ArchRule repliesAreUsedBy = onlyUsedBy("exchange.reply", "exchange");
+
+    @ArchTest
     static final ArchRule adminUses = mayUse("admin", "files", "format", "observe", "upstream", "stream", "message");
 
     /** Above the data plane all leads one way: the command line, the gateway, what it shows, what runs, its assembly. */

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.reply.GrpcStatus;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

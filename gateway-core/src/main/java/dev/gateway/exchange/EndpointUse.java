@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.reply.GrpcStatus;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;

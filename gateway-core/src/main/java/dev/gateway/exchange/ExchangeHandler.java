@@ -2,6 +2,8 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.progress.ProgressWatch;
 import dev.gateway.exchange.progress.UpstreamUse;
+import dev.gateway.exchange.reply.GrpcStatus;
+import dev.gateway.exchange.reply.LocalReply;
 import dev.gateway.exchange.request.ClientFinder;
 import dev.gateway.exchange.request.RequestChecks;
 import dev.gateway.exchange.settings.ClientTrust;

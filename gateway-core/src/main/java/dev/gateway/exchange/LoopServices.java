@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.reply.DateField;
+import dev.gateway.exchange.reply.LocalReply;
 import dev.gateway.exchange.request.OddNameGuard;
 import dev.gateway.exchange.request.ReadingLog;
 import dev.gateway.exchange.request.RequestIds;

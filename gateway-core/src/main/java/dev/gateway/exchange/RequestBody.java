@@ -5,6 +5,7 @@ import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Intake;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.exchange.progress.BodyPace;
+import dev.gateway.exchange.reply.GrpcStatus;
 import dev.gateway.exchange.settings.BodyRate;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.BodyTransform;

@@ -2,6 +2,8 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.reply.GrpcStatus;
+import dev.gateway.exchange.reply.LocalReply;
 import dev.gateway.exchange.request.RequestChecks;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.reply.GrpcStatus;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

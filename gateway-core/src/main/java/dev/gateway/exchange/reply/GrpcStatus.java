@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.reply;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The status of gRPC calls, which comes at the end of a response with status 200. For calls to upstreams and for own
  * answers.
  */
-final class GrpcStatus {
+public final class GrpcStatus {
     private static final FieldName STATUS = FieldName.of("grpc-status");
     private static final FieldName MESSAGE = FieldName.of("grpc-message");
     private static final FieldName TIMEOUT = FieldName.of("grpc-timeout");
@@ -37,13 +37,13 @@ final class GrpcStatus {
     private GrpcStatus() {}
 
     /** Whether a request is a gRPC call. */
-    static boolean isCall(RequestHead head) {
+    public static boolean isCall(RequestHead head) {
         AsciiString type = head.fields().first(FieldName.CONTENT_TYPE);
         return startsWith(type, TYPE) && !startsWith(type, WEB);
     }
 
     /** Whether a request is a call of gRPC or gRPC-Web: its client reads errors from fields, and ignores their body. */
-    static boolean isForPrograms(@Nullable RequestHead head) {
+    public static boolean isForPrograms(@Nullable RequestHead head) {
         return head != null && startsWith(head.fields().first(FieldName.CONTENT_TYPE), TYPE);
     }
 
@@ -51,7 +51,7 @@ final class GrpcStatus {
      * Returns how long the client of a call waits, in milliseconds: at least one, and an hour at most. 0 if it does not say, or
      * not in the format of gRPC.
      */
-    static long timeoutMillis(RequestHead call) {
+    public static long timeoutMillis(RequestHead call) {
         AsciiString text = call.fields().first(TIMEOUT);
         int digits = text == null ? 0 : text.length() - 1;
         if (text == null || digits < 1 || digits > MOST_DIGITS) {
@@ -84,7 +84,7 @@ final class GrpcStatus {
     }
 
     /** Returns the gateway's own answer to a call: a head without a body (gRPC's "Trailers-Only"). */
-    static ResponseHead failed(Failure failure, @Nullable AsciiString requestId) {
+    public static ResponseHead failed(Failure failure, @Nullable AsciiString requestId) {
         Fields fields = new Fields();
         fields.add(FieldName.CONTENT_TYPE, TYPE);
         fields.add(STATUS, Integer.toString(of(failure)));
@@ -112,7 +112,7 @@ final class GrpcStatus {
     }
 
     /** Whether a response is that of a gRPC call. */
-    static boolean isCall(ResponseHead head) {
+    public static boolean isCall(ResponseHead head) {
         if (head.status() != 200) {
             return false;
         }
@@ -121,7 +121,7 @@ final class GrpcStatus {
     }
 
     /** Whether these fields have the status of a call. The fields of a head have it if no body follows. */
-    static boolean isTold(Fields fields) {
+    public static boolean isTold(Fields fields) {
         return fields.first(STATUS) != null;
     }
 
@@ -130,7 +130,7 @@ final class GrpcStatus {
     }
 
     /** Returns the HTTP status that corresponds to the fields at the end of a call. */
-    static int toHttp(Fields last) {
+    public static int toHttp(Fields last) {
         AsciiString status = last.first(STATUS);
         return status != null && FAILURES.contains(status) ? 503 : 200;
     }

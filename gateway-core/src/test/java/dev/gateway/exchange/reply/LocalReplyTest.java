@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.reply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,7 @@ import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
@@ -58,7 +59,7 @@ class LocalReplyTest {
         FakeServerStream client = new FakeServerStream();
         LocalReply.About about = new LocalReply.About(null, null, new Fields(), ErrorBody.UNCHANGED);
         Failure failure = Failure.of(Cause.POLICY_HOST, "test");
-        replies.send(client, ExchangeRig.head("CONNECT", ""), failure, new Settings(), about);
+        replies.send(client, Heads.request("CONNECT", "shop.example.com", ""), failure, new Settings(), about);
         assertThat((CharSequence) client.heads.get(0).reason()).hasToString("Forbidden by gateway: policy_host");
         assertThat(client.body.toString()).contains(",\"detail\":\"Forbidden by gateway: policy_host\",");
         assertThat((CharSequence) refuse(failure).heads.get(0).reason()).isNull();
@@ -71,7 +72,11 @@ class LocalReplyTest {
         LocalReply.About about =
                 new LocalReply.About(null, new AsciiString("b.test:80"), new Fields(), ErrorBody.UNCHANGED);
         replies.send(
-                client, ExchangeRig.head("GET", "/"), Failure.of(Cause.POLICY_PORT, "test"), new Settings(), about);
+                client,
+                Heads.request("GET", "shop.example.com", "/"),
+                Failure.of(Cause.POLICY_PORT, "test"),
+                new Settings(),
+                about);
         assertThat((CharSequence) client.heads.get(0).reason()).hasToString("Forbidden by gateway: policy_port");
     }
 
@@ -79,7 +84,7 @@ class LocalReplyTest {
     void adviceIsInTheReasonAndInTheBody() {
         FakeServerStream client = new FakeServerStream();
         LocalReply.About about = new LocalReply.About(null, null, new Fields(), ErrorBody.UNCHANGED);
-        RequestHead head = ExchangeRig.head("GET", "/");
+        RequestHead head = Heads.request("GET", "shop.example.com", "/");
         head.fields().add(FieldName.ACCEPT, "text/html");
         Failure failure = Failure.of(Cause.NO_ROUTE, "test").advising("use CONNECT");
         replies.send(client, head, failure, new Settings(), about);
@@ -105,7 +110,7 @@ class LocalReplyTest {
         Fields fields = new Fields();
         fields.add(FieldName.DATE, "Thu, 01 Jan 1970 00:00:00 GMT");
         Verdict.Reply reply = new Verdict.Reply(new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER);
-        replies.send(client, ExchangeRig.head("GET", "/"), reply, new Settings());
+        replies.send(client, Heads.request("GET", "shop.example.com", "/"), reply, new Settings());
         assertThat(client.field("Date")).isEqualTo("Thu, 01 Jan 1970 00:00:00 GMT");
     }
 
@@ -116,7 +121,7 @@ class LocalReplyTest {
                 new ResponseHead(302, null, new Fields(), 0),
                 Unpooled.EMPTY_BUFFER,
                 Failure.of(Cause.AUTHZ_DENIED, "not for the client"));
-        replies.send(client, ExchangeRig.head("GET", "/"), reply, new Settings());
+        replies.send(client, Heads.request("GET", "shop.example.com", "/"), reply, new Settings());
         assertThat(client.status()).isEqualTo(302);
         assertThat(client.field("Proxy-Status"))
                 .isEqualTo("gateway;error=http_request_denied;details=\"authz_denied\"");
@@ -128,7 +133,7 @@ class LocalReplyTest {
             FakeServerStream client = new FakeServerStream();
             Verdict.Reply reply =
                     new Verdict.Reply(new ResponseHead(status, null, new Fields(), 0), Buffers.of("never sent"));
-            replies.send(client, ExchangeRig.head("GET", "/"), reply, new Settings());
+            replies.send(client, Heads.request("GET", "shop.example.com", "/"), reply, new Settings());
             assertThat(client.field("Content-Length")).isNull();
             assertThat(client.body).isEmpty();
             assertThat(client.ended).isTrue();
@@ -219,7 +224,7 @@ class LocalReplyTest {
 
     private String bodyFor(String... accepted) {
         FakeServerStream client = new FakeServerStream();
-        RequestHead head = ExchangeRig.head("GET", "/");
+        RequestHead head = Heads.request("GET", "shop.example.com", "/");
         for (String accept : accepted) {
             head.fields().add(FieldName.ACCEPT, accept);
         }
@@ -270,7 +275,7 @@ class LocalReplyTest {
         for (HttpVersion version : HttpVersion.values()) {
             FakeServerStream client = new FakeServerStream();
             client.version = version;
-            RequestHead head = ExchangeRig.head("POST", "/demo.Echo/Say");
+            RequestHead head = Heads.request("POST", "shop.example.com", "/demo.Echo/Say");
             head.fields().add(FieldName.CONTENT_TYPE, "application/grpc");
             Fields fields = new Fields();
             fields.add(FieldName.PROXY_AUTHENTICATE, "Basic");
@@ -292,7 +297,7 @@ class LocalReplyTest {
         FakeServerStream client = new FakeServerStream();
         ByteBuf body = Buffers.of("never sent");
         Verdict.Reply reply = new Verdict.Reply(new ResponseHead(200, null, new Fields(), 0), body);
-        assertThat(replies.send(client, ExchangeRig.head("HEAD", "/"), reply, new Settings()))
+        assertThat(replies.send(client, Heads.request("HEAD", "shop.example.com", "/"), reply, new Settings()))
                 .isZero();
         assertThat(body.refCnt()).isZero();
         assertThat(client.field("Content-Length")).isEqualTo("10");

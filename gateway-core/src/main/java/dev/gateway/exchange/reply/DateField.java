@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.reply;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
  * The {@code Date} of responses that have none: of the gateway's own, and of those that an upstream without a clock sends
  * (RFC 9110, section 6.6.1). Its text is made once a second. Confined to one event loop.
  */
-final class DateField {
+public final class DateField {
     /** Has its own names of days and months: those of the JDK load its locale data, which takes 30 ms. */
     private static final DateTimeFormatter HTTP_DATE = new DateTimeFormatterBuilder()
             .appendText(ChronoField.DAY_OF_WEEK, names("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"))
@@ -37,12 +37,12 @@ final class DateField {
      *
      * @param wallClock returns milliseconds since 1970
      */
-    DateField(LongSupplier wallClock) {
+    public DateField(LongSupplier wallClock) {
         this.wallClock = wallClock;
     }
 
     /** Adds the date, unless the fields have one. */
-    void addTo(Fields fields) {
+    public void addTo(Fields fields) {
         if (!fields.contains(FieldName.DATE)) {
             fields.add(FieldName.DATE, now());
         }

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.reply;
 
 import dev.gateway.exchange.request.RequestChecks;
 import dev.gateway.exchange.settings.ExchangeSettings;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * problem body (RFC 9457), or text if the client prefers text, unless filters choose another body. It also gets {@code
  * Proxy-Status} (RFC 9209). These have the cause only; the log has details. Confined to one event loop.
  */
-final class LocalReply {
+public final class LocalReply {
     private static final AsciiString ALLOW = new AsciiString("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     private static final AsciiString ALLOW_TUNNELS = ALLOW.concat(new AsciiString(", CONNECT"));
     private static final FieldName ALLOW_FIELD = FieldName.of("Allow");
@@ -85,12 +85,13 @@ final class LocalReply {
      * @param fields further fields, such as a challenge
      * @param body the body for clients that do not call by gRPC
      */
-    record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields, ErrorBody body) {}
+    public record About(
+            @Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields, ErrorBody body) {}
 
     private final DateField date;
 
     /** Makes the answers of one event loop, which have this date. */
-    LocalReply(DateField date) {
+    public LocalReply(DateField date) {
         this.date = date;
     }
 
@@ -101,7 +102,7 @@ final class LocalReply {
      * @param about what else the answer says
      * @return the number of bytes of the body
      */
-    int send(
+    public int send(
             ServerStream stream,
             @Nullable RequestHead request,
             Failure failure,
@@ -185,14 +186,14 @@ final class LocalReply {
     }
 
     /** Answers {@code OPTIONS} if the gateway is the last recipient of the request. */
-    int sendOptions(ServerStream stream, RequestHead request, ExchangeSettings settings) {
+    public int sendOptions(ServerStream stream, RequestHead request, ExchangeSettings settings) {
         Fields fields = new Fields();
         fields.add(ALLOW_FIELD, allow(stream, settings));
         return send(stream, request, new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER, settings);
     }
 
     /** Sends the reply of a filter. */
-    int send(ServerStream stream, RequestHead request, Verdict.Reply reply, ExchangeSettings settings) {
+    public int send(ServerStream stream, RequestHead request, Verdict.Reply reply, ExchangeSettings settings) {
         Failure refusal = reply.refusal();
         if (refusal != null) {
             reply.head().fields().add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), refusal.cause(), null));
@@ -201,7 +202,7 @@ final class LocalReply {
     }
 
     /** Sends the error of an upstream or a filter with another body. */
-    int sendInstead(
+    public int sendInstead(
             ServerStream stream, ResponseHead head, ErrorAnswer answer, ErrorBody chosen, ExchangeSettings settings) {
         Fields fields = head.fields();
         for (FieldName name : OF_A_BODY) {
@@ -336,7 +337,7 @@ final class LocalReply {
     }
 
     /** Returns the error type of RFC 9209, section 2.3, that is closest to the cause. */
-    static String errorType(Cause cause) {
+    public static String errorType(Cause cause) {
         return switch (cause) {
             case NO_ROUTE -> "destination_not_found";
             case NO_HEALTHY_ENDPOINT, RETRY_LIMIT, RETRY_BUDGET -> "destination_unavailable";
