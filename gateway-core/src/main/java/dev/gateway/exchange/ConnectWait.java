@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.attempt.ConnectWaits;
+import dev.gateway.exchange.attempt.EndpointChoice;
 import dev.gateway.observe.ConnectWaitResult;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.limit.PendingLimit;

@@ -1,6 +1,10 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.attempt.EndpointBlame;
+import dev.gateway.exchange.attempt.EndpointChoice;
+import dev.gateway.exchange.attempt.Retries;
+import dev.gateway.exchange.attempt.Session;
 import dev.gateway.exchange.reply.GrpcStatus;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Fields;

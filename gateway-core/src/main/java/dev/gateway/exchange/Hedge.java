@@ -1,6 +1,8 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.attempt.EndpointBlame;
+import dev.gateway.exchange.attempt.Retries;
 import dev.gateway.exchange.route.HedgeDelay;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Fields;

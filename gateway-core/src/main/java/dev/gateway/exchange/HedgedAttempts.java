@@ -2,6 +2,8 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.attempt.ConnectionLogin;
+import dev.gateway.exchange.attempt.Retries;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.attempt.ConnectWaits;
 import dev.gateway.exchange.reply.DateField;
 import dev.gateway.exchange.reply.LocalReply;
 import dev.gateway.exchange.request.OddNameGuard;

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import dev.gateway.upstream.BalancerContext;
 import dev.gateway.upstream.Endpoint;
@@ -9,13 +9,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses the endpoint of an attempt: the balancer's choice, but for a retry one that the request has not tried. */
-final class EndpointChoice {
+public final class EndpointChoice {
     private static final int MAX_CHOICES = 8;
 
     private EndpointChoice() {}
 
     /** Returns the chosen endpoint, null if there is none to choose. */
-    static @Nullable Endpoint choose(Upstream upstream, BalancerContext request) {
+    public static @Nullable Endpoint choose(Upstream upstream, BalancerContext request) {
         Endpoint chosen = upstream.balancer().choose(request);
         if (chosen == null || request.previous() == null) {
             return chosen;
@@ -34,12 +34,12 @@ final class EndpointChoice {
     }
 
     /** Whether no attempt was there, and its last request did not fail. */
-    static boolean isFresh(Upstream upstream, BalancerContext request, Endpoint endpoint) {
+    public static boolean isFresh(Upstream upstream, BalancerContext request, Endpoint endpoint) {
         return !request.isTried(endpoint) && !upstream.host(endpoint).isFailing();
     }
 
     /** Whether there is an endpoint that may be chosen and was not tried. */
-    static boolean hasUntried(Upstream upstream, BalancerContext request) {
+    public static boolean hasUntried(Upstream upstream, BalancerContext request) {
         return untried(upstream, request) != null;
     }
 
@@ -47,7 +47,7 @@ final class EndpointChoice {
      * Returns an ejected endpoint that the request has not tried, null if there is none. Endpoints ejected for failed
      * connections come before those ejected for bad answers: another failed connection costs the request nothing.
      */
-    static @Nullable Endpoint spare(Upstream upstream, BalancerContext request) {
+    public static @Nullable Endpoint spare(Upstream upstream, BalancerContext request) {
         List<Host> hosts = upstream.hosts();
         int start = hosts.isEmpty() ? 0 : ThreadLocalRandom.current().nextInt(hosts.size());
         Endpoint reached = null;
@@ -78,7 +78,7 @@ final class EndpointChoice {
     }
 
     /** Whether an endpoint may come back soon: checks have not found it unhealthy for longer than this. */
-    static boolean isAnyHopeful(Upstream upstream, long nanos, long millis) {
+    public static boolean isAnyHopeful(Upstream upstream, long nanos, long millis) {
         for (Host host : upstream.hosts()) {
             if (isUsable(host) && !host.isUnhealthyForLonger(millis, nanos)) {
                 return true;
@@ -92,7 +92,7 @@ final class EndpointChoice {
     }
 
     /** Whether any endpoint has answered a request since this time. */
-    static boolean isAnyHeardSince(Upstream upstream, long nanos) {
+    public static boolean isAnyHeardSince(Upstream upstream, long nanos) {
         for (Host host : upstream.hosts()) {
             if (host.isHeardSince(nanos)) {
                 return true;

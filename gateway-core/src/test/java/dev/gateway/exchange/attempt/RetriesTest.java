@@ -1,8 +1,8 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.exchange.Retries.Tried;
+import dev.gateway.exchange.attempt.Retries.Tried;
 import dev.gateway.exchange.route.Route.Retry;
 import dev.gateway.exchange.route.Route.Retry.After;
 import dev.gateway.message.Method;

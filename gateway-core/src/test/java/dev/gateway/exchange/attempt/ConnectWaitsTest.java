@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The queue of those who wait until an endpoint can be reached. {@link ConnectWaitTest} has the requests. */
+/** The queue of those who wait until an endpoint can be reached. {@code ConnectWaitTest} has the requests. */
 class ConnectWaitsTest {
     private static final int MANY = 20_000;
 

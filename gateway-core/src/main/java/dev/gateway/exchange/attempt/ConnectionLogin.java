@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -6,14 +6,14 @@ import dev.gateway.message.ResponseHead;
 import io.netty.util.AsciiString;
 
 /** Logins that need several requests on one connection: NTLM, and Negotiate if one step is not enough (RFC 4559). */
-final class ConnectionLogin {
+public final class ConnectionLogin {
     private static final int UNAUTHORIZED = 401;
     private static final AsciiString[] SCHEMES = {new AsciiString("NTLM "), new AsciiString("Negotiate ")};
 
     private ConnectionLogin() {}
 
     /** Whether a request takes part in such a login. */
-    static boolean isTried(Fields fields) {
+    public static boolean isTried(Fields fields) {
         AsciiString shown = fields.first(FieldName.AUTHORIZATION);
         return shown != null && isOne(shown);
     }
@@ -28,7 +28,7 @@ final class ConnectionLogin {
     }
 
     /** Whether a response asks for the next step of such a login. The first challenge names the scheme only. */
-    static boolean isUnderWay(ResponseHead head) {
+    public static boolean isUnderWay(ResponseHead head) {
         if (head.status() != UNAUTHORIZED) {
             return false;
         }

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Route.Retry.After;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Whatever the retry policy says, up to three times, if the endpoint provably did not process the request, for any
  *       method. So several connections may close under a request.
  *   <li>Whatever the policy says, at other endpoints, if an endpoint could not be reached; once if no connection became
- *       free in time. {@link EndpointUse#mayConnectElsewhere} adds those that the request has not tried.
+ *       free in time. {@code EndpointUse.mayConnectElsewhere} adds those that the request has not tried.
  *   <li>Whatever the policy says, within the same three times, if a kept connection was closed and the method is
  *       idempotent. The pool has dropped other connections that are as old.
  *   <li>Beyond that, as often as the policy says and the upstream's budget allows: after failures, and after responses with
@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  * response with one of the statuses unchanged, and the exchange's cause is {@link #refusal}. No attempt follows if the
  * exchange has no time left for it.
  */
-final class Retries {
+public final class Retries {
     /** No further attempt. */
-    static final long NONE = -1;
+    public static final long NONE = -1;
 
     /** If an endpoint asks for a longer wait than this, there is no further attempt. */
     static final long MAX_RETRY_AFTER_MILLIS = 10_000;
@@ -49,7 +49,7 @@ final class Retries {
     private @Nullable Cause refusal;
 
     /** Makes the attempts. */
-    interface Owner {
+    public interface Owner {
         /** Takes one retry of the upstream's budget; returns false if none is left. */
         boolean tryTakeRetry(Route.Retry.Budget budget);
 
@@ -67,10 +67,10 @@ final class Retries {
      * @param elsewhere whether the next attempt would go to another endpoint
      * @param wasFailing whether the endpoint had already failed when the attempt began
      */
-    record Tried(boolean sent, boolean elsewhere, boolean wasFailing) {}
+    public record Tried(boolean sent, boolean elsewhere, boolean wasFailing) {}
 
     /** Decides for a request to an upstream with this number of endpoints. */
-    Retries(Method method, Route.Retry policy, int endpoints, Owner owner) {
+    public Retries(Method method, Route.Retry policy, int endpoints, Owner owner) {
         this.method = method;
         this.policy = policy;
         this.others = Math.max(1, Math.min(endpoints - 1, MAX_OTHERS));
@@ -78,7 +78,7 @@ final class Retries {
     }
 
     /** Returns milliseconds to wait before the next attempt after a failure, or {@link #NONE}. */
-    long afterFailure(Failure failure, Tried tried) {
+    public long afterFailure(Failure failure, Tried tried) {
         refusal = null;
         if (!isSafe(failure)) {
             return NONE;
@@ -94,7 +94,7 @@ final class Retries {
     }
 
     /** The request goes to another endpoint that it has not tried, because no connection could be made. */
-    void takeOther() {
+    public void takeOther() {
         others = Math.max(0, others - 1);
     }
 
@@ -136,7 +136,7 @@ final class Retries {
      * @param othersAnswer whether other endpoints have answered meanwhile; if not, the request may be slow everywhere
      * @return milliseconds to wait before the next attempt, or {@link #NONE}
      */
-    long afterSilence(boolean othersAnswer) {
+    public long afterSilence(boolean othersAnswer) {
         if (!leavesSilent()) {
             return NONE;
         }
@@ -148,12 +148,12 @@ final class Retries {
      *
      * @return milliseconds to wait before the next attempt, or {@link #NONE}
      */
-    long whenUnresponsive() {
+    public long whenUnresponsive() {
         return leavesSilent() && tryOther() ? 0 : NONE;
     }
 
     /** Whether the policy leaves an endpoint that answers no requests. */
-    boolean leavesSilent() {
+    public boolean leavesSilent() {
         return isListed() && policy.when().failures().contains(After.RESET);
     }
 
@@ -166,7 +166,7 @@ final class Retries {
     }
 
     /** Whether this status is a failure after which the policy allows another attempt. */
-    boolean isFailure(int status) {
+    public boolean isFailure(int status) {
         return isListed() && policy.when().statuses().contains(status);
     }
 
@@ -176,7 +176,7 @@ final class Retries {
      * @param leastMillis the minimum wait, as Retry-After says
      * @return milliseconds to wait before the next attempt, or {@link #NONE}
      */
-    long afterStatus(long leastMillis) {
+    public long afterStatus(long leastMillis) {
         return byPolicy(policy.waiting().retryAfter() ? leastMillis : 0);
     }
 
@@ -200,8 +200,7 @@ final class Retries {
     }
 
     /** Returns why the policy allowed no further attempt; null if there was no time for it. */
-    @Nullable
-    Cause refusal() {
+    public @Nullable Cause refusal() {
         return refusal;
     }
 }

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

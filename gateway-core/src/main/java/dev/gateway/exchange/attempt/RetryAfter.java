@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -10,7 +10,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /** The Retry-After field (RFC 9110, section 10.2.3): how long a client should wait before it sends the request again. */
-final class RetryAfter {
+public final class RetryAfter {
     private static final int MAX_DIGITS = 9;
     private static final long MILLIS = 1000;
 
@@ -30,7 +30,7 @@ final class RetryAfter {
      *
      * @param nowMillis the time of day, for comparison with a date
      */
-    static long millis(Fields fields, long nowMillis) {
+    public static long millis(Fields fields, long nowMillis) {
         AsciiString value = fields.first(FieldName.RETRY_AFTER);
         if (value == null || value.isEmpty()) {
             return 0;

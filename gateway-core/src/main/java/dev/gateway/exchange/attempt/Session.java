@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Sticky session of one exchange: the endpoint that its cookie names, and the cookie of its response. Confined to its event
  * loop.
  */
-final class Session {
+public final class Session {
     private final SessionPersistence persistence;
     private final boolean secure;
     private final SessionPersistence.@Nullable Kept kept;
@@ -28,7 +28,7 @@ final class Session {
     }
 
     /** Reads the session of a request and removes its cookie; null if there are no sessions, as for plain tunnels. */
-    static @Nullable Session of(Upstream upstream, RequestHead head, ExchangeRecord record) {
+    public static @Nullable Session of(Upstream upstream, RequestHead head, ExchangeRecord record) {
         SessionPersistence persistence = upstream.sessions();
         if (persistence == null || (head.isConnect() && head.protocol() == null)) {
             return null;
@@ -40,8 +40,7 @@ final class Session {
     }
 
     /** Returns the endpoint of the session; null if it has none that may be chosen. */
-    @Nullable
-    Endpoint endpoint() {
+    public @Nullable Endpoint endpoint() {
         return kept == null ? null : kept.endpoint();
     }
 
@@ -51,8 +50,7 @@ final class Session {
      *
      * @return what became of the session; null if none has begun
      */
-    @Nullable
-    SessionResult onAnswered(Endpoint by, ResponseHead head) {
+    public @Nullable SessionResult onAnswered(Endpoint by, ResponseHead head) {
         boolean same = kept != null && by.equals(kept.endpoint());
         if (SharedCaches.areInvited(head.fields())) {
             return same ? SessionResult.KEPT : null;

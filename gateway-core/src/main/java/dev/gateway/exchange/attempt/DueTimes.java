@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
@@ -8,16 +8,16 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Due times: when endpoints may be asked again that have answered one request with {@code Retry-After}. */
-final class DueTimes {
+public final class DueTimes {
     private final Map<Endpoint, Long> nanos = new HashMap<>();
 
     /** An endpoint is to get no further attempt before this time. */
-    void put(Endpoint endpoint, long dueNanos) {
+    public void put(Endpoint endpoint, long dueNanos) {
         nanos.put(endpoint, dueNanos);
     }
 
     /** Whether an endpoint may get another attempt now. */
-    boolean isDue(Endpoint endpoint, long now) {
+    public boolean isDue(Endpoint endpoint, long now) {
         return leftNanos(endpoint, now) == 0;
     }
 
@@ -30,7 +30,7 @@ final class DueTimes {
      * Returns how many milliseconds a request waits for the endpoint that is due first, of those that the balancer may
      * choose. It is 0 if one of them is due already, or if the balancer may choose none.
      */
-    long waitMillis(List<Host> hosts, long now) {
+    public long waitMillis(List<Host> hosts, long now) {
         long least = Long.MAX_VALUE;
         for (Host host : hosts) {
             if (host.isChosen()) {

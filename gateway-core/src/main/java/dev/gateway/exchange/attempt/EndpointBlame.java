@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
@@ -6,9 +6,9 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 
 /** Decides whether the endpoint is to blame for a failed request. Pools report failed connections. */
-final class EndpointBlame {
+public final class EndpointBlame {
     /** What a failed attempt says about its endpoint. */
-    enum Finding {
+    public enum Finding {
         NOTHING,
         /** It took a request and did not answer it in time. */
         UNANSWERED,
@@ -28,7 +28,7 @@ final class EndpointBlame {
      * @param silent whether the gateway waited for the endpoint. An endpoint that sends slowly but steadily is healthy, and
      *     so is one that waits for the client
      */
-    static Finding of(Failure failure, boolean silent) {
+    public static Finding of(Failure failure, boolean silent) {
         if (failure.stale() || failure.retry() == RetrySafety.ALWAYS) {
             return Finding
                     .NOTHING; // it was about to close the connection, or has said that it did not look at the request
@@ -50,7 +50,7 @@ final class EndpointBlame {
      * @param sentNanos when its request was sent
      * @param nanos now
      */
-    static void tell(Health health, Endpoint endpoint, Finding finding, long sentNanos, long nanos) {
+    public static void tell(Health health, Endpoint endpoint, Finding finding, long sentNanos, long nanos) {
         switch (finding) {
             case UNANSWERED -> health.onUnanswered(endpoint, sentNanos, nanos);
             case RESET -> health.onReset(endpoint, sentNanos, nanos);

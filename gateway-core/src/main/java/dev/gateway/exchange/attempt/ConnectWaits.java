@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.attempt;
 
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
@@ -14,12 +14,12 @@ import java.util.Set;
  * tries for all: a request that waits costs the endpoint nothing. When an endpoint can be reached, all try. The event loops
  * share the turns of an upstream. Confined to its event loop.
  */
-final class ConnectWaits {
+public final class ConnectWaits {
     private final TimerWheel wheel;
     private final Map<Upstream, Queue> queues = new HashMap<>(); // of upstreams that somebody waits for
 
     /** A request that waits. It has left the queue when it is called. */
-    interface Waiting {
+    public interface Waiting {
         /** Returns when its time is over. */
         long untilNanos();
 
@@ -30,16 +30,18 @@ final class ConnectWaits {
         void onTimeOver();
     }
 
-    ConnectWaits(TimerWheel wheel) {
+    /** Makes the queues of an event loop. */
+    public ConnectWaits(TimerWheel wheel) {
         this.wheel = wheel;
     }
 
-    void add(Upstream upstream, Waiting request) {
+    /** A request waits from now on. */
+    public void add(Upstream upstream, Waiting request) {
         queues.computeIfAbsent(upstream, Queue::new).add(request);
     }
 
     /** The request waits no more. */
-    void remove(Upstream upstream, Waiting request) {
+    public void remove(Upstream upstream, Waiting request) {
         Queue queue = queues.get(upstream);
         if (queue != null) {
             queue.remove(request);
@@ -47,7 +49,7 @@ final class ConnectWaits {
     }
 
     /** An endpoint of the upstream can be reached: all that wait for it try at once. */
-    void onConnected(Upstream upstream) {
+    public void onConnected(Upstream upstream) {
         Queue queue = queues.get(upstream);
         if (queue != null) {
             queue.releaseAll();
