@@ -274,6 +274,9 @@ class ArchitectureTest {
     static final ArchRule decisionsAboutAttemptsAreUsedBy = onlyUsedBy("exchange.attempt", "exchange");
 
     @ArchTest
+    static final ArchRule bodiesAreUsedBy = onlyUsedBy("exchange.body", "exchange");
+
+    @ArchTest
     static final ArchRule adminUses = mayUse("admin", "files", "format", "observe", "upstream", "stream", "message");
 
     /** Above the data plane all leads one way: the command line, the gateway, what it shows, what runs, its assembly. */

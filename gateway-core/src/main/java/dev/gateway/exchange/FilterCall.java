@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.exchange.attempt.Retries;
+import dev.gateway.exchange.body.HeldBody;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Route.Retry.After;
 import dev.gateway.filter.UpstreamCall;

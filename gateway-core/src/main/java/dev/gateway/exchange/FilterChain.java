@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.body.TransformsInTurn;
 import dev.gateway.exchange.request.RequestWords;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.filter.BodyInspector;

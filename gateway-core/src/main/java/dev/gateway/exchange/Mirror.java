@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.body.MirroredBody;
 import dev.gateway.filter.MirrorResult;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.message.Fields;

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.body.StalledBody;
 import dev.gateway.message.Fields;
 import dev.gateway.stream.Stream;
 import io.netty.buffer.ByteBuf;

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.body.TransformedBody;
 import dev.gateway.exchange.request.RequestChecks;
 import dev.gateway.exchange.tunnel.WebSocketCloser;
 import dev.gateway.filter.BodyTransform;

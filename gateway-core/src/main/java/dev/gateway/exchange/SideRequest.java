@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.body.StalledBody;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatObject;
 
+import dev.gateway.exchange.body.DroppedBody;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.filter.ErrorAnswer;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.Fakes.FakeServerStream;
+import dev.gateway.exchange.body.MirroredBody;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.Filter;

@@ -2,6 +2,8 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.body.TransformedBody;
+import dev.gateway.exchange.body.TransformsInTurn;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.body;
 
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
@@ -9,21 +9,25 @@ import io.netty.buffer.ByteBuf;
  * The body of an upstream's response that an error page has replaced. The gateway reads and drops it, so that the
  * connection can be reused. If the body is long or slow, the gateway resets the stream. The exchange has ended before.
  */
-final class DroppedBody extends Timer {
-    static final int MOST_BYTES = 64 << 10;
-    static final long MOST_MILLIS = 1_000;
+public final class DroppedBody extends Timer {
+    /** The gateway drops no more bytes than this. */
+    public static final int MOST_BYTES = 64 << 10;
+
+    /** It waits no longer than this. */
+    public static final long MOST_MILLIS = 1_000;
 
     private final ClientStream stream;
     private final Failure reason;
     private int left = MOST_BYTES;
 
     /** Drops what comes by a stream; the timer is to be armed with {@link #MOST_MILLIS}. */
-    DroppedBody(ClientStream stream, Failure reason) {
+    public DroppedBody(ClientStream stream, Failure reason) {
         this.stream = stream;
         this.reason = reason;
     }
 
-    void onData(ByteBuf data, boolean last) {
+    /** Drops a piece; owns it. */
+    public void onData(ByteBuf data, boolean last) {
         int bytes = data.readableBytes();
         data.release();
         left -= bytes;
@@ -39,7 +43,7 @@ final class DroppedBody extends Timer {
     }
 
     /** Nothing more comes. */
-    void end() {
+    public void end() {
         cancel();
     }
 

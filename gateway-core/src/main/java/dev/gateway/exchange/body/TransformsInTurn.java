@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.body;
 
 import dev.gateway.filter.BodyTransform;
 import io.netty.buffer.ByteBuf;
@@ -6,13 +6,14 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /** Two transforms of one body: the second reads the output of the first, a piece at a time. Owns the piece between them. */
-final class TransformsInTurn implements BodyTransform {
+public final class TransformsInTurn implements BodyTransform {
     private final BodyTransform first;
     private final BodyTransform second;
     private @Nullable ByteBuf between; // output of the first that the second has not read yet
     private boolean firstEnded;
 
-    TransformsInTurn(BodyTransform first, BodyTransform second) {
+    /** Makes one of two; owns both. */
+    public TransformsInTurn(BodyTransform first, BodyTransform second) {
         this.first = first;
         this.second = second;
     }

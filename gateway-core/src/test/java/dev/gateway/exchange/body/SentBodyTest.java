@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.body;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.body;
 
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.BodyTransform.Fail;
@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * receiver has room for it. Input that the transform has not read waits here and gives the source no credit, which bounds it.
  * Owns the waiting input and the transform until the body has ended or {@link #close}.
  */
-final class TransformedBody {
+public final class TransformedBody {
     private static final Logger log = LoggerFactory.getLogger(TransformedBody.class);
 
     private final BodyTransform transform;
@@ -38,7 +38,7 @@ final class TransformedBody {
     private boolean closed;
 
     /** The receiver of the new body. */
-    interface Output {
+    public interface Output {
         /** Whether it takes anything now. */
         boolean mayPass();
 
@@ -60,7 +60,7 @@ final class TransformedBody {
     }
 
     /** The exchange of the body. */
-    interface Owner extends StalledBody.Owner {
+    public interface Owner extends StalledBody.Owner {
         /** A filter of the body threw an exception. */
         void onDefect(Throwable defect);
     }
@@ -70,7 +70,7 @@ final class TransformedBody {
      *
      * @param owner the exchange, which fails if the transform does, or if direct memory runs low while bytes wait here
      */
-    TransformedBody(BodyTransform transform, Output output, Owner owner) {
+    public TransformedBody(BodyTransform transform, Output output, Owner owner) {
         this.transform = transform;
         this.output = output;
         this.owner = owner;
@@ -79,7 +79,7 @@ final class TransformedBody {
     }
 
     /** Takes bytes of the source and the ownership of the buffer. */
-    void add(ByteBuf data, boolean last) {
+    public void add(ByteBuf data, boolean last) {
         if (closed) {
             data.release();
             return;
@@ -95,14 +95,14 @@ final class TransformedBody {
     }
 
     /** The source's body ends with trailers. A second call has no effect. */
-    void end(Fields fields) {
+    public void end(Fields fields) {
         trailers = fields;
         inputEnded = true;
         run();
     }
 
     /** The source pauses: the receiver must get everything that has been read. */
-    void pause() {
+    public void pause() {
         if (!inputEnded && (fresh || !waiting.isEmpty())) {
             paused = true;
             run();
@@ -114,7 +114,7 @@ final class TransformedBody {
      *
      * @return whether it passed on something, which the caller must flush
      */
-    boolean run() {
+    public boolean run() {
         if (running) {
             return false; // called from inside the loop below, where nothing may be flushed
         }
@@ -237,22 +237,22 @@ final class TransformedBody {
     }
 
     /** Whether bytes of the source wait for room, here or inside the transform. */
-    boolean isStalled() {
+    public boolean isStalled() {
         return !waiting.isEmpty() || unfinished;
     }
 
     /** Whether the source has sent everything. */
-    boolean isReceived() {
+    public boolean isReceived() {
         return inputEnded;
     }
 
     /** Whether the receiver has got everything. */
-    boolean isDone() {
+    public boolean isDone() {
         return closed;
     }
 
     /** Ends the body: the receiver gets nothing more. */
-    void close() {
+    public void close() {
         if (closed) {
             return;
         }

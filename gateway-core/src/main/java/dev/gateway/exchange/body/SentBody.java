@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.body;
 
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.BufferCost;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * for the stream that has yet to send it: {@link #shared}. Owns what it keeps until {@link #forget}. Makes no object before the
  * first piece.
  */
-final class SentBody {
+public final class SentBody {
     /** A piece of less than this part (a half) of its buffer is copied. */
     private static final int PART = 2;
 
@@ -46,13 +46,13 @@ final class SentBody {
      * @param account the direct memory that the connection holds for bodies
      * @param most how many bytes to keep at most
      */
-    SentBody(Account account, int most) {
+    public SentBody(Account account, int most) {
         this.account = account;
         this.most = most;
     }
 
     /** Keeps bytes that are about to be sent. The caller still owns the buffer. */
-    void keep(ByteBuf data) {
+    public void keep(ByteBuf data) {
         int more = data.readableBytes();
         if (incomplete || more == 0) {
             return;
@@ -102,17 +102,17 @@ final class SentBody {
     }
 
     /** Whether it has everything that was sent, so that another attempt can send it. */
-    boolean isWhole() {
+    public boolean isWhole() {
         return !incomplete;
     }
 
     /** Returns the number of pieces. */
-    int size() {
+    public int size() {
         return pieces == null ? 0 : pieces.size();
     }
 
     /** Returns a piece to send again; the caller owns it. */
-    ByteBuf piece(int index) {
+    public ByteBuf piece(int index) {
         if (pieces == null) {
             throw new IndexOutOfBoundsException(index);
         }
@@ -124,7 +124,7 @@ final class SentBody {
      *
      * @param waiting bytes of memory that wait in the stream
      */
-    long shared(long waiting) {
+    public long shared(long waiting) {
         List<Piece> all = pieces;
         if (all == null) {
             return 0;
@@ -140,7 +140,7 @@ final class SentBody {
     }
 
     /** There will be no other attempt: releases everything. */
-    void forget() {
+    public void forget() {
         incomplete = true;
         List<Piece> all = pieces;
         pieces = null;

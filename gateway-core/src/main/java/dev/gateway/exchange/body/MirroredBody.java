@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.body;
 
 import dev.gateway.filter.MirrorResult;
 import dev.gateway.overload.memory.Account;
@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * other. There is a limit for each copy, and no piece is kept while memory is short. What the stream was given is charged
  * until its peer has taken it, beyond the limit. If direct memory still runs out, the copy may be ended.
  */
-final class MirroredBody {
+public final class MirroredBody {
     /** Maximum size of the buffers that wait. */
-    static final long MOST_BYTES = 1 << 20;
+    public static final long MOST_BYTES = 1 << 20;
 
     private final Account account;
     private final Holding holding;
@@ -51,7 +51,7 @@ final class MirroredBody {
      * @param account direct memory of all copies on this event loop
      * @param holding the memory that the copy holds
      */
-    MirroredBody(StalledBody.Owner owner, Account account, Holding holding) {
+    public MirroredBody(StalledBody.Owner owner, Account account, Holding holding) {
         this.account = account;
         this.holding = holding;
         this.stalled = new StalledBody(
@@ -59,8 +59,7 @@ final class MirroredBody {
     }
 
     /** Adds a piece and owns it. If there is no room for it, releases it and returns why the copy must end. */
-    @Nullable
-    MirrorResult add(ByteBuf data) {
+    public @Nullable MirrorResult add(ByteBuf data) {
         ByteBuf whole = BufferCost.base(data);
         Piece before = pieces.peekLast();
         int size = before != null && before.isOf(whole) ? 0 : whole.capacity();
@@ -96,7 +95,8 @@ final class MirroredBody {
         return true;
     }
 
-    boolean isEmpty() {
+    /** Whether no piece waits. */
+    public boolean isEmpty() {
         return pieces.isEmpty();
     }
 
@@ -104,8 +104,7 @@ final class MirroredBody {
      * Removes and returns the first piece, which the caller then owns and gives to the stream; null if no piece waits.
      * {@link #settle} must follow.
      */
-    @Nullable
-    ByteBuf poll() {
+    public @Nullable ByteBuf poll() {
         Piece first = pieces.poll();
         if (first == null) {
             return null;
@@ -131,7 +130,7 @@ final class MirroredBody {
      *
      * @param taken whether the stream has room, and keeps little of what it was given
      */
-    void settle(boolean taken) {
+    public void settle(boolean taken) {
         if (taken) {
             releaseGiven();
         }
@@ -149,7 +148,7 @@ final class MirroredBody {
     }
 
     /** Releases all pieces. */
-    void discard() {
+    public void discard() {
         for (ByteBuf data = poll(); data != null; data = poll()) {
             data.release();
         }

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.body;
 
 import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.Cause;
@@ -7,14 +7,14 @@ import dev.gateway.stream.Failure;
 import java.util.function.LongSupplier;
 
 /** Bytes of a body that an exchange holds because its sink does not take them. If memory runs out, it may fail. */
-final class StalledBody extends StalledPeers.Holder {
+public final class StalledBody extends StalledPeers.Holder {
     private final Owner owner;
     private final LongSupplier bytes;
     private final String reason;
     private long charged;
 
     /** The exchange of the body. */
-    interface Owner {
+    public interface Owner {
         /** Returns the client's connection; the bytes that all its exchanges hold are added up. */
         ConnectionInfo connection();
 
@@ -36,14 +36,14 @@ final class StalledBody extends StalledPeers.Holder {
      * @param bytes returns the number of bytes held now
      * @param reason the reason if the exchange fails because of them
      */
-    StalledBody(Owner owner, LongSupplier bytes, String reason) {
+    public StalledBody(Owner owner, LongSupplier bytes, String reason) {
         this.owner = owner;
         this.bytes = bytes;
         this.reason = reason;
     }
 
     /** Charges the client for this number of bytes, instead of those that were charged before. */
-    void charge(long now) {
+    public void charge(long now) {
         if (now != charged) {
             owner.connection().account().waitingBodies().change(charged, now);
             charged = now;

@@ -1,4 +1,4 @@
-package dev.gateway.exchange;
+package dev.gateway.exchange.body;
 
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.BufferCost;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * clients could fill memory faster than a periodic check would notice. A piece that is less than half of its buffer is
  * copied, so that it does not keep the rest. If direct memory still runs out, the exchanges that hold most may be ended.
  */
-final class HeldBody {
+public final class HeldBody {
     private final StalledBody.Owner owner;
     private final Holding holding;
     private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>(4);
@@ -30,7 +30,7 @@ final class HeldBody {
      *
      * @param holding the memory that the exchange holds
      */
-    HeldBody(StalledBody.Owner owner, Holding holding) {
+    public HeldBody(StalledBody.Owner owner, Holding holding) {
         this.owner = owner;
         this.holding = holding;
         this.waiting = new StalledBody(
@@ -38,7 +38,7 @@ final class HeldBody {
     }
 
     /** Adds a piece and owns it. If there is no memory for it, returns false, and the caller keeps it. */
-    boolean tryAdd(ByteBuf data) {
+    public boolean tryAdd(ByteBuf data) {
         long room = BufferCost.slimBytes(data);
         if (!share().tryCharge(room)) {
             return false;
@@ -60,13 +60,13 @@ final class HeldBody {
         return owner.connection().account().waitingBodies();
     }
 
-    boolean isEmpty() {
+    /** Whether no piece waits. */
+    public boolean isEmpty() {
         return buffers.isEmpty();
     }
 
     /** Removes and returns the first piece, which the caller then owns; null if there is none. */
-    @Nullable
-    ByteBuf poll() {
+    public @Nullable ByteBuf poll() {
         ByteBuf first = buffers.poll();
         if (first != null) {
             bytes -= first.readableBytes();
@@ -83,7 +83,7 @@ final class HeldBody {
     }
 
     /** Returns all pieces as one buffer, which this still owns. */
-    ByteBuf merged() {
+    public ByteBuf merged() {
         ByteBuf first = buffers.peek();
         if (first == null) {
             return Unpooled.EMPTY_BUFFER;
@@ -103,7 +103,7 @@ final class HeldBody {
     }
 
     /** Releases all pieces. The exchange is over, and its memory no longer counts. */
-    void discard() {
+    public void discard() {
         pieces = 0;
         for (ByteBuf data = poll(); data != null; data = poll()) {
             data.release();
