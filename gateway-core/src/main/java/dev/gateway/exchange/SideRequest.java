@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.body.StalledBody;
+import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
@@ -10,10 +11,12 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.ServerStream;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.stream.EndpointAuthority;
 import dev.gateway.upstream.stream.StreamKind;
+import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -168,6 +171,46 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
             endUnreported = false;
             onServed();
             exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
+        }
+    }
+
+    /**
+     * Stands for the client's stream in requests of the gateway's own, so that they keep no connection of a client from
+     * being freed. Drops what it gets.
+     */
+    private static final class NoClient implements ServerStream {
+        static final NoClient INSTANCE = new NoClient();
+
+        private NoClient() {}
+
+        @Override
+        public void head(ResponseHead head, boolean last) {}
+
+        @Override
+        public void data(ByteBuf data, boolean last) {
+            data.release();
+        }
+
+        @Override
+        public void trailers(Fields trailers) {}
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public boolean isWritable() {
+            return true;
+        }
+
+        @Override
+        public void consumed(int bytes) {}
+
+        @Override
+        public void reset(Failure failure) {}
+
+        @Override
+        public ConnectionInfo connection() {
+            throw new IllegalStateException("a request of the gateway's own has no client");
         }
     }
 }
