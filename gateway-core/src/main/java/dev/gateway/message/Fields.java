@@ -216,12 +216,12 @@ public final class Fields {
     }
 
     /** Says something of a name that is not known, which stands in an array. */
-    interface NameTest {
+    interface NamePredicate {
         boolean test(byte[] bytes, int start, int length);
     }
 
     /** Removes every field whose name is not known and passes the test; returns whether there was one. */
-    boolean removeUnknown(NameTest test) {
+    boolean removeUnknown(NamePredicate test) {
         int first = findUnknown(test);
         if (first < 0) {
             return false;
@@ -238,7 +238,7 @@ public final class Fields {
     }
 
     /** Returns the position of the first field whose name is not known and passes the test, or -1. */
-    int findUnknown(NameTest test) {
+    int findUnknown(NamePredicate test) {
         if ((present & 1) == 0) {
             return -1;
         }

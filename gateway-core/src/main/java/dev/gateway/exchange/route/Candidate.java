@@ -23,7 +23,7 @@ final class Candidate {
     final Router.Match result;
     private final int position;
     private final @Nullable Method method;
-    private final HeaderTest[] headers;
+    private final HeaderMatcher[] headers;
     private final QueryTest[] queries;
 
     /**
@@ -35,7 +35,7 @@ final class Candidate {
         this.result = result;
         this.position = position;
         this.method = match.method();
-        this.headers = match.headers().stream().map(HeaderTest::of).toArray(HeaderTest[]::new);
+        this.headers = match.headers().stream().map(HeaderMatcher::of).toArray(HeaderMatcher[]::new);
         this.queries = match.queryParams().stream().map(QueryTest::of).toArray(QueryTest[]::new);
     }
 
@@ -57,7 +57,7 @@ final class Candidate {
         if (method != null && !method.equals(head.routedMethod())) {
             return false;
         }
-        for (HeaderTest header : headers) {
+        for (HeaderMatcher header : headers) {
             if (!header.accepts(head)) {
                 return false;
             }
@@ -87,9 +87,9 @@ final class Candidate {
         }
     }
 
-    private record HeaderTest(FieldName name, AsciiString value, @Nullable Pattern pattern) {
-        static HeaderTest of(RouteMatch.Header header) {
-            return new HeaderTest(
+    private record HeaderMatcher(FieldName name, AsciiString value, @Nullable Pattern pattern) {
+        static HeaderMatcher of(RouteMatch.Header header) {
+            return new HeaderMatcher(
                     header.name(),
                     new AsciiString(header.value()),
                     header.regex() ? Pattern.compile(header.value()) : null);
