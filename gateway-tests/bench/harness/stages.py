@@ -22,7 +22,7 @@ STAGES = [
               r"PendingTrailers)|io/netty/handler/codec/http2/.*(Encoder|Writer|FlowController)|"
               r"io/netty/channel/ChannelOutboundBuffer|.*\.(doWrite\w*|flush0?|writeAndFlush\w*|writevAddresses)$"),
     ("fields", r"dev/gateway/message/"),
-    ("route", r"dev/gateway/exchange/route/(Route|HostRoutes|ByteTable|Candidate|QueryTest|RegexPath|Miss|Weighted)"),
+    ("route", r"dev/gateway/exchange/route/(Route|HostRoutes|ByteTable|Candidate|QueryMatcher|RegexPath|Miss|Weighted)"),
     ("filters", r"dev/gateway/(filter|connect)/|dev/gateway/exchange/(FilterChain|request/RequestIds)"),
     ("metrics and log", r"dev/gateway/observe/|dev/gateway/net/ByteCounter\.count|dev/gateway/exchange/route/Recorded"),
     ("timers", r"dev/gateway/time/|dev/gateway/exchange/Deadlines|io/netty/util/concurrent/(Scheduled|.*ScheduledFuture)"),

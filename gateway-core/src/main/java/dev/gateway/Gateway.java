@@ -9,7 +9,7 @@ import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.observe.meters.GatewayMeters;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.ApplicationMeters;
-import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.CertificateReload;
 import dev.gateway.runtime.DataPlane;
 import dev.gateway.runtime.EndpointDrain;
 import dev.gateway.runtime.Generations;
@@ -75,7 +75,7 @@ public final class Gateway implements Operations, AutoCloseable {
     private final ReloadThread thread = new ReloadThread();
     private final DataPlane dataPlane;
     private final Listeners listeners;
-    private final Certificates certificates;
+    private final CertificateReload certificates;
     private final Logins logins = new Logins(this::activeConfig);
     private final Generations generations;
     private final Lifecycle lifecycle;
@@ -93,7 +93,7 @@ public final class Gateway implements Operations, AutoCloseable {
         AdminPages pages = new AdminPages(
                 new Health(), metrics, new TunnelPages(this::activeConfig, this::port), dataPlane.adminWork());
         this.listeners = new Listeners(dataPlane, pages, thread.executor());
-        this.certificates = new Certificates(listeners, dataPlane);
+        this.certificates = new CertificateReload(listeners, dataPlane);
         this.generations = new Generations(dataPlane, listeners, certificates, metrics, thread);
         FilterStates filters = generations.filterStates();
         metrics.addFaultyAccountFiles(() -> logins.faultyFiles() + filters.faults());

@@ -4,11 +4,13 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -17,7 +19,10 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The package rules of CONTRIBUTING.md, executable: who may know whom, and what the data plane does without. */
@@ -71,7 +76,7 @@ class ArchitectureTest {
             "dev.gateway.time.TimerWheel",
             // Certificates end by it.
             "dev.gateway.observe.metrics.Attention",
-            "dev.gateway.runtime.Certificates",
+            "dev.gateway.runtime.CertificateReload",
             "dev.gateway.config.yaml.ConfigLoader",
             "dev.gateway.net.tls.ClientCertificates",
             "dev.gateway.net.tls.SelfSigned",
@@ -422,6 +427,22 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule noCycles =
             slices().matching("dev.gateway.(**)").should().beFreeOfCycles();
+
+    /** Who searches for a class by its name finds one. */
+    @ArchTest
+    static void noNameStandsTwice(JavaClasses classes) {
+        Map<String, Long> names = classes.stream()
+                .filter(JavaClass::isTopLevelClass)
+                .map(JavaClass::getSimpleName)
+                .filter(name -> !name.equals("package-info"))
+                .collect(Collectors.groupingBy(name -> name, TreeMap::new, Collectors.counting()));
+        names.values().removeIf(count -> count == 1);
+        assertThat(names).isEmpty();
+    }
+
+    /** Tools and readers take such a class for a test. */
+    @ArchTest
+    static final ArchRule noNameIsThatOfATest = noClasses().should().haveSimpleNameEndingWith("Test");
 
     /** The packages that may use it; "" is that of {@code Gateway}. */
     private static ArchRule onlyUsedBy(String name, String... users) {

@@ -40,7 +40,7 @@ public final class Generations {
 
     private final DataPlane dataPlane;
     private final Listeners listeners;
-    private final Certificates certificates;
+    private final CertificateReload certificates;
     private final FilterStates filterStates = new FilterStates();
     private final Metrics metrics;
     private final ConnectShared tunnels;
@@ -72,7 +72,11 @@ public final class Generations {
      * @param thread the one that uses this, once the gateway has started
      */
     public Generations(
-            DataPlane dataPlane, Listeners listeners, Certificates certificates, Metrics metrics, ReloadThread thread) {
+            DataPlane dataPlane,
+            Listeners listeners,
+            CertificateReload certificates,
+            Metrics metrics,
+            ReloadThread thread) {
         this.dataPlane = dataPlane;
         this.listeners = listeners;
         this.certificates = certificates;

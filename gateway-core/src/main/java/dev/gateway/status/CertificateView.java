@@ -1,6 +1,6 @@
 package dev.gateway.status;
 
-import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.CertificateReload;
 import dev.gateway.runtime.ListenerTls;
 import dev.gateway.runtime.Listeners;
 import java.security.GeneralSecurityException;
@@ -21,7 +21,7 @@ final class CertificateView {
 
     private CertificateView() {}
 
-    static Map<String, Object> of(Listeners listeners, Certificates certificates) {
+    static Map<String, Object> of(Listeners listeners, CertificateReload certificates) {
         List<Map<String, Object>> all = new ArrayList<>();
         for (Listeners.Serving each : listeners.serving()) {
             ListenerTls tls = each.tls();

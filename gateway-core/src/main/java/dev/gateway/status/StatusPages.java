@@ -9,7 +9,7 @@ import dev.gateway.config.yaml.ConfigPrinter;
 import dev.gateway.config.yaml.Json;
 import dev.gateway.exchange.tunnel.OpenTunnel;
 import dev.gateway.listener.OpenConnection;
-import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.CertificateReload;
 import dev.gateway.runtime.DataPlane;
 import dev.gateway.runtime.Generations;
 import dev.gateway.runtime.Listeners;
@@ -44,7 +44,7 @@ public final class StatusPages {
     private final Supplier<@Nullable ActiveConfig> activeConfig;
     private final Listeners listeners;
     private final DataPlane dataPlane;
-    private final Certificates certificates;
+    private final CertificateReload certificates;
     private final Generations generations;
     private final @Nullable ReloadHistory reloads;
 
@@ -53,7 +53,7 @@ public final class StatusPages {
             Supplier<@Nullable ActiveConfig> activeConfig,
             Listeners listeners,
             DataPlane dataPlane,
-            Certificates certificates,
+            CertificateReload certificates,
             Generations generations,
             @Nullable ReloadHistory reloads) {
         this.activeConfig = activeConfig;

@@ -11,7 +11,7 @@ import dev.gateway.files.StartException;
 import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.ApplicationMeters;
-import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.CertificateReload;
 import dev.gateway.runtime.DataPlane;
 import dev.gateway.runtime.EndpointDrain;
 import dev.gateway.runtime.Generations;
@@ -30,7 +30,7 @@ final class StatusRig implements AutoCloseable {
     final Metrics metrics = new Metrics("1.2.3");
     final DataPlane dataPlane;
     final Listeners listeners;
-    final Certificates certificates;
+    final CertificateReload certificates;
     final Generations generations;
     final EndpointDrain endpointDrain;
     final AdminPages pages;
@@ -47,7 +47,7 @@ final class StatusRig implements AutoCloseable {
                 new TunnelPages(this::active, name -> listeners().port(name)),
                 dataPlane.adminWork());
         listeners = new Listeners(dataPlane, pages, thread.executor());
-        certificates = new Certificates(listeners, dataPlane);
+        certificates = new CertificateReload(listeners, dataPlane);
         generations = new Generations(dataPlane, listeners, certificates, metrics, thread);
         endpointDrain = new EndpointDrain(generations, dataPlane, thread.executor());
         ApplicationMeters meters = new ApplicationMeters(

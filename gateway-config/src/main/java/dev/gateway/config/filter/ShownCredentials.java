@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  * @param name of the header field, query parameter or cookie
  * @param removed whether the request continues without them
  */
-public record ShownCredentials(KeyPlace place, String name, boolean removed) {
+public record ShownCredentials(CredentialPlace place, String name, boolean removed) {
     /** Whether they are in this place; names of header fields have no case. */
-    public boolean isAt(KeyPlace otherPlace, @Nullable String otherName) {
+    public boolean isAt(CredentialPlace otherPlace, @Nullable String otherName) {
         return place == otherPlace
-                && (place == KeyPlace.HEADER ? name.equalsIgnoreCase(otherName) : name.equals(otherName));
+                && (place == CredentialPlace.HEADER ? name.equalsIgnoreCase(otherName) : name.equals(otherName));
     }
 }

@@ -24,7 +24,7 @@ final class Candidate {
     private final int position;
     private final @Nullable Method method;
     private final HeaderMatcher[] headers;
-    private final QueryTest[] queries;
+    private final QueryMatcher[] queries;
 
     /**
      * Compiles a match.
@@ -36,7 +36,7 @@ final class Candidate {
         this.position = position;
         this.method = match.method();
         this.headers = match.headers().stream().map(HeaderMatcher::of).toArray(HeaderMatcher[]::new);
-        this.queries = match.queryParams().stream().map(QueryTest::of).toArray(QueryTest[]::new);
+        this.queries = match.queryParams().stream().map(QueryMatcher::of).toArray(QueryMatcher[]::new);
     }
 
     /** Returns the first of the candidates, which are in order of precedence, that the request passes, or null. */
@@ -62,7 +62,7 @@ final class Candidate {
                 return false;
             }
         }
-        for (QueryTest query : queries) {
+        for (QueryMatcher query : queries) {
             if (!query.accepts(head)) {
                 return false;
             }

@@ -1,7 +1,7 @@
 package dev.gateway.filter.apikey;
 
+import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.config.filter.FilterConfig;
-import dev.gateway.config.filter.KeyPlace;
 import dev.gateway.config.filter.ShownCredentials;
 import dev.gateway.config.value.Position;
 import java.nio.file.Path;
@@ -14,7 +14,7 @@ import java.nio.file.Path;
  * @param forwardKey whether the upstream gets the key
  */
 public record ApiKeyConfig(
-        Position position, KeyPlace place, String name, Path keysFile, String realm, boolean forwardKey)
+        Position position, CredentialPlace place, String name, Path keysFile, String realm, boolean forwardKey)
         implements FilterConfig {
     @Override
     public String type() {

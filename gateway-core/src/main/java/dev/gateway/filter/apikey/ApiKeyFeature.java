@@ -1,6 +1,6 @@
 package dev.gateway.filter.apikey;
 
-import dev.gateway.config.filter.KeyPlace;
+import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.config.yaml.schema.connect.ConnectAuthSchema;
 import dev.gateway.config.yaml.schema.filter.AuthFilterSchema;
 import dev.gateway.config.yaml.schema.filter.FilterType;
@@ -11,6 +11,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterSite;
+import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.format.AccountFile;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -26,17 +27,17 @@ public final class ApiKeyFeature implements FilterFeature<ApiKeyConfig> {
                 var header = o.optional(
                         "header",
                         Types.HEADER_NAME,
-                        key -> nameIn(key, KeyPlace.HEADER),
+                        key -> nameIn(key, CredentialPlace.HEADER),
                         "Header field that has the key. Without this key, queryParameter and cookie it is X-API-Key.");
                 var query = o.optional(
                         "queryParameter",
                         AuthFilterSchema.QUERY_PARAMETER,
-                        key -> nameIn(key, KeyPlace.QUERY_PARAMETER),
+                        key -> nameIn(key, CredentialPlace.QUERY_PARAMETER),
                         "Query parameter that has the key.");
                 var cookie = o.optional(
                         "cookie",
                         AuthFilterSchema.COOKIE,
-                        key -> nameIn(key, KeyPlace.COOKIE),
+                        key -> nameIn(key, CredentialPlace.COOKIE),
                         "Cookie that has the key.");
                 var file = o.required(
                         "keysFile",
@@ -85,14 +86,10 @@ public final class ApiKeyFeature implements FilterFeature<ApiKeyConfig> {
         Path file = config.keysFile();
         FilterFile.Use use = new FilterFile.Use(config.position(), NAME, "keys");
         FilterFile<ApiKeys> keys = FilterFile.of(new Keys(file), file, ApiKeys::read, use, site.states());
-        return new ApiKey(
-                dev.gateway.filter.auth.KeyPlace.of(config.place(), config.name()),
-                keys,
-                config.realm(),
-                config.forwardKey());
+        return new ApiKey(KeyPlace.of(config.place(), config.name()), keys, config.realm(), config.forwardKey());
     }
 
-    private static @Nullable String nameIn(ApiKeyConfig key, KeyPlace place) {
+    private static @Nullable String nameIn(ApiKeyConfig key, CredentialPlace place) {
         return key.place() == place ? key.name() : null;
     }
 }

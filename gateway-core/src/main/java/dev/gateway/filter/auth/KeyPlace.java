@@ -1,5 +1,6 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface KeyPlace {
     /** Returns the place that the settings of a filter name. */
-    static KeyPlace of(dev.gateway.config.filter.KeyPlace kind, String name) {
+    static KeyPlace of(CredentialPlace kind, String name) {
         return switch (kind) {
             case HEADER -> header(name);
             case QUERY_PARAMETER -> queryParameter(name);

@@ -1,7 +1,7 @@
 package dev.gateway.filter.basicauth;
 
+import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.config.filter.FilterConfig;
-import dev.gateway.config.filter.KeyPlace;
 import dev.gateway.config.filter.ShownCredentials;
 import dev.gateway.config.value.Position;
 import java.nio.file.Path;
@@ -31,7 +31,7 @@ public record BasicAuthConfig(Position position, String realm, Path usersFile, b
 
     @Override
     public ShownCredentials credentials() {
-        return new ShownCredentials(KeyPlace.HEADER, "Authorization", !forwardAuthorization);
+        return new ShownCredentials(CredentialPlace.HEADER, "Authorization", !forwardAuthorization);
     }
 
     @Override

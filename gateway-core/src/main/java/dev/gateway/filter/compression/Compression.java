@@ -5,7 +5,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.coding.ContentCoding;
-import dev.gateway.filter.coding.Digests;
+import dev.gateway.filter.coding.DigestFields;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -115,7 +115,7 @@ public final class Compression implements Filter {
     @Override
     public void onResponseTrailers(Fields trailers, FilterContext context) {
         if (context.kept() == COMPRESSED) {
-            Digests.remove(trailers);
+            DigestFields.remove(trailers);
         }
     }
 
@@ -161,7 +161,7 @@ public final class Compression implements Filter {
         Fields fields = head.fields();
         head.forgetLength();
         fields.remove(ACCEPT_RANGES); // compressing again may give other bytes, so a range makes no sense
-        Digests.remove(fields);
+        DigestFields.remove(fields);
         weaken(fields);
     }
 

@@ -5,7 +5,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.coding.ContentCoding;
-import dev.gateway.filter.coding.Digests;
+import dev.gateway.filter.coding.DigestFields;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
@@ -65,7 +65,7 @@ public final class Decompression implements Filter {
         }
         head.forgetLength();
         head.fields().remove(FieldName.CONTENT_ENCODING);
-        Digests.remove(head.fields());
+        DigestFields.remove(head.fields());
         context.keep(DECOMPRESSED);
         DecompressionMemory memory = new DecompressionMemory(bytes -> context.tryHold(bytes, true));
         return new Decompressing(coding, maxBytes, maxRatio, memory);
@@ -74,7 +74,7 @@ public final class Decompression implements Filter {
     @Override
     public void onRequestTrailers(Fields trailers, FilterContext context) {
         if (context.kept() == DECOMPRESSED) {
-            Digests.remove(trailers);
+            DigestFields.remove(trailers);
         }
     }
 }

@@ -9,11 +9,11 @@ import dev.gateway.stream.Failure;
 
 /** Client address filter: refuses requests of clients that are denied, or that are not among those allowed. */
 public final class IpAccess implements Filter {
-    private final AddressRules rules;
+    private final AccessList list;
 
     /** Makes the filter. */
-    public IpAccess(AddressRules rules) {
-        this.rules = rules;
+    public IpAccess(AccessList list) {
+        this.list = list;
     }
 
     @Override
@@ -23,7 +23,7 @@ public final class IpAccess implements Filter {
 
     @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
-        String why = rules.refusal(context.client().ip());
+        String why = list.refusal(context.client().ip());
         return why == null
                 ? Verdict.PROCEED
                 : new Verdict.Refuse(Failure.of(

@@ -26,6 +26,6 @@ public final class IpAccessFeature implements FilterFeature<IpAccessFilterConfig
 
     @Override
     public Filter create(IpAccessFilterConfig config, FilterSite site) throws StartException {
-        return new IpAccess(AddressRules.of(config.addresses(), site.states()));
+        return new IpAccess(AccessList.of(config.addresses(), site.states()));
     }
 }

@@ -1,7 +1,7 @@
 package dev.gateway.filter.jwt;
 
+import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.config.filter.FilterConfig;
-import dev.gateway.config.filter.KeyPlace;
 import dev.gateway.config.filter.ShownCredentials;
 import dev.gateway.config.value.Position;
 import java.net.URI;
@@ -32,7 +32,7 @@ public record JwtConfig(
         List<RequiredClaim> requiredClaims,
         List<ClaimHeader> claimsToHeaders,
         String identityClaim,
-        KeyPlace place,
+        CredentialPlace place,
         String name,
         boolean forwardToken,
         Duration leeway,

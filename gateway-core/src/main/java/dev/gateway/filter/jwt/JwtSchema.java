@@ -1,7 +1,7 @@
 package dev.gateway.filter.jwt;
 
+import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.config.filter.FilterConfig;
-import dev.gateway.config.filter.KeyPlace;
 import dev.gateway.config.filter.ShownCredentials;
 import dev.gateway.config.yaml.schema.connect.ConnectAuthSchema;
 import dev.gateway.config.yaml.schema.filter.AuthFilterSchema;
@@ -177,18 +177,18 @@ final class JwtSchema {
                 var header = o.optional(
                         "header",
                         Types.HEADER_NAME,
-                        jwt -> nameIn(jwt, KeyPlace.HEADER),
+                        jwt -> nameIn(jwt, CredentialPlace.HEADER),
                         "Header field that has the token, after 'Bearer ' or alone. Without this key, queryParameter"
                                 + " and cookie it is Authorization, where 'Bearer ' is required.");
                 var query = o.optional(
                         "queryParameter",
                         AuthFilterSchema.QUERY_PARAMETER,
-                        jwt -> nameIn(jwt, KeyPlace.QUERY_PARAMETER),
+                        jwt -> nameIn(jwt, CredentialPlace.QUERY_PARAMETER),
                         "Query parameter that has the token.");
                 var cookie = o.optional(
                         "cookie",
                         AuthFilterSchema.COOKIE,
-                        jwt -> nameIn(jwt, KeyPlace.COOKIE),
+                        jwt -> nameIn(jwt, CredentialPlace.COOKIE),
                         "Cookie that has the token.");
                 var forward = o.defaulted(
                         "forwardToken",
@@ -239,7 +239,8 @@ final class JwtSchema {
                     AuthFilterSchema.Place place =
                             AuthFilterSchema.place(v.find(header), v.find(query), v.find(cookie), DEFAULT_HEADER);
                     for (ClaimHeader each : v.get(headers)) {
-                        if (place.place() == KeyPlace.HEADER && place.name().equalsIgnoreCase(each.header())) {
+                        if (place.place() == CredentialPlace.HEADER
+                                && place.name().equalsIgnoreCase(each.header())) {
                             v.error(
                                     each.position(),
                                     "the header " + each.header() + " has the token: write another one");
@@ -269,7 +270,7 @@ final class JwtSchema {
         return words;
     }
 
-    private static @Nullable String nameIn(JwtConfig jwt, KeyPlace place) {
+    private static @Nullable String nameIn(JwtConfig jwt, CredentialPlace place) {
         return jwt.place() == place ? jwt.name() : null;
     }
 

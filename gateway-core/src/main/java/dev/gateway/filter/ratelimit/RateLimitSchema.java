@@ -1,7 +1,7 @@
 package dev.gateway.filter.ratelimit;
 
+import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.config.filter.FilterConfig;
-import dev.gateway.config.filter.KeyPlace;
 import dev.gateway.config.filter.ShownCredentials;
 import dev.gateway.config.yaml.schema.filter.RequestParts;
 import dev.gateway.config.yaml.schema.filter.RuleSite;
@@ -286,9 +286,9 @@ final class RateLimitSchema {
     }
 
     private static boolean isAt(ShownCredentials shown, RateLimitConfig.KeyPart part) {
-        return shown.isAt(KeyPlace.HEADER, part.header())
-                || shown.isAt(KeyPlace.QUERY_PARAMETER, part.queryParameter())
-                || shown.isAt(KeyPlace.COOKIE, part.cookie());
+        return shown.isAt(CredentialPlace.HEADER, part.header())
+                || shown.isAt(CredentialPlace.QUERY_PARAMETER, part.queryParameter())
+                || shown.isAt(CredentialPlace.COOKIE, part.cookie());
     }
 
     /** A claim that no filter of the rule verifies could only be what a client says. */

@@ -68,7 +68,7 @@ final class ClientCertificates {
 
     /** Returns who verifies certificates in full handshakes. */
     TrustManager trust() {
-        return new KnownClients(trust);
+        return new TrustedClients(trust);
     }
 
     private static X509CRL verified(X509CRL list, Path file, X509Certificate[] authorities)

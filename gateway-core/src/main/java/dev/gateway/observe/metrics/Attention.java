@@ -200,7 +200,7 @@ final class Attention {
                 warn("The access log drops lines.");
             }
             double lag = statistics.loops().stream()
-                    .mapToDouble(loop -> loop.health().lagSeconds())
+                    .mapToDouble(loop -> loop.lag().seconds())
                     .max()
                     .orElse(0);
             if (lag > LONG_LAG_SECONDS) {

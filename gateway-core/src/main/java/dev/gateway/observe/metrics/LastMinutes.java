@@ -99,8 +99,8 @@ final class LastMinutes {
         double lag = 0;
         long tasks = 0;
         for (LoopMetrics loop : statistics.loops()) {
-            lag = Math.max(lag, loop.health().lagSeconds());
-            tasks += loop.health().pendingTasks();
+            lag = Math.max(lag, loop.lag().seconds());
+            tasks += loop.lag().pendingTasks();
         }
         Runtime runtime = Runtime.getRuntime();
         return new Point(

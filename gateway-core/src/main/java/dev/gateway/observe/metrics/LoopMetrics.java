@@ -22,15 +22,15 @@ public final class LoopMetrics implements ExchangeObserver {
     private final ByName<ListenerMeters> listeners = new ByName<>(name -> new ListenerMeters());
     private final ByName<UpstreamMeters> upstreams = new ByName<>(name -> new UpstreamMeters());
 
-    private final LoopHealth health;
+    private final LoopLag lag;
 
     LoopMetrics(TimerWheel clock, IntSupplier pendingTasks) {
         this.clock = clock;
-        this.health = new LoopHealth(clock.loop(), pendingTasks, System::nanoTime);
+        this.lag = new LoopLag(clock.loop(), pendingTasks, System::nanoTime);
     }
 
-    LoopHealth health() {
-        return health;
+    LoopLag lag() {
+        return lag;
     }
 
     /** Returns what counts the connections of a listener on this loop; callable from any thread. */

@@ -21,22 +21,22 @@ final class MeterSource implements Exposition.Source {
     public void addTo(Exposition out) {
         int index = 0;
         for (LoopMetrics loop : loops) {
-            loop(out, Integer.toString(index++), loop.health());
+            loop(out, Integer.toString(index++), loop.lag());
             loop.listeners().forEach((name, meters) -> listener(out, name, meters));
         }
     }
 
-    private static void loop(Exposition out, String index, LoopHealth health) {
+    private static void loop(Exposition out, String index, LoopLag lag) {
         out.gauge(
                 "gateway_eventloop_lag_seconds",
                 "How long tasks had to wait for an event loop, at most in the last ten seconds.",
-                health.lagSeconds(),
+                lag.seconds(),
                 "loop",
                 index);
         out.gauge(
                 "gateway_eventloop_pending_tasks",
                 "Tasks that wait for an event loop.",
-                health.pendingTasks(),
+                lag.pendingTasks(),
                 "loop",
                 index);
     }

@@ -46,7 +46,7 @@ public final class Metrics implements AutoCloseable {
     private final List<Exposition.Source> sources = new CopyOnWriteArrayList<>();
     private final Statistics statistics = new Statistics(loops);
     private final ProcessMeters process;
-    private final EndpointSource endpoints;
+    private final EndpointSeries endpoints;
     private final LastMinutes lastMinutes = new LastMinutes(statistics);
     private final Attention attention;
     private @Nullable PrometheusMeterRegistry registry; // made when first asked for: it takes long to load
@@ -63,7 +63,7 @@ public final class Metrics implements AutoCloseable {
         sources.add(new MeterSource(loops));
         sources.add(new UpstreamSource(loops, () -> process.upstreams.get()));
         sources.add(process);
-        endpoints = new EndpointSource(loops, () -> process.upstreams.get());
+        endpoints = new EndpointSeries(loops, () -> process.upstreams.get());
         sources.add(endpoints);
     }
 
@@ -179,7 +179,7 @@ public final class Metrics implements AutoCloseable {
         lastMinutes.sample();
         attention.sample();
         endpoints.forgetGone();
-        loops.forEach(loop -> loop.health().probe());
+        loops.forEach(loop -> loop.lag().probe());
     }
 
     private synchronized PrometheusMeterRegistry registry() {

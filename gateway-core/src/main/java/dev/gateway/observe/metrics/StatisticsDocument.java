@@ -140,8 +140,8 @@ final class StatisticsDocument {
             }
             json.object()
                     .put("loop", index++)
-                    .put("lagSeconds", loop.health().lagSeconds())
-                    .put("pendingTasks", loop.health().pendingTasks())
+                    .put("lagSeconds", loop.lag().seconds())
+                    .put("pendingTasks", loop.lag().pendingTasks())
                     .put("connections", connections)
                     .put("exchanges", exchanges)
                     .endObject();

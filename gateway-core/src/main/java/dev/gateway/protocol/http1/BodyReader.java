@@ -88,7 +88,7 @@ final class BodyReader {
     }
 
     /** Returns what was wrong with a body refused. */
-    Violation violation() {
+    Http1Violation violation() {
         return chunks.violation();
     }
 }

@@ -35,7 +35,7 @@ final class ChunkDecoder {
     private int digits;
     private long remaining; // of the chunk; its size while that is being read
     private int extensionBytes; // white space before them and needless zeros of sizes included
-    private @Nullable Violation violation;
+    private @Nullable Http1Violation violation;
     private @Nullable Fields trailers;
 
     ChunkDecoder(HeadLimits limits, boolean strict) {
@@ -82,7 +82,7 @@ final class ChunkDecoder {
     }
 
     /** Returns what was wrong after {@link Progress#REFUSED}. */
-    Violation violation() {
+    Http1Violation violation() {
         return Objects.requireNonNull(violation);
     }
 
@@ -122,7 +122,7 @@ final class ChunkDecoder {
         return violation != null ? Progress.REFUSED : state == State.DONE ? Progress.COMPLETE : Progress.MORE;
     }
 
-    private @Nullable Violation step(byte b) {
+    private @Nullable Http1Violation step(byte b) {
         switch (state) {
             case SIZE -> {
                 return size(b);
@@ -135,11 +135,13 @@ final class ChunkDecoder {
                     EXTENSION_QUOTED,
                     EXTENSION_ESCAPED,
                     EXTENSION_END -> {
-                return ++extensionBytes > MAX_EXTENSION_BYTES ? Violation.CHUNK_EXTENSIONS_TOO_LARGE : extension(b);
+                return ++extensionBytes > MAX_EXTENSION_BYTES
+                        ? Http1Violation.CHUNK_EXTENSIONS_TOO_LARGE
+                        : extension(b);
             }
             case SIZE_LF -> {
                 if (b != '\n') {
-                    return Violation.BAD_CHUNK_SIZE;
+                    return Http1Violation.BAD_CHUNK_SIZE;
                 }
                 endSizeLine();
             }
@@ -149,12 +151,12 @@ final class ChunkDecoder {
                 } else if (b == '\n' && !strict) {
                     startSize();
                 } else {
-                    return Violation.BAD_CHUNK_END;
+                    return Http1Violation.BAD_CHUNK_END;
                 }
             }
             case DATA_LF -> {
                 if (b != '\n') {
-                    return Violation.BAD_CHUNK_END;
+                    return Http1Violation.BAD_CHUNK_END;
                 }
                 startSize();
             }
@@ -175,24 +177,24 @@ final class ChunkDecoder {
         state = remaining == 0 ? State.TRAILERS : State.DATA;
     }
 
-    private @Nullable Violation size(byte b) {
+    private @Nullable Http1Violation size(byte b) {
         int digit = hex(b);
         if (digit >= 0) {
             boolean needless = ++digits > 16;
             if (remaining > Long.MAX_VALUE >> 4 || (needless && (strict || ++extensionBytes > MAX_EXTENSION_BYTES))) {
-                return Violation.BAD_CHUNK_SIZE;
+                return Http1Violation.BAD_CHUNK_SIZE;
             }
             remaining = remaining << 4 | digit;
         } else if (digits == 0) {
-            return Violation.BAD_CHUNK_SIZE;
+            return Http1Violation.BAD_CHUNK_SIZE;
         } else {
-            return afterToken(b, Violation.BAD_CHUNK_SIZE);
+            return afterToken(b, Http1Violation.BAD_CHUNK_SIZE);
         }
         return null;
     }
 
     /** Takes what may follow a size or a complete extension: another extension, or the end of the line. */
-    private @Nullable Violation afterToken(byte b, Violation otherwise) {
+    private @Nullable Http1Violation afterToken(byte b, Http1Violation otherwise) {
         if (b == ';') {
             state = strict ? State.EXTENSION_NAME : State.EXTENSION;
             digits = 0;
@@ -211,7 +213,7 @@ final class ChunkDecoder {
     }
 
     // digits counts the bytes of the name or value here
-    private @Nullable Violation extension(byte b) {
+    private @Nullable Http1Violation extension(byte b) {
         switch (state) {
             case EXTENSION_QUOTED -> {
                 if (b == '"') {
@@ -219,23 +221,23 @@ final class ChunkDecoder {
                 } else if (b == '\\') {
                     state = State.EXTENSION_ESCAPED;
                 } else if (!Ascii.isFieldValue(b)) {
-                    return Violation.BAD_CHUNK_EXTENSION;
+                    return Http1Violation.BAD_CHUNK_EXTENSION;
                 }
                 return null;
             }
             case EXTENSION_ESCAPED -> {
                 state = State.EXTENSION_QUOTED;
-                return Ascii.isFieldValue(b) ? null : Violation.BAD_CHUNK_EXTENSION;
+                return Ascii.isFieldValue(b) ? null : Http1Violation.BAD_CHUNK_EXTENSION;
             }
             case EXTENSION_END, SPACE -> {
-                return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+                return afterToken(b, Http1Violation.BAD_CHUNK_EXTENSION);
             }
             case NAME_SPACE -> {
                 return afterName(b);
             }
             case EXTENSION -> {
                 if (b == '\r' || b == '\n') {
-                    return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+                    return afterToken(b, Http1Violation.BAD_CHUNK_EXTENSION);
                 }
                 return null;
             }
@@ -252,16 +254,16 @@ final class ChunkDecoder {
                         state = State.EXTENSION_QUOTED;
                         return null;
                     }
-                    return Violation.BAD_CHUNK_EXTENSION;
+                    return Http1Violation.BAD_CHUNK_EXTENSION;
                 }
-                return state == State.EXTENSION_NAME ? afterName(b) : afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+                return state == State.EXTENSION_NAME ? afterName(b) : afterToken(b, Http1Violation.BAD_CHUNK_EXTENSION);
             }
         }
     }
 
-    private @Nullable Violation afterName(byte b) {
+    private @Nullable Http1Violation afterName(byte b) {
         if (b != '=') {
-            return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+            return afterToken(b, Http1Violation.BAD_CHUNK_EXTENSION);
         }
         state = State.EXTENSION_VALUE;
         digits = 0;

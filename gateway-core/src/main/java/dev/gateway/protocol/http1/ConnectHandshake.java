@@ -64,13 +64,13 @@ public final class ConnectHandshake extends ParentHandshake {
             } else if (head.status() == SWITCHING_PROTOCOLS) {
                 refuse(
                         Cause.UPSTREAM_PROTOCOL_ERROR,
-                        Violation.UNEXPECTED_UPGRADE.upstream().detail());
+                        Http1Violation.UNEXPECTED_UPGRADE.upstream().detail());
             } else if (!head.isInterim()) {
                 return isAgreed(head);
             } else if (++interim > ResponseHead.MAX_INTERIM) {
                 refuse(
                         Cause.UPSTREAM_PROTOCOL_ERROR,
-                        Violation.TOO_MANY_INTERIM_RESPONSES.upstream().detail());
+                        Http1Violation.TOO_MANY_INTERIM_RESPONSES.upstream().detail());
             }
         }
         return false;

@@ -17,7 +17,7 @@ final class FieldLines {
      * @param strict whether what a proxy may also mend is refused: a line that continues the one before, and control bytes
      * @return what is wrong, or null
      */
-    static @Nullable Violation parse(byte[] bytes, int position, Fields fields, int maxFields, boolean strict) {
+    static @Nullable Http1Violation parse(byte[] bytes, int position, Fields fields, int maxFields, boolean strict) {
         int at = position;
         while (bytes[at] != '\r' || bytes[at + 1] != '\n') {
             int nameStart = at;
@@ -27,8 +27,8 @@ final class FieldLines {
             }
             if (b != ':' || at == nameStart) {
                 return Ascii.isSpace(b)
-                        ? at == nameStart ? Violation.OBS_FOLD : Violation.SPACE_BEFORE_COLON
-                        : Violation.BAD_FIELD_NAME;
+                        ? at == nameStart ? Http1Violation.OBS_FOLD : Http1Violation.SPACE_BEFORE_COLON
+                        : Http1Violation.BAD_FIELD_NAME;
             }
             int nameLength = at - nameStart;
             b = bytes[++at];
@@ -40,12 +40,12 @@ final class FieldLines {
             at = strict ? plainEnd : mendedEnd(bytes, plainEnd);
             boolean mended = at != plainEnd;
             if (bytes[at] != '\r' || bytes[at + 1] != '\n') {
-                return Violation.BAD_FIELD_VALUE;
+                return Http1Violation.BAD_FIELD_VALUE;
             }
             if (!strict && Ascii.isSpace(bytes[at + 2])) {
                 at = unfold(bytes, at);
                 if (at < 0) {
-                    return Violation.BAD_FIELD_VALUE;
+                    return Http1Violation.BAD_FIELD_VALUE;
                 }
             }
             while (valueStart < at && Ascii.isSpace(bytes[valueStart])) { // what was mended may begin so
@@ -57,11 +57,11 @@ final class FieldLines {
             }
             at += 2;
             if (fields.size() == maxFields) {
-                return Violation.TOO_MANY_FIELDS;
+                return Http1Violation.TOO_MANY_FIELDS;
             }
             int id = FieldName.idOf(bytes, nameStart, nameLength);
             if (mended && (id == FieldName.TRANSFER_ENCODING.id() || id == FieldName.CONTENT_LENGTH.id())) {
-                return Violation.BAD_FIELD_VALUE; // others would find the end of the body elsewhere
+                return Http1Violation.BAD_FIELD_VALUE; // others would find the end of the body elsewhere
             }
             fields.addParsed(nameStart, nameLength, id, valueStart, valueEnd - valueStart);
         }

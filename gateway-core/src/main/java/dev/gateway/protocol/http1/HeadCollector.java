@@ -32,7 +32,7 @@ final class HeadCollector {
     private int fieldsStart;
     private int emptyLines;
     private int lines; // that have ended, the empty one included
-    private @Nullable Violation violation;
+    private @Nullable Http1Violation violation;
 
     HeadCollector(HeadLimits limits, Kind kind) {
         this.limits = limits;
@@ -95,7 +95,7 @@ final class HeadCollector {
     }
 
     /** Returns what was wrong once {@link #collect} has returned {@link Progress#REFUSED}. */
-    Violation violation() {
+    Http1Violation violation() {
         return Objects.requireNonNull(violation);
     }
 
@@ -108,7 +108,7 @@ final class HeadCollector {
             int position = end + lf - start; // where this LF comes to stand in the array
             if (position == lineStart || (lf > start ? in.getByte(lf - 1) : bytes[end - 1]) != '\r') {
                 if (kind.isStrict()) {
-                    return refuse(Violation.BARE_LF);
+                    return refuse(Http1Violation.BARE_LF);
                 }
                 appendWithCr(in, lf - start);
                 start = lf;
@@ -126,13 +126,14 @@ final class HeadCollector {
                 lineStart = position + 1;
             } else if (lineStart > 0 || kind.isTrailers()) {
                 if (position + 1 - fieldsStart > limits.maxFieldBytes()) {
-                    return refuse(Violation.FIELDS_TOO_LARGE);
+                    return refuse(Http1Violation.FIELDS_TOO_LARGE);
                 }
                 append(in, from - start, kind == Kind.REQUEST ? REQUEST_ROOM : ROOM);
                 return Progress.COMPLETE;
             } else {
                 if (kind != Kind.REQUEST || ++emptyLines > MAX_EMPTY_LINES) {
-                    return refuse(kind == Kind.REQUEST ? Violation.BAD_REQUEST_LINE : Violation.BAD_STATUS_LINE);
+                    return refuse(
+                            kind == Kind.REQUEST ? Http1Violation.BAD_REQUEST_LINE : Http1Violation.BAD_STATUS_LINE);
                 }
                 in.readerIndex(from);
                 start = from;
@@ -145,23 +146,23 @@ final class HeadCollector {
                 return refuse(tooLong(in, start, limit));
             }
         } else if (total - fieldsStart > limits.maxFieldBytes()) {
-            return refuse(Violation.FIELDS_TOO_LARGE);
+            return refuse(Http1Violation.FIELDS_TOO_LARGE);
         }
         append(in, limit - start, Math.max(REQUEST_ROOM, total / 4)); // what comes in many pieces is copied seldom
         return Progress.MORE;
     }
 
     /** A first line that is too long, and of a request has no space yet, is all method, and not a URI. */
-    private Violation tooLong(ByteBuf in, int start, int limit) {
+    private Http1Violation tooLong(ByteBuf in, int start, int limit) {
         if (kind == Kind.REQUEST && in.indexOf(start, limit, (byte) ' ') < 0) {
             for (int i = 0; i < end; i++) {
                 if (bytes[i] == ' ') {
-                    return Violation.LINE_TOO_LONG;
+                    return Http1Violation.LINE_TOO_LONG;
                 }
             }
-            return Violation.METHOD_TOO_LONG;
+            return Http1Violation.METHOD_TOO_LONG;
         }
-        return Violation.LINE_TOO_LONG;
+        return Http1Violation.LINE_TOO_LONG;
     }
 
     /** Takes what stands before a bare LF, and puts the missing CR behind it, so that all lines end alike from here on. */
@@ -181,7 +182,7 @@ final class HeadCollector {
         end += length;
     }
 
-    private Progress refuse(Violation violation) {
+    private Progress refuse(Http1Violation violation) {
         this.violation = violation;
         return Progress.REFUSED;
     }

@@ -27,7 +27,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
     private final HeadLimits limits;
     private final boolean strict;
     private final HeadCollector collector;
-    private @Nullable Violation violation;
+    private @Nullable Http1Violation violation;
     private boolean http10;
     private boolean chunked;
     private boolean faulty;
@@ -48,7 +48,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         violation = null;
         Progress progress = collector.collect(in);
         if (progress == Progress.MORE) {
-            Violation found = collector.isStarted() ? checkStart(collector.bytes(), collector.end()) : null;
+            Http1Violation found = collector.isStarted() ? checkStart(collector.bytes(), collector.end()) : null;
             return found == null ? Progress.MORE : refuse(found);
         }
         if (progress == Progress.REFUSED) {
@@ -60,7 +60,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         collector.reset();
         http10 = chunked = faulty = keepAlive = false;
         contentLength = RequestHead.UNKNOWN_LENGTH;
-        Violation found = checkStart(bytes, end);
+        Http1Violation found = checkStart(bytes, end);
         if (found == null) {
             found = parse(bytes, end, lines);
         }
@@ -77,7 +77,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         return collector.heldBytes();
     }
 
-    private Progress refuse(Violation found) {
+    private Progress refuse(Http1Violation found) {
         violation = found;
         collector.reset();
         return Progress.REFUSED;
@@ -89,14 +89,14 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
      * @param end how many bytes have come, at least one
      * @return what to say of it, or null if it may be one
      */
-    abstract @Nullable Violation checkStart(byte[] bytes, int end);
+    abstract @Nullable Http1Violation checkStart(byte[] bytes, int end);
 
     /**
      * Parses a head that is complete; every LF in it follows a CR.
      *
      * @param lines about how many it has, and no more than there may be
      */
-    abstract @Nullable Violation parse(byte[] bytes, int end, int lines);
+    abstract @Nullable Http1Violation parse(byte[] bytes, int end, int lines);
 
     /** Whether some of a head has come. */
     final boolean isStarted() {
@@ -104,7 +104,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
     }
 
     /** Returns what was wrong after {@link Progress#REFUSED}. */
-    final Violation violation() {
+    final Http1Violation violation() {
         return Objects.requireNonNull(violation);
     }
 
@@ -140,7 +140,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
      * Reads {@code HTTP/1.0} or {@code HTTP/1.1}. A later minor version is read as the latter (RFC 9110, section 6.2), and of an
      * upstream any later version. An upstream's earlier version is read as the former.
      */
-    final @Nullable Violation parseVersion(byte[] bytes, int at, int length) {
+    final @Nullable Http1Violation parseVersion(byte[] bytes, int at, int length) {
         if (length != 8
                 || bytes[at] != 'H'
                 || bytes[at + 1] != 'T'
@@ -150,24 +150,24 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
                 || !isDigit(bytes[at + 5])
                 || bytes[at + 6] != '.'
                 || !isDigit(bytes[at + 7])) {
-            return Violation.BAD_VERSION;
+            return Http1Violation.BAD_VERSION;
         }
         byte major = bytes[at + 5];
         if (strict && major != '1') {
-            return Violation.UNSUPPORTED_VERSION;
+            return Http1Violation.UNSUPPORTED_VERSION;
         }
         http10 = major == '0' || (major == '1' && bytes[at + 7] == '0');
         return null;
     }
 
     /** Parses the field lines and what they say about the body and the connection. */
-    final @Nullable Violation parseFields(byte[] bytes, int at, Fields fields) {
-        Violation found = FieldLines.parse(bytes, at, fields, limits.maxFields(), strict);
+    final @Nullable Http1Violation parseFields(byte[] bytes, int at, Fields fields) {
+        Http1Violation found = FieldLines.parse(bytes, at, fields, limits.maxFields(), strict);
         if (found == null) {
             found = parseFraming(fields);
         }
         if (found == null && fields.countElements(FieldName.CONNECTION) > MAX_CONNECTION_OPTIONS) {
-            found = Violation.TOO_MANY_CONNECTION_OPTIONS;
+            found = Http1Violation.TOO_MANY_CONNECTION_OPTIONS;
         }
         if (found == null) {
             keepAlive = http10
@@ -178,7 +178,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         return found;
     }
 
-    private @Nullable Violation parseFraming(Fields fields) {
+    private @Nullable Http1Violation parseFraming(Fields fields) {
         int length = fields.find(FieldName.CONTENT_LENGTH, 0);
         int coding = fields.find(FieldName.TRANSFER_ENCODING, 0);
         if (coding >= 0) {
@@ -188,23 +188,23 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
     }
 
     /** Of an upstream, the coding counts where a length stands beside it, and in HTTP/1.0 as well. */
-    private @Nullable Violation parseCoding(Fields fields, int coding, boolean ambiguous) {
+    private @Nullable Http1Violation parseCoding(Fields fields, int coding, boolean ambiguous) {
         if (strict && (ambiguous || http10)) {
-            return ambiguous ? Violation.AMBIGUOUS_LENGTH : Violation.TRANSFER_ENCODING_IN_HTTP_1_0;
+            return ambiguous ? Http1Violation.AMBIGUOUS_LENGTH : Http1Violation.TRANSFER_ENCODING_IN_HTTP_1_0;
         }
         if (fields.find(FieldName.TRANSFER_ENCODING, coding + 1) >= 0) {
-            return Violation.DUPLICATE_TRANSFER_ENCODING;
+            return Http1Violation.DUPLICATE_TRANSFER_ENCODING;
         }
         chunked = true;
         faulty = ambiguous || http10;
-        Violation found = checkCoding(fields, coding);
+        Http1Violation found = checkCoding(fields, coding);
         if (ambiguous) {
             fields.remove(FieldName.CONTENT_LENGTH);
         }
         return found;
     }
 
-    private @Nullable Violation checkCoding(Fields fields, int coding) {
+    private @Nullable Http1Violation checkCoding(Fields fields, int coding) {
         AsciiString value = fields.value(coding);
         if (value.contentEqualsIgnoreCase(CHUNKED)) {
             return null;
@@ -220,30 +220,30 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         return comma > 0
                         && last.contentEqualsIgnoreCase(CHUNKED)
                         && !value.subSequence(0, comma, false).toLowerCase().contains(CHUNKED)
-                ? Violation.UNKNOWN_TRANSFER_CODING
-                : Violation.BAD_TRANSFER_ENCODING;
+                ? Http1Violation.UNKNOWN_TRANSFER_CODING
+                : Http1Violation.BAD_TRANSFER_ENCODING;
     }
 
-    private @Nullable Violation parseLength(Fields fields, int at) {
+    private @Nullable Http1Violation parseLength(Fields fields, int at) {
         boolean several = fields.find(FieldName.CONTENT_LENGTH, at + 1) >= 0;
         if (strict && several) {
-            return Violation.DUPLICATE_CONTENT_LENGTH;
+            return Http1Violation.DUPLICATE_CONTENT_LENGTH;
         }
         contentLength = ContentLength.parse(fields.value(at));
         if (!strict && (several || contentLength < 0)) {
             return parseLengths(fields);
         }
-        return contentLength < 0 ? Violation.BAD_CONTENT_LENGTH : null;
+        return contentLength < 0 ? Http1Violation.BAD_CONTENT_LENGTH : null;
     }
 
     /** Of an upstream, one length may be given several times. Others see it once (RFC 9112, section 6.3). */
-    private @Nullable Violation parseLengths(Fields fields) {
+    private @Nullable Http1Violation parseLengths(Fields fields) {
         faulty = true;
         contentLength = ContentLength.parseSame(fields);
         if (contentLength < 0) {
             return contentLength == ContentLength.DIFFERENT
-                    ? Violation.DUPLICATE_CONTENT_LENGTH
-                    : Violation.BAD_CONTENT_LENGTH;
+                    ? Http1Violation.DUPLICATE_CONTENT_LENGTH
+                    : Http1Violation.BAD_CONTENT_LENGTH;
         }
         fields.set(FieldName.CONTENT_LENGTH, new AsciiString(Long.toString(contentLength)));
         return null;

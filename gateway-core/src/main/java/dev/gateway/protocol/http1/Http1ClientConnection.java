@@ -291,12 +291,12 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
 
         @Override
         public void onEarlyResponse() {
-            observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
+            observer.onViolation(Http1Violation.UNSOLICITED_RESPONSE.kind());
             lost("bytes came before the request was sent");
         }
 
         @Override
-        public void onViolation(Violation violation) {
+        public void onViolation(Http1Violation violation) {
             observer.onViolation(violation.kind());
             Http1ClientStream open = stream;
             if (open == null) {
@@ -327,7 +327,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
         @Override
         public void onResponseEnd(Http1ClientStream open, boolean more) {
             if (more) {
-                observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
+                observer.onViolation(Http1Violation.UNSOLICITED_RESPONSE.kind());
                 input.endPersistence();
             }
             endResponse(open);

@@ -168,21 +168,21 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
      * Fields that frame a body mean nothing in it: nginx and HAProxy ignore them, too.
      */
     @Nullable
-    Violation refuse(ResponseHead switching) {
+    Http1Violation refuse(ResponseHead switching) {
         RequestHead asked = request;
         Fields fields = switching.fields();
         if (asked == null || !isUpgrade()) {
-            return Violation.UNEXPECTED_UPGRADE;
+            return Http1Violation.UNEXPECTED_UPGRADE;
         }
         int at = fields.find(FieldName.UPGRADE, 0);
         if (at < 0) {
-            return Violation.UPGRADE_TO_NOTHING;
+            return Http1Violation.UPGRADE_TO_NOTHING;
         }
         if (!UpgradeRequest.isUpgrade(fields)) {
-            return Violation.UPGRADE_WITHOUT_CONNECTION;
+            return Http1Violation.UPGRADE_WITHOUT_CONNECTION;
         }
         if (fields.countElements(FieldName.UPGRADE) > 1) {
-            return Violation.UPGRADE_TO_SEVERAL;
+            return Http1Violation.UPGRADE_TO_SEVERAL;
         }
         AsciiString named = fields.value(at);
         AsciiString protocol = asked.protocol();
@@ -190,22 +190,22 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
         boolean isAsked =
                 protocol != null ? protocol.contentEqualsIgnoreCase(named) : wish != null && wish.find(named) != null;
         if (!isAsked) {
-            return Violation.BAD_UPGRADE;
+            return Http1Violation.BAD_UPGRADE;
         }
         return key != null && named.contentEqualsIgnoreCase(UpgradeRequest.WEBSOCKET)
                 ? refuseAccept(fields, key)
                 : null;
     }
 
-    private static @Nullable Violation refuseAccept(Fields fields, AsciiString key) {
+    private static @Nullable Http1Violation refuseAccept(Fields fields, AsciiString key) {
         int at = fields.find(FieldName.SEC_WEBSOCKET_ACCEPT, 0);
         if (at < 0) {
-            return Violation.UPGRADE_WITHOUT_ACCEPT;
+            return Http1Violation.UPGRADE_WITHOUT_ACCEPT;
         }
         return fields.find(FieldName.SEC_WEBSOCKET_ACCEPT, at + 1) < 0
                         && fields.value(at).contentEquals(WebSocketKey.accept(key))
                 ? null
-                : Violation.BAD_ACCEPT;
+                : Http1Violation.BAD_ACCEPT;
     }
 
     /** Whether a request without content says so: if its client does, or its method expects some (RFC 9110, section 8.6). */

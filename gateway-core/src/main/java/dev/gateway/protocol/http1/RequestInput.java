@@ -82,7 +82,7 @@ final class RequestInput {
         void onNoRoomForHead();
 
         /** A head breaks the rules; it is null if nothing could be made out of it. */
-        void onMalformedHead(@Nullable RequestHead head, boolean http10, Violation violation);
+        void onMalformedHead(@Nullable RequestHead head, boolean http10, Http1Violation violation);
 
         /**
          * Lets another protocol take the connection over; returns whether it has.
@@ -117,7 +117,7 @@ final class RequestInput {
         void onNoRoomForTrailers();
 
         /** A body breaks the rules. */
-        void onMalformedBody(Violation violation);
+        void onMalformedBody(Http1Violation violation);
 
         /** The body has ended after the last of its bytes, or nobody wanted it and it is over. */
         void onBodyEnd(@Nullable Fields trailers);

@@ -52,17 +52,17 @@ final class RequestParser extends HeadParser {
 
     @Override
     @Nullable
-    Violation checkStart(byte[] bytes, int end) {
+    Http1Violation checkStart(byte[] bytes, int end) {
         if (Ascii.isToken(bytes[0]) || (end == 1 && bytes[0] == '\r')) {
             return null;
         }
         head = null;
-        return Violation.BAD_REQUEST_LINE;
+        return Http1Violation.BAD_REQUEST_LINE;
     }
 
     @Override
     @Nullable
-    Violation parse(byte[] bytes, int end, int lines) {
+    Http1Violation parse(byte[] bytes, int end, int lines) {
         head = null;
         authority = null;
         absoluteForm = false;
@@ -73,8 +73,8 @@ final class RequestParser extends HeadParser {
         }
         if (at == 0 || bytes[at] != ' ') {
             return at == 0 || bytes[at] == '\t' || bytes[at] == '\r'
-                    ? Violation.BAD_REQUEST_LINE
-                    : Violation.BAD_METHOD;
+                    ? Http1Violation.BAD_REQUEST_LINE
+                    : Http1Violation.BAD_METHOD;
         }
         method = Method.of(bytes, 0, at);
         int targetStart = ++at;
@@ -82,7 +82,7 @@ final class RequestParser extends HeadParser {
             at++;
         }
         if (at == targetStart || bytes[at] != ' ') {
-            return bytes[at] == '\r' || bytes[at] == ' ' ? Violation.BAD_REQUEST_LINE : Violation.BAD_TARGET;
+            return bytes[at] == '\r' || bytes[at] == ' ' ? Http1Violation.BAD_REQUEST_LINE : Http1Violation.BAD_TARGET;
         }
         int targetEnd = at++;
         int versionStart = at;
@@ -90,9 +90,9 @@ final class RequestParser extends HeadParser {
             at++;
         }
         if (bytes[at + 1] != '\n') {
-            return Violation.BAD_REQUEST_LINE;
+            return Http1Violation.BAD_REQUEST_LINE;
         }
-        Violation found = parseVersion(bytes, versionStart, at - versionStart);
+        Http1Violation found = parseVersion(bytes, versionStart, at - versionStart);
         if (found == null) {
             found = parseTarget(bytes, targetStart, targetEnd);
         }
@@ -105,7 +105,7 @@ final class RequestParser extends HeadParser {
             found = checkHost(fields);
         }
         if (found == null && method.equals(Method.CONNECT) && (isChunked() || contentLength() > 0)) {
-            found = Violation.CONTENT_IN_CONNECT;
+            found = Http1Violation.CONTENT_IN_CONNECT;
         }
         AsciiString host = authority;
         head = new RequestHead(
@@ -114,13 +114,13 @@ final class RequestParser extends HeadParser {
         return found;
     }
 
-    private @Nullable Violation parseTarget(byte[] bytes, int start, int end) {
+    private @Nullable Http1Violation parseTarget(byte[] bytes, int start, int end) {
         if (method.equals(Method.CONNECT)) {
             path = AsciiString.EMPTY_STRING;
             authority = new AsciiString(bytes, start, end - start, false);
             return Authority.isValid(bytes, start, end - start) && Authority.port(authority, -1) > 0
                     ? null
-                    : Violation.BAD_TARGET;
+                    : Http1Violation.BAD_TARGET;
         }
         if (bytes[start] == '/') {
             path = new AsciiString(bytes, start, end - start, false);
@@ -128,12 +128,12 @@ final class RequestParser extends HeadParser {
         }
         if (bytes[start] == '*' && end == start + 1) {
             path = ASTERISK;
-            return method.equals(Method.OPTIONS) ? null : Violation.BAD_TARGET;
+            return method.equals(Method.OPTIONS) ? null : Http1Violation.BAD_TARGET;
         }
         return parseAbsolute(bytes, start, end);
     }
 
-    private @Nullable Violation parseAbsolute(byte[] bytes, int start, int end) {
+    private @Nullable Http1Violation parseAbsolute(byte[] bytes, int start, int end) {
         int at = start;
         while (at < end && bytes[at] != ':') {
             at++;
@@ -143,10 +143,10 @@ final class RequestParser extends HeadParser {
         } else if (Ascii.equalsLower(bytes, start, at - start, Scheme.HTTPS)) {
             scheme = Scheme.HTTPS;
         } else {
-            return hasAuthority(bytes, at, end) ? foreign(bytes, start, at - start) : Violation.BAD_TARGET;
+            return hasAuthority(bytes, at, end) ? foreign(bytes, start, at - start) : Http1Violation.BAD_TARGET;
         }
         if (!hasAuthority(bytes, at, end)) {
-            return Violation.BAD_TARGET;
+            return Http1Violation.BAD_TARGET;
         }
         absoluteForm = true;
         int hostStart = at + 3;
@@ -155,7 +155,7 @@ final class RequestParser extends HeadParser {
             at++;
         }
         if (!Authority.isValid(bytes, hostStart, at - hostStart)) {
-            return Violation.BAD_TARGET;
+            return Http1Violation.BAD_TARGET;
         }
         authority = new AsciiString(bytes, hostStart, at - hostStart, false);
         if (at == end) {
@@ -168,9 +168,9 @@ final class RequestParser extends HeadParser {
         return null;
     }
 
-    private static Violation foreign(byte[] bytes, int start, int length) {
+    private static Http1Violation foreign(byte[] bytes, int start, int length) {
         boolean webSocket = Ascii.equalsLower(bytes, start, length, WS) || Ascii.equalsLower(bytes, start, length, WSS);
-        return webSocket ? Violation.WEBSOCKET_SCHEME : Violation.UNKNOWN_SCHEME;
+        return webSocket ? Http1Violation.WEBSOCKET_SCHEME : Http1Violation.UNKNOWN_SCHEME;
     }
 
     /** Whether {@code ://} follows what may be a scheme. */
@@ -178,17 +178,17 @@ final class RequestParser extends HeadParser {
         return at + 3 <= end && bytes[at] == ':' && bytes[at + 1] == '/' && bytes[at + 2] == '/';
     }
 
-    private @Nullable Violation checkHost(Fields fields) {
+    private @Nullable Http1Violation checkHost(Fields fields) {
         int host = fields.find(FieldName.HOST, 0);
         if (host < 0) {
-            return isHttp10() ? null : Violation.MISSING_HOST;
+            return isHttp10() ? null : Http1Violation.MISSING_HOST;
         }
         if (fields.find(FieldName.HOST, host + 1) >= 0) {
-            return Violation.DUPLICATE_HOST;
+            return Http1Violation.DUPLICATE_HOST;
         }
         AsciiString value = fields.value(host);
         if (!Authority.isValid(value)) {
-            return Violation.BAD_HOST;
+            return Http1Violation.BAD_HOST;
         }
         if (authority == null) {
             authority = value;

@@ -74,7 +74,7 @@ final class ResponseInput {
         void onEarlyResponse();
 
         /** The peer has broken the rules. */
-        void onViolation(Violation violation);
+        void onViolation(Http1Violation violation);
 
         /** The exchange cannot continue. */
         void fail(Http1ClientStream open, Failure failure);
@@ -187,7 +187,7 @@ final class ResponseInput {
             boolean unsolicited = in.isReadable() && state == State.IDLE;
             in.release();
             if (unsolicited) {
-                owner.onViolation(Violation.UNSOLICITED_RESPONSE);
+                owner.onViolation(Http1Violation.UNSOLICITED_RESPONSE);
             }
             return null;
         }
@@ -209,7 +209,7 @@ final class ResponseInput {
             }
             case DONE -> {
                 in.release();
-                owner.onViolation(Violation.UNSOLICITED_RESPONSE);
+                owner.onViolation(Http1Violation.UNSOLICITED_RESPONSE);
                 return null;
             }
             case IDLE, CLOSED -> {
@@ -265,13 +265,13 @@ final class ResponseInput {
     }
 
     private boolean readInterim(Http1ClientStream open, ResponseHead head, ByteBuf in) {
-        Violation found = null;
+        Http1Violation found = null;
         if (head.status() != SWITCHING_PROTOCOLS) {
             if (++interim <= ResponseHead.MAX_INTERIM) {
                 open.events().onHead(head, false);
                 return true;
             }
-            found = Violation.TOO_MANY_INTERIM_RESPONSES;
+            found = Http1Violation.TOO_MANY_INTERIM_RESPONSES;
         } else {
             found = open.refuse(head);
         }

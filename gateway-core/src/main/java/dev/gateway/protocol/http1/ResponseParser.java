@@ -41,7 +41,7 @@ final class ResponseParser extends HeadParser {
 
     @Override
     @Nullable
-    Violation checkStart(byte[] bytes, int end) {
+    Http1Violation checkStart(byte[] bytes, int end) {
         if (begins(HTTP, bytes, end)) {
             return null;
         }
@@ -56,38 +56,38 @@ final class ResponseParser extends HeadParser {
     }
 
     /** Returns what another protocol's first bytes are called. */
-    private static Violation foreign(byte[] bytes, int end) {
+    private static Http1Violation foreign(byte[] bytes, int end) {
         if (end >= SSH.length && begins(SSH, bytes, end)) {
-            return Violation.SSH_GREETING;
+            return Http1Violation.SSH_GREETING;
         }
         if (end > 3
                 && isDigit(bytes[0])
                 && isDigit(bytes[1])
                 && isDigit(bytes[2])
                 && (bytes[3] == ' ' || bytes[3] == '-')) {
-            return Violation.NUMBERED_REPLY;
+            return Http1Violation.NUMBERED_REPLY;
         }
         if (Ascii.isToken(bytes[0])) {
-            return Violation.BAD_VERSION;
+            return Http1Violation.BAD_VERSION;
         }
         if ((bytes[0] == TLS_ALERT || bytes[0] == TLS_HANDSHAKE) && (end == 1 || bytes[1] == TLS_MAJOR_VERSION)) {
-            return Violation.TLS_RECORD;
+            return Http1Violation.TLS_RECORD;
         }
         // The length of a first frame is small.
         boolean http2 =
                 bytes[0] == 0 && (end < 2 || bytes[1] == 0) && (end < 4 || bytes[3] == SETTINGS || bytes[3] == GOAWAY);
-        return http2 ? Violation.HTTP2_FRAME : Violation.BAD_STATUS_LINE;
+        return http2 ? Http1Violation.HTTP2_FRAME : Http1Violation.BAD_STATUS_LINE;
     }
 
     @Override
     @Nullable
-    Violation parse(byte[] bytes, int end, int lines) {
+    Http1Violation parse(byte[] bytes, int end, int lines) {
         head = null;
         int at = 0;
         while (!Ascii.isSpace(bytes[at]) && bytes[at] != '\r') {
             at++;
         }
-        Violation found = parseVersion(bytes, 0, at);
+        Http1Violation found = parseVersion(bytes, 0, at);
         if (found != null) {
             return found;
         }
@@ -101,7 +101,7 @@ final class ResponseParser extends HeadParser {
                 || !isDigit(bytes[at + 2])
                 || !isDigit(bytes[at + 3])
                 || (!Ascii.isSpace(bytes[at + 4]) && bytes[at + 4] != '\r')) {
-            return Violation.BAD_STATUS_LINE;
+            return Http1Violation.BAD_STATUS_LINE;
         }
         int status = (bytes[at + 1] - '0') * 100 + (bytes[at + 2] - '0') * 10 + bytes[at + 3] - '0';
         at += 4;
@@ -117,7 +117,7 @@ final class ResponseParser extends HeadParser {
             reason = at > start ? new AsciiString(bytes, start, at - start, false) : null;
         }
         if (bytes[at] != '\r' || bytes[at + 1] != '\n') {
-            return Violation.BAD_STATUS_LINE;
+            return Http1Violation.BAD_STATUS_LINE;
         }
         Fields fields = new Fields(bytes, end, lines);
         found = parseFields(bytes, at + 2, fields);

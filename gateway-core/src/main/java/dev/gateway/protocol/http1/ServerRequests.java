@@ -176,7 +176,7 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
     // ---- refusals and failures
 
     @Override
-    public void onMalformedHead(@Nullable RequestHead head, boolean http10, Violation violation) {
+    public void onMalformedHead(@Nullable RequestHead head, boolean http10, Http1Violation violation) {
         carrier.observer.onViolation(violation.kind());
         refuse(head, http10, violation.downstream(settings.limits()));
     }
@@ -187,7 +187,7 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
     }
 
     @Override
-    public void onMalformedBody(Violation violation) {
+    public void onMalformedBody(Http1Violation violation) {
         carrier.observer.onViolation(violation.kind());
         failBody(violation.downstream(settings.limits()));
     }

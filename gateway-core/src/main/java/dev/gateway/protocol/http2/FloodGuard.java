@@ -95,31 +95,31 @@ final class FloodGuard {
             case Http2FrameTypes.HEADERS -> onHeaders(flags, length, streamId);
             case Http2FrameTypes.CONTINUATION -> onContinuation(flags, length);
             case Http2FrameTypes.PRIORITY, PriorityUpdate.TYPE ->
-                priorities = count(priorities, MAX_PRIORITIES, streams, Violation.PRIORITY_FLOOD);
+                priorities = count(priorities, MAX_PRIORITIES, streams, Http2Violation.PRIORITY_FLOOD);
             case Http2FrameTypes.SETTINGS -> {
                 if ((flags & Http2Flags.ACK) != 0) {
                     onAck();
                 } else {
-                    settings = count(settings, MAX_SETTINGS, 0, Violation.SETTINGS_FLOOD);
+                    settings = count(settings, MAX_SETTINGS, 0, Http2Violation.SETTINGS_FLOOD);
                 }
             }
             case Http2FrameTypes.PING -> {
                 if ((flags & Http2Flags.ACK) != 0) {
                     onAck();
                 } else {
-                    pings = count(pings, MAX_PINGS, dataSent, Violation.PING_FLOOD);
+                    pings = count(pings, MAX_PINGS, dataSent, Http2Violation.PING_FLOOD);
                 }
             }
             case Http2FrameTypes.WINDOW_UPDATE -> {
                 long earned = (long) WINDOW_UPDATES_PER_DATA_FRAME * dataSent + streams;
-                windowUpdates = count(windowUpdates, MAX_WINDOW_UPDATES, earned, Violation.WINDOW_UPDATE_FLOOD);
+                windowUpdates = count(windowUpdates, MAX_WINDOW_UPDATES, earned, Http2Violation.WINDOW_UPDATE_FLOOD);
             }
-            case Http2FrameTypes.GO_AWAY -> goAways = count(goAways, MAX_GOAWAYS, 0, Violation.GOAWAY_FLOOD);
+            case Http2FrameTypes.GO_AWAY -> goAways = count(goAways, MAX_GOAWAYS, 0, Http2Violation.GOAWAY_FLOOD);
             case Http2FrameTypes.RST_STREAM -> {} // judged by what became of the stream
             case Http2FrameTypes.PUSH_PROMISE ->
                 // Clients must not send it (RFC 9113, section 8.4), and upstreams are told that we take none.
                 throw Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "PUSH_PROMISE");
-            default -> unknown = count(unknown, MAX_UNKNOWN, streams, Violation.UNKNOWN_FRAME_FLOOD);
+            default -> unknown = count(unknown, MAX_UNKNOWN, streams, Http2Violation.UNKNOWN_FRAME_FLOOD);
         }
     }
 
@@ -137,15 +137,16 @@ final class FloodGuard {
         headerBlock += length;
         blockOpen &= (flags & Http2Flags.END_HEADERS) == 0;
         if (++continuations > MAX_CONTINUATIONS || headerBlock > maxHeaderBlock) {
-            throw violation(Violation.CONTINUATION_FLOOD);
+            throw violation(Http2Violation.CONTINUATION_FLOOD);
         }
         if (length == 0) {
-            emptyContinuations = count(emptyContinuations, MAX_EMPTY_CONTINUATIONS, 0, Violation.CONTINUATION_FLOOD);
+            emptyContinuations =
+                    count(emptyContinuations, MAX_EMPTY_CONTINUATIONS, 0, Http2Violation.CONTINUATION_FLOOD);
         }
     }
 
     private void onAck() throws Http2Exception {
-        acks = count(acks, MAX_ACKS, pingsSent, Violation.ACK_FLOOD);
+        acks = count(acks, MAX_ACKS, pingsSent, Http2Violation.ACK_FLOOD);
     }
 
     /**
@@ -154,7 +155,7 @@ final class FloodGuard {
      * @param free how many there may be in any window of time
      * @param earned how many more, for what happened in this window
      */
-    private int count(int sofar, int free, long earned, Violation violation) throws Http2Exception {
+    private int count(int sofar, int free, long earned, Http2Violation violation) throws Http2Exception {
         if (sofar < free) {
             return sofar + 1;
         }
@@ -201,7 +202,7 @@ final class FloodGuard {
      */
     void onRapidReset() throws Http2Exception {
         int most = Math.max(Math.min(requests / 2, MAX_RESETS_OF_HALF), requests / REQUESTS_PER_RESET);
-        resets = count(resets, MAX_RESETS, Math.max(0, most - MAX_RESETS), Violation.RAPID_RESET);
+        resets = count(resets, MAX_RESETS, Math.max(0, most - MAX_RESETS), Http2Violation.RAPID_RESET);
     }
 
     /**
@@ -223,7 +224,7 @@ final class FloodGuard {
         if (server) {
             repeated += bytes;
             if (repeated > MAX_REPEATED && !beginsWindow()) {
-                throw violation(Violation.HEADER_BOMB);
+                throw violation(Http2Violation.HEADER_BOMB);
             }
         }
     }
@@ -231,7 +232,7 @@ final class FloodGuard {
     /** We answer a stream error by RST_STREAM: a peer may provoke that only so often ("MadeYouReset"). */
     void onProvokedReset() throws Http2Exception {
         if (server) {
-            provoked = count(provoked, MAX_PROVOKED_RESETS, 0, Violation.PROVOKED_RESETS);
+            provoked = count(provoked, MAX_PROVOKED_RESETS, 0, Http2Violation.PROVOKED_RESETS);
         }
     }
 
@@ -244,20 +245,20 @@ final class FloodGuard {
      */
     void onRefused(int head) throws Http2Exception {
         if (head > LARGE_HEAD) {
-            largeRefused = count(largeRefused, MAX_LARGE_REFUSED, requests / 2, Violation.PROVOKED_RESETS);
+            largeRefused = count(largeRefused, MAX_LARGE_REFUSED, requests / 2, Http2Violation.PROVOKED_RESETS);
         }
     }
 
     /** A DATA frame brought nothing of a body, not even its end. */
     void onEmptyData() throws Http2Exception {
-        emptyData = count(emptyData, MAX_EMPTY_DATA, streams, Violation.EMPTY_DATA_FLOOD);
+        emptyData = count(emptyData, MAX_EMPTY_DATA, streams, Http2Violation.EMPTY_DATA_FLOOD);
     }
 
     /** A frame came for a stream that is gone or was never taken, and is ignored. */
     void onStray() throws Http2Exception {
         // One client that leaves must not end the connection to an upstream, which others share.
         long onTheirWay = server ? 0 : (long) STRAYS_PER_RESET * (resetsSent + resetsSentBefore);
-        strays = count(strays, MAX_STRAYS, requests + onTheirWay, Violation.STRAY_FRAME_FLOOD);
+        strays = count(strays, MAX_STRAYS, requests + onTheirWay, Http2Violation.STRAY_FRAME_FLOOD);
     }
 
     /** We have reset a stream. */
@@ -269,7 +270,7 @@ final class FloodGuard {
     /** A tiny piece of a body was handed on, and is held somewhere until its stream is given credit or closes. */
     void onTinyHeld() throws Http2Exception {
         if (server && ++tinyHeld > MAX_TINY_HELD) {
-            throw violation(Violation.TINY_DATA_FLOOD);
+            throw violation(Http2Violation.TINY_DATA_FLOOD);
         }
     }
 
@@ -298,14 +299,14 @@ final class FloodGuard {
     }
 
     /** Reports a violation and returns the error that ends the connection. */
-    Http2Exception violation(Violation violation) {
+    Http2Exception violation(Http2Violation violation) {
         observer.onViolation(violation.kind());
         return new FloodException(violation);
     }
 
     /** A violation already reported. */
     static final class FloodException extends Http2Exception {
-        FloodException(Violation violation) {
+        FloodException(Http2Violation violation) {
             super(Http2Error.ENHANCE_YOUR_CALM, violation.kind(), ShutdownHint.HARD_SHUTDOWN);
         }
 

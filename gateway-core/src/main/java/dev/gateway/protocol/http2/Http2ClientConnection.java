@@ -337,7 +337,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
             return;
         }
         in.skipBytes(in.readableBytes());
-        codec.observer().onViolation(Violation.PROTOCOL_ERROR.kind());
+        codec.observer().onViolation(Http2Violation.PROTOCOL_ERROR.kind());
         listener.onOtherProtocol(other);
         ctx.close();
     }

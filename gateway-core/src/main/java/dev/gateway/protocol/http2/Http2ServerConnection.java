@@ -151,7 +151,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     /** There is no memory for what waits. It is freed when the channel closes, so that is at once. */
     private void endUnfinished() {
         if (isOpen()) {
-            onFlood(context(), codec.guard().violation(Violation.UNFINISHED_INPUT));
+            onFlood(context(), codec.guard().violation(Http2Violation.UNFINISHED_INPUT));
         }
         context().close();
     }
@@ -293,8 +293,8 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final class HeadersTimer extends Timer {
         @Override
         protected void onExpired() {
-            observer.onViolation(Violation.SLOW_HEADERS.kind());
-            end(Http2Error.ENHANCE_YOUR_CALM, Violation.SLOW_HEADERS.kind());
+            observer.onViolation(Http2Violation.SLOW_HEADERS.kind());
+            end(Http2Error.ENHANCE_YOUR_CALM, Http2Violation.SLOW_HEADERS.kind());
         }
     }
 }

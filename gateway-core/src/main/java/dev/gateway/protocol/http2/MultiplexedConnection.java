@@ -199,7 +199,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
         // Bodies stop at the socket's high-water mark, though their last pieces may keep large buffers. Only replies to
         // control frames and heads can pile up.
         if (!ending.isFailed() && ctx.channel().isActive() && leavesTooMuchUnread(ctx.channel())) {
-            onError(ctx, false, codec.guard().violation(Violation.UNREAD_REPLIES));
+            onError(ctx, false, codec.guard().violation(Http2Violation.UNREAD_REPLIES));
         }
     }
 
@@ -334,7 +334,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
             offence = String.valueOf(error.getMessage());
         }
         if (!outbound && error != null && !(error instanceof FloodGuard.FloodException)) {
-            observer.onViolation(Violation.PROTOCOL_ERROR.kind());
+            observer.onViolation(Http2Violation.PROTOCOL_ERROR.kind());
         }
         end(code, String.valueOf(cause.getMessage()));
     }

@@ -351,7 +351,7 @@ abstract class SendingStream
 
     @Override
     public final void onStalled() {
-        context.observer().onViolation(Violation.STALLED_READER.kind());
+        context.observer().onViolation(Http2Violation.STALLED_READER.kind());
         fail(stalled());
         end(Http2Error.CANCEL);
     }

@@ -104,7 +104,7 @@ final class ServerStreams implements Http2ServerStream.Owner {
                 refuseMalformed(h2, problem);
             }
             if (headers.isTooMany()) {
-                shared.observer().onViolation(Violation.HEADERS_TOO_LARGE.kind());
+                shared.observer().onViolation(Http2Violation.HEADERS_TOO_LARGE.kind());
                 answerOversized(
                         h2, "too many fields: more than " + settings.heads().maxFields() + " (limits.maxHeaders)");
             } else {

@@ -48,7 +48,7 @@ final class StreamErrors {
             return;
         }
         if (!outbound && error.error() != Http2Error.REFUSED_STREAM) {
-            codec.observer().onViolation(Violation.MALFORMED_MESSAGE.kind());
+            codec.observer().onViolation(Http2Violation.MALFORMED_MESSAGE.kind());
             if (isTooManyProvoked(ctx)) {
                 return;
             }
@@ -83,7 +83,7 @@ final class StreamErrors {
     private void onHeaderListTooLarge(ChannelHandlerContext ctx, @Nullable Http2Stream known, StreamException error) {
         Long limit = codec.settings().maxHeaderListSize();
         if (limit != null && codec.headers().blockLength() < limit / 8) {
-            owner.onFlood(ctx, codec.guard().violation(Violation.HEADER_BOMB));
+            owner.onFlood(ctx, codec.guard().violation(Http2Violation.HEADER_BOMB));
             return;
         }
         int id = error.streamId();
@@ -91,7 +91,7 @@ final class StreamErrors {
             isFlood(ctx, codec.guard()::onStray);
             return; // its stream is not taken, whatever the head
         }
-        codec.observer().onViolation(Violation.HEADERS_TOO_LARGE.kind());
+        codec.observer().onViolation(Http2Violation.HEADERS_TOO_LARGE.kind());
         if (known == null
                 && limit != null
                 && codec.headers().blockLength() < limit

@@ -7,7 +7,7 @@ import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.listener.TlsConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.filter.ipaccess.AddressRules;
+import dev.gateway.filter.ipaccess.AccessList;
 import dev.gateway.format.CidrSet;
 import dev.gateway.listener.ListenerSettings;
 import dev.gateway.listener.ListenerSettings.Access;
@@ -100,7 +100,7 @@ public final class ListenerAssembly {
     }
 
     private static Access access(ListenerConfig config, FilterStates.Prepared states) throws StartException {
-        return config.ipAccess() == null ? Access.ANYONE : AddressRules.of(config.ipAccess(), states)::refusal;
+        return config.ipAccess() == null ? Access.ANYONE : AccessList.of(config.ipAccess(), states)::refusal;
     }
 
     private static @Nullable TcpServerSettings bytes(ListenerConfig config) {

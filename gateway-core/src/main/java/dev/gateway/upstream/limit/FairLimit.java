@@ -14,13 +14,13 @@ import java.util.function.ToDoubleFunction;
  */
 public final class FairLimit {
     private final int max;
-    private final Limit rest;
+    private final CircuitBreakerLimit rest;
     private final List<Share> shares = new ArrayList<>(); // guarded by itself; those of endpoints that have gone, too
 
     /** Makes a limit; 0 means no limit. */
     public FairLimit(int max) {
         this.max = max > 0 ? max : Integer.MAX_VALUE;
-        this.rest = new Limit(max);
+        this.rest = new CircuitBreakerLimit(max);
     }
 
     /** Makes the share of another endpoint. Until the next {@link #divide}, nothing is reserved for it. */

@@ -9,19 +9,19 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class Share {
     private static final long TAKEN = 0xffff_ffffL;
 
-    private final Limit rest;
+    private final CircuitBreakerLimit rest;
     private volatile int most = Integer.MAX_VALUE; // including those from the rest
     private final AtomicLong keptAndTaken = new AtomicLong(); // upper and lower half, so that both change together
     private volatile boolean left;
 
-    Share(Limit rest, int kept) {
+    Share(CircuitBreakerLimit rest, int kept) {
         this.rest = rest;
         keptAndTaken.set((long) kept << Integer.SIZE);
     }
 
     /** Makes a share of no limit. */
     public static Share unlimited() {
-        return new Share(new Limit(0), Integer.MAX_VALUE);
+        return new Share(new CircuitBreakerLimit(0), Integer.MAX_VALUE);
     }
 
     private static int kept(long state) {

@@ -45,7 +45,7 @@ class IpAccessTest {
     @Test
     void withoutAnAllowListAllMayThatAreNotDenied() {
         IpAccess filter =
-                new IpAccess(new AddressRules(List.of(list("203.0.113.0/24"), list("2001:db8:bad::/48")), null));
+                new IpAccess(new AccessList(List.of(list("203.0.113.0/24"), list("2001:db8:bad::/48")), null));
         assertThat(lets(filter, "203.0.112.255")).isTrue();
         assertThat(lets(filter, "203.0.113.9")).isFalse();
         assertThat(lets(filter, "2001:db8:bad::1")).isFalse();
@@ -56,7 +56,7 @@ class IpAccessTest {
     @Test
     void denyComesBeforeAllow() {
         IpAccess filter = new IpAccess(
-                new AddressRules(List.of(list("10.9.0.0/16")), List.of(list("10.0.0.0/8"), list("192.0.2.7"))));
+                new AccessList(List.of(list("10.9.0.0/16")), List.of(list("10.0.0.0/8"), list("192.0.2.7"))));
         assertThat(lets(filter, "10.1.2.3")).isTrue();
         assertThat(lets(filter, "192.0.2.7")).isTrue();
         assertThat(lets(filter, "10.9.2.3")).isFalse();
@@ -71,7 +71,7 @@ class IpAccessTest {
         mapped[10] = mapped[11] = -1;
         System.arraycopy(new byte[] {10, 1, 2, 3}, 0, mapped, 12, 4);
         InetAddress client = Inet6Address.getByAddress(null, mapped, -1); // stays IPv6, as a raw socket tells it
-        IpAccess filter = new IpAccess(new AddressRules(List.of(), List.of(list("10.0.0.0/8"))));
+        IpAccess filter = new IpAccess(new AccessList(List.of(), List.of(list("10.0.0.0/8"))));
         assertThat(ask(filter, new SourceAddress(client, 1))).isEqualTo(Verdict.PROCEED);
         assertThat(lets(filter, "::ffff:10.1.2.3")).isTrue();
         assertThat(lets(filter, "::ffff:11.1.2.3")).isFalse();
@@ -80,7 +80,7 @@ class IpAccessTest {
     @Test
     void aRefusalHasACauseAndNamesTheClientInTheLogAlone() {
         Verdict verdict = ask(
-                new IpAccess(new AddressRules(List.of(), List.of())),
+                new IpAccess(new AccessList(List.of(), List.of())),
                 Objects.requireNonNull(SourceAddress.parse("192.0.2.1")));
         assertThat(verdict).isInstanceOfSatisfying(Verdict.Refuse.class, refuse -> {
             assertThat(refuse.failure().cause()).isEqualTo(Cause.AUTHZ_DENIED);
@@ -93,7 +93,7 @@ class IpAccessTest {
     @Test
     void aChangedListHoldsFromTheNextRequestOn() {
         AtomicReference<CidrSet> file = new AtomicReference<>(CidrSet.EMPTY);
-        IpAccess filter = new IpAccess(new AddressRules(List.of(file::get), null));
+        IpAccess filter = new IpAccess(new AccessList(List.of(file::get), null));
         assertThat(lets(filter, "192.0.2.1")).isTrue();
         file.set(list("192.0.2.1").get());
         assertThat(lets(filter, "192.0.2.1")).isFalse();
@@ -109,7 +109,7 @@ class IpAccessTest {
                 .map(Objects::requireNonNull)
                 .toList();
         CidrSet set = CidrSet.of(blocks);
-        IpAccess filter = new IpAccess(new AddressRules(List.of(() -> set), null));
+        IpAccess filter = new IpAccess(new AccessList(List.of(() -> set), null));
         int denied = 0;
         for (int i = 0; i < 2_000; i++) {
             String client = random.nextInt(5) + "." + random.nextInt(256) + "." + random.nextInt(256) + "."

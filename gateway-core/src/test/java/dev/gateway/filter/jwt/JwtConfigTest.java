@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
-import dev.gateway.config.filter.KeyPlace;
+import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.ConfigPrinter;
 import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
@@ -41,7 +41,7 @@ class JwtConfigTest {
     @Test
     void defaultsAreSafe() {
         JwtConfig jwt = load("providers: [{issuer: \"https://id.example\", jwksFile: jwks.json}]");
-        assertThat(jwt.place()).isEqualTo(KeyPlace.HEADER);
+        assertThat(jwt.place()).isEqualTo(CredentialPlace.HEADER);
         assertThat(jwt.name()).isEqualTo("Authorization");
         assertThat(jwt.forwardToken()).isFalse();
         assertThat(jwt.requireExpiration()).isTrue();
@@ -65,7 +65,7 @@ class JwtConfigTest {
                 + " claimsToHeaders: [{claim: sub, header: X-User}], cookie: session");
         assertThat(jwt.summary())
                 .isEqualTo("JWT: tokens of a for shop or web or b, with scope read or write, with email");
-        assertThat(jwt.place()).isEqualTo(KeyPlace.COOKIE);
+        assertThat(jwt.place()).isEqualTo(CredentialPlace.COOKIE);
         assertThat(jwt.name()).isEqualTo("session");
         assertThat(jwt.claimsToHeaders()).extracting(ClaimHeader::header).containsExactly("X-User");
     }

@@ -121,29 +121,29 @@ class StatisticsTest {
     void aLoopThatDoesNotAnswerLags() {
         List<Runnable> tasks = new ArrayList<>();
         long[] nanos = {Long.MAX_VALUE - 1_000_000_000L}; // it may wrap
-        LoopHealth health = new LoopHealth(tasks::add, () -> 5, () -> nanos[0]);
-        assertThat(health.lagSeconds()).isZero();
-        health.probe();
-        health.probe(); // asks no more while an answer is owed
+        LoopLag lag = new LoopLag(tasks::add, () -> 5, () -> nanos[0]);
+        assertThat(lag.seconds()).isZero();
+        lag.probe();
+        lag.probe(); // asks no more while an answer is owed
         assertThat(tasks).hasSize(1);
-        assertThat(health.lagSeconds()).isZero();
+        assertThat(lag.seconds()).isZero();
         nanos[0] += 2_000_000_000L;
-        assertThat(health.lagSeconds()).isEqualTo(2);
+        assertThat(lag.seconds()).isEqualTo(2);
         nanos[0] += 1_000_000_000L;
-        assertThat(health.lagSeconds()).isEqualTo(3);
+        assertThat(lag.seconds()).isEqualTo(3);
         tasks.remove(0).run();
         nanos[0] += 1_000_000_000L;
-        assertThat(health.lagSeconds()).as("once it has answered").isEqualTo(3);
+        assertThat(lag.seconds()).as("once it has answered").isEqualTo(3);
         for (int i = 0; i < 10; i++) {
-            assertThat(health.lagSeconds()).as("the longest of ten").isEqualTo(3);
-            health.probe();
+            assertThat(lag.seconds()).as("the longest of ten").isEqualTo(3);
+            lag.probe();
             nanos[0] += 500_000_000L;
             tasks.remove(0).run();
         }
-        health.probe();
+        lag.probe();
         tasks.remove(0).run();
-        assertThat(health.lagSeconds()).as("of later probes").isEqualTo(0.5);
-        assertThat(health.pendingTasks()).isEqualTo(5);
+        assertThat(lag.seconds()).as("of later probes").isEqualTo(0.5);
+        assertThat(lag.pendingTasks()).isEqualTo(5);
     }
 
     @Test

@@ -66,7 +66,7 @@ class Http2AbuseTest {
         }
     }
 
-    private void assertEnded(Violation violation) {
+    private void assertEnded(Http2Violation violation) {
         assertEquals(ENHANCE_YOUR_CALM, attacker.goAway());
         assertTrue(attacker.counts.violations.contains(violation.kind()), attacker.counts.violations.toString());
         attacker.advance(1_000);
@@ -83,7 +83,7 @@ class Http2AbuseTest {
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get()),
             frame(Frames.RST_STREAM, 0, 2 * i + 1, number(CANCEL))
         });
-        assertEnded(Violation.RAPID_RESET);
+        assertEnded(Http2Violation.RAPID_RESET);
         assertTrue(attacker.recorder.requests.stream().allMatch(request -> request.failure != null));
     }
 
@@ -96,7 +96,7 @@ class Http2AbuseTest {
         Arrays.setAll(frames, i -> i == 0 ? frames[0] : frame(Frames.SETTINGS, 0, 0));
         attacker.send(frames);
 
-        assertEnded(Violation.SETTINGS_FLOOD);
+        assertEnded(Http2Violation.SETTINGS_FLOOD);
         assertEquals(1, attacker.recorder.requests.size());
         assertEquals(1, Objects.requireNonNull(attacker.first(Frames.GOAWAY, 0)).number(0));
     }
@@ -108,7 +108,7 @@ class Http2AbuseTest {
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, Frames.block("x", "y")),
             frame(Frames.RST_STREAM, 0, 2 * i + 1, number(CANCEL))
         });
-        assertEnded(Violation.RAPID_RESET);
+        assertEnded(Http2Violation.RAPID_RESET);
     }
 
     @Test
@@ -121,7 +121,7 @@ class Http2AbuseTest {
                 frame(Frames.RST_STREAM, 0, 4 * i + 3, number(CANCEL))
             };
         });
-        assertEnded(Violation.RAPID_RESET);
+        assertEnded(Http2Violation.RAPID_RESET);
     }
 
     /** What an earlier window of time has earned, say by a thousand requests that were answered, counts for nothing now. */
@@ -137,7 +137,7 @@ class Http2AbuseTest {
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, first + 2 * i, get()),
             frame(Frames.RST_STREAM, 0, first + 2 * i, number(CANCEL))
         });
-        assertEnded(Violation.RAPID_RESET);
+        assertEnded(Http2Violation.RAPID_RESET);
     }
 
     /** A page of 256 tiles that is left before any of them has come, twice in ten seconds, and two that are left later. */
@@ -205,7 +205,7 @@ class Http2AbuseTest {
     void resetsOfStreamsThatAreGone() {
         attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
         flood(10_000, i -> one(Frames.RST_STREAM, 0, 1, number(CANCEL)));
-        assertEnded(Violation.STRAY_FRAME_FLOOD);
+        assertEnded(Http2Violation.STRAY_FRAME_FLOOD);
     }
 
     @Test
@@ -213,7 +213,7 @@ class Http2AbuseTest {
         attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
         attacker.request(0).server().reset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "the test"));
         flood(10_000, i -> one(Frames.DATA, 0, 1, (byte) 1));
-        assertEnded(Violation.STRAY_FRAME_FLOOD);
+        assertEnded(Http2Violation.STRAY_FRAME_FLOOD);
     }
 
     private void answer(int request) {
@@ -229,7 +229,7 @@ class Http2AbuseTest {
             frame(Frames.HEADERS, Frames.END_HEADERS, 2 * i + 1, post()),
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, block)
         });
-        assertEnded(Violation.PROVOKED_RESETS);
+        assertEnded(Http2Violation.PROVOKED_RESETS);
     }
 
     /** A large field without index, then one that goes into the table, and that again and again. */
@@ -249,7 +249,7 @@ class Http2AbuseTest {
     void headsThatRepeatTheSameFieldsAndAreTooLarge() {
         byte[] block = tableAndReferences(Http2ServerSettings.DEFAULT.heads().maxBytes() / 8 + 100, 20);
         flood(40, i -> new ByteBuf[] {frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, block)});
-        assertEnded(Violation.HEADER_BOMB);
+        assertEnded(Http2Violation.HEADER_BOMB);
     }
 
     @Test
@@ -262,7 +262,7 @@ class Http2AbuseTest {
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 4 * i + 1, repeating.toByteArray()),
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 4 * i + 3, large)
         });
-        assertEnded(Violation.HEADER_BOMB);
+        assertEnded(Http2Violation.HEADER_BOMB);
     }
 
     @Test
@@ -312,7 +312,7 @@ class Http2AbuseTest {
         byte[] references = new byte[20];
         Arrays.fill(references, (byte) (0x80 | 62));
         flood(10_000, i -> one(Frames.HEADERS, Frames.END_HEADERS, 1, references));
-        assertEnded(Violation.STRAY_FRAME_FLOOD);
+        assertEnded(Http2Violation.STRAY_FRAME_FLOOD);
     }
 
     /** A connection that holds more than its share of the memory there is, which refuses what it asks from then on. */
@@ -347,7 +347,7 @@ class Http2AbuseTest {
                 greedy.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, large);
             }
             assertEquals(ENHANCE_YOUR_CALM, greedy.goAway());
-            assertEquals(List.of(Violation.PROVOKED_RESETS.kind()), greedy.counts.violations);
+            assertEquals(List.of(Http2Violation.PROVOKED_RESETS.kind()), greedy.counts.violations);
         }
     }
 
@@ -357,7 +357,7 @@ class Http2AbuseTest {
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get()),
             frame(Frames.WINDOW_UPDATE, 0, 2 * i + 1, number(Integer.MAX_VALUE))
         });
-        assertEnded(Violation.PROVOKED_RESETS);
+        assertEnded(Http2Violation.PROVOKED_RESETS);
     }
 
     @Test
@@ -366,7 +366,7 @@ class Http2AbuseTest {
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get()),
             frame(Frames.WINDOW_UPDATE, 0, 2 * i + 1, number(0))
         });
-        assertEnded(Violation.PROVOKED_RESETS);
+        assertEnded(Http2Violation.PROVOKED_RESETS);
     }
 
     @Test
@@ -375,14 +375,14 @@ class Http2AbuseTest {
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get()),
             frame(Frames.DATA, 0, 2 * i + 1, new byte[1])
         });
-        assertEnded(Violation.PROVOKED_RESETS);
+        assertEnded(Http2Violation.PROVOKED_RESETS);
     }
 
     @Test
     void endlessContinuations() {
         attacker.send(Frames.HEADERS, 0, 1, get());
         flood(100_000, i -> one(Frames.CONTINUATION, 0, 1, Frames.block("a", "b")));
-        assertEnded(Violation.CONTINUATION_FLOOD);
+        assertEnded(Http2Violation.CONTINUATION_FLOOD);
         assertEquals(0, attacker.recorder.requests.size());
     }
 
@@ -391,19 +391,19 @@ class Http2AbuseTest {
         attacker.send(Frames.HEADERS, 0, 1, get());
         byte[] large = new byte[16_000];
         flood(60, i -> one(Frames.CONTINUATION, 0, 1, large));
-        assertEnded(Violation.CONTINUATION_FLOOD);
+        assertEnded(Http2Violation.CONTINUATION_FLOOD);
     }
 
     @Test
     void settings() {
         flood(10_000, i -> one(Frames.SETTINGS, 0, 0));
-        assertEnded(Violation.SETTINGS_FLOOD);
+        assertEnded(Http2Violation.SETTINGS_FLOOD);
     }
 
     @Test
     void pings() {
         flood(10_000, i -> one(Frames.PING, 0, 0, new byte[8]));
-        assertEnded(Violation.PING_FLOOD);
+        assertEnded(Http2Violation.PING_FLOOD);
     }
 
     /** gRPC does so as long as there is something to measure: thousands a second where round trips are short. */
@@ -424,21 +424,21 @@ class Http2AbuseTest {
     @Test
     void priorities() {
         flood(10_000, i -> one(Frames.PRIORITY, 0, 1, new byte[5]));
-        assertEnded(Violation.PRIORITY_FLOOD);
+        assertEnded(Http2Violation.PRIORITY_FLOOD);
     }
 
     @Test
     void emptyData() {
         attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
         flood(10_000, i -> one(Frames.DATA, 0, 1));
-        assertEnded(Violation.EMPTY_DATA_FLOOD);
+        assertEnded(Http2Violation.EMPTY_DATA_FLOOD);
     }
 
     @Test
     void dataThatIsPaddingOnly() {
         attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
         flood(10_000, i -> one(Frames.DATA, Frames.PADDED, 1, (byte) 2, (byte) 0, (byte) 0));
-        assertEnded(Violation.EMPTY_DATA_FLOOD);
+        assertEnded(Http2Violation.EMPTY_DATA_FLOOD);
     }
 
     @Test
@@ -455,7 +455,7 @@ class Http2AbuseTest {
     @Test
     void goAways() {
         flood(1_000, i -> one(Frames.GOAWAY, 0, 0, new byte[8]));
-        assertEnded(Violation.GOAWAY_FLOOD);
+        assertEnded(Http2Violation.GOAWAY_FLOOD);
     }
 
     @Test
@@ -463,7 +463,7 @@ class Http2AbuseTest {
         flood(
                 10_000,
                 i -> one(i % 2 == 0 ? Frames.PING : Frames.SETTINGS, Frames.ACK, 0, new byte[i % 2 == 0 ? 8 : 0]));
-        assertEnded(Violation.ACK_FLOOD);
+        assertEnded(Http2Violation.ACK_FLOOD);
     }
 
     @Test
@@ -474,7 +474,7 @@ class Http2AbuseTest {
             frame(Frames.CONTINUATION, Frames.END_HEADERS, 2 * i + 1),
             frame(Frames.RST_STREAM, 0, 2 * i + 1, number(CANCEL))
         });
-        assertEnded(Violation.CONTINUATION_FLOOD);
+        assertEnded(Http2Violation.CONTINUATION_FLOOD);
     }
 
     @Test
@@ -488,13 +488,13 @@ class Http2AbuseTest {
     void windowUpdates() {
         attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
         flood(10_000, i -> one(Frames.WINDOW_UPDATE, 0, 0, number(1)));
-        assertEnded(Violation.WINDOW_UPDATE_FLOOD);
+        assertEnded(Http2Violation.WINDOW_UPDATE_FLOOD);
     }
 
     @Test
     void unknownFrames() {
         flood(10_000, i -> one(0x77, 0, 0));
-        assertEnded(Violation.UNKNOWN_FRAME_FLOOD);
+        assertEnded(Http2Violation.UNKNOWN_FRAME_FLOOD);
     }
 
     @Test
@@ -515,7 +515,7 @@ class Http2AbuseTest {
             block[i] = (byte) (0x80 | 62);
         }
         attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, block);
-        assertEnded(Violation.HEADER_BOMB);
+        assertEnded(Http2Violation.HEADER_BOMB);
         assertEquals(0, attacker.recorder.requests.size());
     }
 
@@ -523,7 +523,7 @@ class Http2AbuseTest {
     void aHeaderBlockThatIsNeverFinished() {
         attacker.send(Frames.HEADERS, 0, 1, get());
         attacker.advance(11_000);
-        assertEnded(Violation.SLOW_HEADERS);
+        assertEnded(Http2Violation.SLOW_HEADERS);
     }
 
     @Test
@@ -534,7 +534,7 @@ class Http2AbuseTest {
             attacker.advance(900);
         }
         frame.release();
-        assertEnded(Violation.SLOW_HEADERS);
+        assertEnded(Http2Violation.SLOW_HEADERS);
         assertEquals(0, attacker.recorder.requests.size());
     }
 
@@ -573,7 +573,7 @@ class Http2AbuseTest {
         attacker.advance(61_000);
         assertEquals(CANCEL, attacker.reset(1));
         assertNotNull(stalled.failure);
-        assertEquals(List.of(Violation.STALLED_READER.kind()), attacker.counts.violations);
+        assertEquals(List.of(Http2Violation.STALLED_READER.kind()), attacker.counts.violations);
         assertTrue(attacker.channel.isOpen());
     }
 
@@ -680,7 +680,7 @@ class Http2AbuseTest {
             }
             attacker.send(pieces);
         }
-        assertEnded(Violation.TINY_DATA_FLOOD);
+        assertEnded(Http2Violation.TINY_DATA_FLOOD);
     }
 
     /** A window bounds the bytes that wait, not the pieces in which they come. */

@@ -897,7 +897,7 @@ class Http2ClientMessagesTest {
         for (int i = 0; i <= 2 * FloodGuard.STRAYS_PER_RESET && counts.violations.isEmpty(); i++) {
             send(frame(Frames.DATA, 0, 5, (byte) 'x'));
         }
-        assertEquals(List.of(Violation.STRAY_FRAME_FLOOD.kind()), counts.violations);
+        assertEquals(List.of(Http2Violation.STRAY_FRAME_FLOOD.kind()), counts.violations);
     }
 
     @Test

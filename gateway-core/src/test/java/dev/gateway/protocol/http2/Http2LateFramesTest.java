@@ -176,7 +176,7 @@ class Http2LateFramesTest {
                 i++) {
             client.send(Frames.HEADERS, END, 5 + 2 * i, get());
         }
-        assertEquals(List.of(Violation.STRAY_FRAME_FLOOD.kind()), client.counts.violations);
+        assertEquals(List.of(Http2Violation.STRAY_FRAME_FLOOD.kind()), client.counts.violations);
         assertEquals(11, client.all(Frames.GOAWAY, 0).get(2).number(4)); // ENHANCE_YOUR_CALM
     }
 
@@ -199,7 +199,7 @@ class Http2LateFramesTest {
             client.channel.writeInbound(frame(Frames.HEADERS, END, 5 + 2 * i, block.toByteArray()));
             client.collect();
         }
-        assertEquals(List.of(Violation.STRAY_FRAME_FLOOD.kind()), client.counts.violations);
+        assertEquals(List.of(Http2Violation.STRAY_FRAME_FLOOD.kind()), client.counts.violations);
         assertEquals(11, client.all(Frames.GOAWAY, 0).get(2).number(4)); // ENHANCE_YOUR_CALM
     }
 }

@@ -126,7 +126,7 @@ class Http2UnfinishedInputTest {
             greedy.send(begun());
         }
         assertThat(open * PIECE).isBetween(1 << 18, 1 << 19);
-        assertThat(greedy.counts.violations).containsExactly(Violation.UNFINISHED_INPUT.kind());
+        assertThat(greedy.counts.violations).containsExactly(Http2Violation.UNFINISHED_INPUT.kind());
         assertThat(greedy.goAway()).isEqualTo(ENHANCE_YOUR_CALM);
         assertThat(greedy.channel.isOpen()).isFalse();
         RawClient other = connect("other");
@@ -142,7 +142,7 @@ class Http2UnfinishedInputTest {
         client.send(begun());
         StalledPeers.ofThisLoop().cut(PIECE / 2, Long.MAX_VALUE, 0);
         client.collect();
-        assertThat(client.counts.violations).containsExactly(Violation.UNFINISHED_INPUT.kind());
+        assertThat(client.counts.violations).containsExactly(Http2Violation.UNFINISHED_INPUT.kind());
         assertThat(client.channel.isOpen()).isFalse();
         assertThat(direct.held()).isZero();
     }

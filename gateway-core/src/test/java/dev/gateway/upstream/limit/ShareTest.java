@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 /** What one endpoint takes of what is kept for it, and of the rest that is for all. */
 class ShareTest {
-    private final Limit rest = new Limit(2);
+    private final CircuitBreakerLimit rest = new CircuitBreakerLimit(2);
     private final Share share = new Share(rest, 1);
 
     @Test

@@ -76,7 +76,7 @@ final class CertificateChecks {
             }
             try {
                 issued.addAll(CertificateHosts.namesAndAddresses(
-                        Pem.certificates(ref.certFile()).get(0)));
+                        PemFiles.certificates(ref.certFile()).get(0)));
             } catch (InvalidException | CertificateParsingException e) {
                 return; // reported, or it is another's business what is in there
             }
@@ -101,7 +101,7 @@ final class CertificateChecks {
                 continue;
             }
             try {
-                X509Certificate leaf = Pem.certificates(ref.certFile()).get(0);
+                X509Certificate leaf = PemFiles.certificates(ref.certFile()).get(0);
                 duplicates(ref, leaf, shown);
             } catch (InvalidException | CertificateParsingException e) {
                 // another check reports this
@@ -158,7 +158,7 @@ final class CertificateChecks {
         }
         Position at = scope.at(owner, "keyFile");
         try {
-            PrivateKey key = Pem.privateKey(keyFile);
+            PrivateKey key = PemFiles.privateKey(keyFile);
             if (leaf != null && !PrivateKeys.belongTogether(leaf.getPublicKey(), key)) {
                 scope.problems.error(
                         at, "keyFile: the key in " + keyFile + " does not belong to the certificate in " + certFile);
@@ -174,7 +174,7 @@ final class CertificateChecks {
         }
         Position at = scope.at(owner, key);
         try {
-            List<X509Certificate> chain = Pem.certificates(file);
+            List<X509Certificate> chain = PemFiles.certificates(file);
             for (X509Certificate certificate : chain) {
                 validity(at, key, certificate);
             }

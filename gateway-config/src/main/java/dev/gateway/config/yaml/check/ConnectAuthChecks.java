@@ -45,8 +45,8 @@ final class ConnectAuthChecks {
             return;
         }
         Set<String> users = checks.names(auth, "basic", "usersFile", auth.usersFile(), checks.users(auth));
-        Set<String> tokens = checks.names(auth, "bearer", "tokensFile", auth.tokensFile(), AccountFiles::tokens);
-        Set<String> groups = checks.names(auth, "", "groupsFile", auth.groupsFile(), AccountFiles::groups);
+        Set<String> tokens = checks.names(auth, "bearer", "tokensFile", auth.tokensFile(), AccountNames::tokens);
+        Set<String> groups = checks.names(auth, "", "groupsFile", auth.groupsFile(), AccountNames::groups);
         if (auth.clientCertificate()) {
             checks.certificates(auth, listeners);
         }
@@ -64,7 +64,7 @@ final class ConnectAuthChecks {
     /** Returns what reads a file of users, and warns if their passwords are badly hashed. */
     private Reader users(Auth auth) {
         return file -> {
-            AccountFile.Users users = AccountFiles.users(file);
+            AccountFile.Users users = AccountNames.users(file);
             String weakness = users.weakness();
             if (weakness != null) {
                 scope.problems.warning(scope.at(auth, "basic", "usersFile"), "usersFile: " + weakness);

@@ -214,7 +214,7 @@ final class ConnectChecks {
             ConnectConfig.Proxy proxy = parent.proxy();
             if (proxy != null && proxy.credentialsFile() != null) {
                 try {
-                    AccountFiles.credentials(proxy.credentialsFile(), proxy.kind() == ConnectConfig.Proxy.Kind.SOCKS5);
+                    AccountNames.credentials(proxy.credentialsFile(), proxy.kind() == ConnectConfig.Proxy.Kind.SOCKS5);
                 } catch (InvalidException e) {
                     scope.problems.error(scope.at(parent, "credentialsFile"), "credentialsFile: " + e.getMessage());
                 }

@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.schema.filter;
 
-import dev.gateway.config.filter.KeyPlace;
+import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
@@ -33,7 +33,7 @@ public final class AuthFilterSchema {
      *
      * @param name of the header field, query parameter or cookie
      */
-    public record Place(KeyPlace place, String name) {}
+    public record Place(CredentialPlace place, String name) {}
 
     private AuthFilterSchema() {}
 
@@ -69,11 +69,11 @@ public final class AuthFilterSchema {
     public static Place place(
             @Nullable String header, @Nullable String query, @Nullable String cookie, String defaultHeader) {
         if (query != null) {
-            return new Place(KeyPlace.QUERY_PARAMETER, query);
+            return new Place(CredentialPlace.QUERY_PARAMETER, query);
         } else if (cookie != null) {
-            return new Place(KeyPlace.COOKIE, cookie);
+            return new Place(CredentialPlace.COOKIE, cookie);
         }
-        return new Place(KeyPlace.HEADER, header != null ? header : defaultHeader);
+        return new Place(CredentialPlace.HEADER, header != null ? header : defaultHeader);
     }
 
     /**

@@ -13,10 +13,10 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 
 /** Reads certificates and keys from files as the gateway does when it starts. */
-final class Pem {
+final class PemFiles {
     private static final int MAX_MEBIBYTES = 1;
 
-    private Pem() {}
+    private PemFiles() {}
 
     /** Returns all certificates of a file, at least one. */
     static List<X509Certificate> certificates(Path file) throws InvalidException {

@@ -9,12 +9,12 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Metrics of the active generation's endpoints: a series ends with its endpoint. */
-final class EndpointSource implements Exposition.Source {
+final class EndpointSeries implements Exposition.Source {
     private final List<LoopMetrics> loops;
     private final Supplier<List<UpstreamState>> upstreams;
     private final EndpointSums sums;
 
-    EndpointSource(List<LoopMetrics> loops, Supplier<List<UpstreamState>> upstreams) {
+    EndpointSeries(List<LoopMetrics> loops, Supplier<List<UpstreamState>> upstreams) {
         this.loops = loops;
         this.upstreams = upstreams;
         this.sums = new EndpointSums(loops);

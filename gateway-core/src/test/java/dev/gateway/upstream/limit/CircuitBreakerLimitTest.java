@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-class LimitTest {
+class CircuitBreakerLimitTest {
     @Test
     void aLimitIsKeptAndWhatIsGivenBackCanBeTakenAgain() {
-        Limit limit = new Limit(2);
+        CircuitBreakerLimit limit = new CircuitBreakerLimit(2);
         assertThat(limit.tryAcquire()).isTrue();
         assertThat(limit.hasRoom()).isTrue();
         assertThat(limit.tryAcquire()).isTrue();
@@ -27,7 +27,7 @@ class LimitTest {
 
     @Test
     void theLastOneGoesToOneEventLoop() throws InterruptedException {
-        Limit limit = new Limit(1);
+        CircuitBreakerLimit limit = new CircuitBreakerLimit(1);
         Race.assertOneWinner(limit::tryAcquire, limit::tryAcquire, limit::release);
         assertThat(limit.taken()).isZero();
     }
@@ -35,7 +35,7 @@ class LimitTest {
     @Test
     void whatTwoEventLoopsTakeAndGiveBackAtTheSameTimeIsCounted() throws InterruptedException {
         int each = 1_000_000;
-        Limit limit = new Limit(2 * each);
+        CircuitBreakerLimit limit = new CircuitBreakerLimit(2 * each);
         assertThat(bothAtOnce(each, limit::tryAcquire)).isEqualTo(2L * each);
         assertThat(limit.taken()).isEqualTo(2 * each);
         bothAtOnce(each, () -> {
@@ -69,7 +69,7 @@ class LimitTest {
 
     @Test
     void zeroMeansNoLimit() {
-        Limit limit = new Limit(0);
+        CircuitBreakerLimit limit = new CircuitBreakerLimit(0);
         for (int i = 0; i < 100_000; i++) {
             assertThat(limit.tryAcquire()).isTrue();
         }
@@ -79,7 +79,7 @@ class LimitTest {
 
     @Test
     void whoTakesOneBeyondTheLimitGivesItBackLikeAnyOther() {
-        Limit limit = new Limit(1);
+        CircuitBreakerLimit limit = new CircuitBreakerLimit(1);
         assertThat(limit.tryAcquire()).isTrue();
         assertThat(limit.isExceeded()).isFalse();
         limit.acquireBeyond();
@@ -94,7 +94,7 @@ class LimitTest {
 
     @Test
     void aLimitThatShrinksLetsWhoHasMoreKeepThem() {
-        Limit limit = new Limit(3);
+        CircuitBreakerLimit limit = new CircuitBreakerLimit(3);
         for (int i = 0; i < 3; i++) {
             assertThat(limit.tryAcquire()).isTrue();
         }
@@ -114,7 +114,7 @@ class LimitTest {
 
     @Test
     void whatIsCountedForOthersIsTakenWhetherOrNotThereIsRoom() {
-        Limit limit = new Limit(2);
+        CircuitBreakerLimit limit = new CircuitBreakerLimit(2);
         limit.add(3);
         assertThat(limit.taken()).isEqualTo(3);
         assertThat(limit.isExceeded()).isTrue();

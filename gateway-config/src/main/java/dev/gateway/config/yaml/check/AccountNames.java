@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Set;
 
 /** Reads files of users, tokens and groups for the names in them. No message shows what may be a secret. */
-final class AccountFiles {
-    private AccountFiles() {}
+final class AccountNames {
+    private AccountNames() {}
 
     /** Returns the users of a file as htpasswd writes it. */
     static Users users(Path file) throws InvalidException {

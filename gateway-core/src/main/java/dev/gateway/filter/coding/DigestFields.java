@@ -4,7 +4,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 
 /** Header fields with digests of a body or of a representation with its coding. A new coding makes them wrong. */
-public final class Digests {
+public final class DigestFields {
     private static final FieldName[] NAMES = {
         FieldName.of("Content-Digest"), // RFC 9530
         FieldName.of("Repr-Digest"),
@@ -12,7 +12,7 @@ public final class Digests {
         FieldName.of("Content-MD5"), // RFC 2616, section 14.15
     };
 
-    private Digests() {}
+    private DigestFields() {}
 
     /** Removes them from a head or from trailers. */
     public static void remove(Fields fields) {

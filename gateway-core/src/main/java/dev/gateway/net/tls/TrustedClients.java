@@ -15,12 +15,12 @@ import javax.net.ssl.X509ExtendedTrustManager;
  * unknown_ca}, {@code unsupported_certificate} or {@code bad_certificate}, where Netty would send {@code internal_error}. Safe
  * from any thread.
  */
-final class KnownClients extends EngineTrustManager {
+final class TrustedClients extends EngineTrustManager {
     // RFC 5280, section 4.2.1.12
     private static final String CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
     private static final String ANY_PURPOSE = "2.5.29.37.0";
 
-    KnownClients(X509ExtendedTrustManager delegate) {
+    TrustedClients(X509ExtendedTrustManager delegate) {
         super(delegate);
     }
 

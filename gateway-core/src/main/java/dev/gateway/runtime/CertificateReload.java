@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * own file is like by then. New handshakes use them; connections that there are stay. What cannot be used changes nothing.
  * Used by the thread that reloads; any thread may ask for the problems and expiries.
  */
-public final class Certificates {
-    private static final Logger log = LoggerFactory.getLogger(Certificates.class);
+public final class CertificateReload {
+    private static final Logger log = LoggerFactory.getLogger(CertificateReload.class);
 
     private final Listeners listeners;
     private final DataPlane dataPlane;
@@ -42,7 +42,7 @@ public final class Certificates {
     private volatile List<String> problems = List.of();
 
     /** Makes it for the certificates of these listeners. */
-    public Certificates(Listeners listeners, DataPlane dataPlane) {
+    public CertificateReload(Listeners listeners, DataPlane dataPlane) {
         this.listeners = listeners;
         this.dataPlane = dataPlane;
     }

@@ -16,10 +16,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules about client addresses: some are denied, or only some are allowed. Each list costs one binary search. An IPv4 block
- * also holds the IPv4-mapped IPv6 addresses. Safe from any thread.
+ * Access list: which client addresses are denied, or which ones alone are allowed. Each list of blocks costs one binary
+ * search. An IPv4 block also holds the IPv4-mapped IPv6 addresses. Safe from any thread.
  */
-public final class AddressRules {
+public final class AccessList {
     private final List<Supplier<CidrSet>> deny;
     private final @Nullable List<Supplier<CidrSet>> allow;
 
@@ -27,13 +27,13 @@ public final class AddressRules {
     private record Addresses(Path file) {}
 
     /**
-     * Makes the rules of a filter, or of a listener, whose files are watched.
+     * Makes the list of a filter, or of a listener, whose files are watched.
      *
      * @throws StartException if a file cannot be used
      */
-    public static AddressRules of(IpAccessConfig config, FilterStates.Prepared states) throws StartException {
+    public static AccessList of(IpAccessConfig config, FilterStates.Prepared states) throws StartException {
         boolean isRestricted = !config.allow().isEmpty() || !config.allowFiles().isEmpty();
-        return new AddressRules(
+        return new AccessList(
                 lists(config.position(), config.deny(), config.denyFiles(), states),
                 isRestricted ? lists(config.position(), config.allow(), config.allowFiles(), states) : null);
     }
@@ -54,12 +54,12 @@ public final class AddressRules {
     }
 
     /**
-     * Makes the rules.
+     * Makes the list.
      *
      * @param deny lists of those who are refused; asked each time, as files may change
      * @param allow lists of those who are not; null for all others
      */
-    public AddressRules(List<Supplier<CidrSet>> deny, @Nullable List<Supplier<CidrSet>> allow) {
+    public AccessList(List<Supplier<CidrSet>> deny, @Nullable List<Supplier<CidrSet>> allow) {
         this.deny = List.copyOf(deny);
         this.allow = allow == null ? null : List.copyOf(allow);
     }

@@ -10,19 +10,19 @@ import org.jspecify.annotations.Nullable;
  * Compares one query parameter, decoding as it goes: escapes, and {@code +} as a space. A percent sign that starts no
  * escape stands for itself. Makes a string only for a regular expression.
  */
-final class QueryTest {
+final class QueryMatcher {
     private final byte[] name;
     private final byte[] value;
     private final @Nullable Pattern pattern;
 
-    private QueryTest(byte[] name, byte[] value, @Nullable Pattern pattern) {
+    private QueryMatcher(byte[] name, byte[] value, @Nullable Pattern pattern) {
         this.name = name;
         this.value = value;
         this.pattern = pattern;
     }
 
-    static QueryTest of(RouteMatch.Query query) {
-        return new QueryTest(
+    static QueryMatcher of(RouteMatch.Query query) {
+        return new QueryMatcher(
                 query.name().getBytes(StandardCharsets.UTF_8),
                 query.value().getBytes(StandardCharsets.UTF_8),
                 query.regex() ? Pattern.compile(query.value()) : null);

@@ -1,7 +1,7 @@
 package dev.gateway.protocol.http2;
 
 /** The ways a peer breaks the rules or abuses them, as {@code ConnectionObserver.onViolation} names them. */
-enum Violation {
+enum Http2Violation {
     MALFORMED_MESSAGE("h2_malformed_message"),
     HEADERS_TOO_LARGE("h2_headers_too_large"),
     PROTOCOL_ERROR("h2_protocol_error"),
@@ -26,7 +26,7 @@ enum Violation {
 
     private final String kind;
 
-    Violation(String kind) {
+    Http2Violation(String kind) {
         this.kind = kind;
     }
 

@@ -5,12 +5,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Circuit breaker limit: how many of something an upstream may have at a time, over all event loops. Safe from any thread.
  */
-public final class Limit {
+public final class CircuitBreakerLimit {
     private volatile int max;
     private final AtomicInteger taken = new AtomicInteger();
 
     /** Makes a limit; 0 means no limit. */
-    public Limit(int max) {
+    public CircuitBreakerLimit(int max) {
         this.max = max > 0 ? max : Integer.MAX_VALUE;
     }
 

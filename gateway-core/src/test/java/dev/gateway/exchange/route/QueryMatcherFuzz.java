@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * Fuzz target: the query parameter that a rule names. The first two lines of the input are its name and its value, the third is a
  * query.
  */
-final class QueryTestFuzz {
+final class QueryMatcherFuzz {
     private static final Pattern ESCAPE = Pattern.compile("%([0-9A-Fa-f]{2})");
 
-    private QueryTestFuzz() {}
+    private QueryMatcherFuzz() {}
 
     public static void fuzzerTestOneInput(byte[] input) {
         String[] lines = new String(input, StandardCharsets.ISO_8859_1).split("\n", 3);
@@ -54,7 +54,7 @@ final class QueryTestFuzz {
 
     private static boolean accepts(String name, String value, boolean regex, AsciiString path) {
         RequestHead head = new RequestHead(Method.GET, Scheme.HTTP, new AsciiString("a"), path, new Fields(), 0);
-        return QueryTest.of(new RouteMatch.Query(name, value, regex)).accepts(head);
+        return QueryMatcher.of(new RouteMatch.Query(name, value, regex)).accepts(head);
     }
 
     /** Returns the decoded value of the first parameter of that name, empty without an equals sign. */

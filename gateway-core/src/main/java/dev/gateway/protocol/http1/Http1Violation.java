@@ -5,7 +5,7 @@ import dev.gateway.stream.Failure;
 import java.util.Locale;
 
 /** How a peer can break HTTP/1's rules, and the status a client that does is answered. */
-enum Violation {
+enum Http1Violation {
     BARE_LF(400, "a line ends in LF without CR"),
     BAD_REQUEST_LINE(400, "malformed request line"),
     BAD_METHOD(400, "the method is not a token"),
@@ -56,12 +56,12 @@ enum Violation {
     private final String kind = name().toLowerCase(Locale.ROOT);
     private final Failure downstream;
 
-    Violation(int status, String detail) {
+    Http1Violation(int status, String detail) {
         this(status, detail, "");
     }
 
     /** Makes a violation with advice for clients that use the gateway as their proxy. */
-    Violation(int status, String detail, String advice) {
+    Http1Violation(int status, String detail, String advice) {
         downstream = Failure.of(Cause.CLIENT_PROTOCOL_ERROR, status, detail).advising(advice);
     }
 

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * How long an event loop makes its tasks wait. One thread probes it each second with a task that only tells the time; any
  * thread reads. A loop that does not answer has the lag of the probe it owes.
  */
-final class LoopHealth {
+final class LoopLag {
     private static final int PROBES = 10;
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -22,7 +22,7 @@ final class LoopHealth {
     private volatile long askedNanos;
     private volatile long lagNanos;
 
-    LoopHealth(Executor loop, IntSupplier pendingTasks, LongSupplier nanoClock) {
+    LoopLag(Executor loop, IntSupplier pendingTasks, LongSupplier nanoClock) {
         this.loop = loop;
         this.pendingTasks = pendingTasks;
         this.nanoClock = nanoClock;
@@ -47,7 +47,7 @@ final class LoopHealth {
     }
 
     /** Returns the longest wait of the last ten probes: a scrape every 15 seconds should not miss most of them. */
-    synchronized double lagSeconds() {
+    synchronized double seconds() {
         long longest = owed ? nanoClock.getAsLong() - askedNanos : lagNanos;
         for (long lag : lags) {
             longest = Math.max(longest, lag);
