@@ -1,11 +1,18 @@
 package dev.gateway.cli;
 
 import dev.gateway.files.InputFile;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +26,7 @@ final class AdminClient {
     private static final int TIMEOUT_MILLIS = 5_000;
     private static final int ACTION_TIMEOUT_MILLIS = 60_000; // a reload waits for the first answers of DNS
     private static final int MAX_ANSWER = 64 << 20;
+    private static final int READ_BYTES = 16 << 10; // of a socket file, at once
     private static final String EXPECTED = "expected an address such as 127.0.0.1:9901, not ";
 
     /** Begins an address that is a socket file. */
@@ -112,7 +120,7 @@ final class AdminClient {
         byte[] bytes = request.getBytes(StandardCharsets.US_ASCII);
         if (socketFile != null) {
             try {
-                return answer(UnixExchange.ask(socketFile, bytes, MAX_ANSWER, answerMillis));
+                return answer(askFile(socketFile, bytes, MAX_ANSWER, answerMillis));
             } catch (IOException e) {
                 throw new IOException(String.join(": ", socketFile.toString(), e.getMessage()), e);
             }
@@ -136,6 +144,35 @@ final class AdminClient {
                     e);
         } catch (IOException e) {
             throw new IOException(String.join(": ", authority, e.getMessage()), e);
+        }
+    }
+
+    /**
+     * Sends bytes by a Unix-domain socket, and returns what comes back until the connection ends. Blocks, but not for ever.
+     *
+     * @param most after which nothing more is read
+     * @param timeoutMillis for each part of the answer
+     */
+    static byte[] askFile(Path file, byte[] question, int most, int timeoutMillis) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(file));
+                Selector selector = Selector.open()) {
+            channel.write(ByteBuffer.wrap(question));
+            channel.configureBlocking(false);
+            channel.register(selector, SelectionKey.OP_READ);
+            ByteArrayOutputStream answer = new ByteArrayOutputStream();
+            ByteBuffer part = ByteBuffer.allocate(READ_BYTES);
+            while (answer.size() < most) {
+                if (selector.select(timeoutMillis) == 0) {
+                    throw new SocketTimeoutException("no answer");
+                }
+                selector.selectedKeys().clear();
+                if (channel.read(part) < 0) {
+                    break;
+                }
+                answer.write(part.array(), 0, part.position());
+                part.clear();
+            }
+            return answer.toByteArray();
         }
     }
 

@@ -3,6 +3,8 @@ package dev.gateway.cli;
 import dev.gateway.format.Durations;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Takes an endpoint of a running gateway out of service, and waits on request until nothing runs there. */
@@ -155,6 +158,35 @@ final class DrainCommand implements Callable<Integer> {
             }
             return (running == 1 ? "1 request or tunnel runs" : running + " requests and tunnels run")
                     + (keepsSessions ? ", and its sessions stay" : "");
+        }
+    }
+
+    /** The arguments of commands that change what becomes of an endpoint. */
+    static final class EndpointArguments {
+        @Parameters(index = "0", paramLabel = "UPSTREAM", description = "Name of the upstream.")
+        private String upstream = "";
+
+        @Parameters(
+                index = "1",
+                paramLabel = "ENDPOINT",
+                description = "The endpoint as /upstreams shows it, such as 10.0.0.7:8080.")
+        private String endpoint = "";
+
+        String upstream() {
+            return upstream;
+        }
+
+        String endpoint() {
+            return endpoint;
+        }
+
+        /** Returns the path of an action of the admin listener on this endpoint. */
+        String action(String name) {
+            return "/endpoints/" + encode(upstream) + "/" + encode(endpoint) + ":" + name;
+        }
+
+        static String encode(String text) {
+            return URLEncoder.encode(text, StandardCharsets.UTF_8);
         }
     }
 }

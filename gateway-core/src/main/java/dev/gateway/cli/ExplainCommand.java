@@ -43,8 +43,8 @@ final class ExplainCommand implements Callable<Integer> {
     @Mixin
     private final AdminOptions admin = new AdminOptions();
 
-    @Mixin
-    private final LoadedPlugins plugins = new LoadedPlugins();
+    @Option(names = "--plugins", paramLabel = "DIR", description = ConfigFileCommand.PLUGINS)
+    private @Nullable Path plugins;
 
     @Option(names = "--method", paramLabel = "METHOD", description = "Default: GET")
     private String method = "GET";
@@ -92,7 +92,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     private int explain(Path file) {
         PrintWriter err = CommandSupport.err(spec);
-        GatewayConfig config = CommandSupport.load(file, plugins.get(), err);
+        GatewayConfig config = CommandSupport.load(file, plugins, err);
         if (config == null) {
             return CommandSupport.INVALID_CONFIG;
         }

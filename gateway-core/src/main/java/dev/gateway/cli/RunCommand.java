@@ -6,6 +6,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.runtime.ConfigFile;
 import dev.gateway.runtime.process.ProcessEnvironment;
+import dev.gateway.runtime.process.Signals;
 import dev.gateway.runtime.process.Systemd;
 import dev.gateway.runtime.process.log.Logging;
 import java.io.PrintWriter;
@@ -13,7 +14,11 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,12 +46,16 @@ import picocli.CommandLine.Spec;
         })
 final class RunCommand implements Callable<Integer> {
     private static final Logger log = LoggerFactory.getLogger(RunCommand.class);
+    private static final int START_PATIENCE_SECONDS = 5; // once a signal has come
 
     @Mixin
-    private FileArgument argument = new FileArgument();
+    private ConfigFileCommand.FileArgument argument = new ConfigFileCommand.FileArgument();
 
-    @Mixin
-    private final PluginsOption plugins = new PluginsOption();
+    @Option(
+            names = "--plugins",
+            paramLabel = "DIR",
+            description = "Directory of plugins. Default: plugins beside the configuration, if it exists")
+    private @Nullable Path plugins;
 
     @Option(
             names = "--log-level",
@@ -74,7 +83,10 @@ final class RunCommand implements Callable<Integer> {
             boolean understood =
                     switch (option) {
                         case "-c", "--config" -> file == null && !value.startsWith("-");
-                        case "--plugins" -> command.plugins.accept(value);
+                        case "--plugins" -> {
+                            command.plugins = Path.of(value);
+                            yield !value.isEmpty();
+                        }
                         case "--log-level" -> (command.level = level(value)) != null;
                         case "--log-format" -> value.equals("text") || value.equals("json");
                         default -> false;
@@ -91,7 +103,7 @@ final class RunCommand implements Callable<Integer> {
         if (file == null) {
             return null;
         }
-        command.argument = new FileArgument(file);
+        command.argument = new ConfigFileCommand.FileArgument(file);
         return command;
     }
 
@@ -114,7 +126,7 @@ final class RunCommand implements Callable<Integer> {
             CommandSupport.tell(argument.problem("run"), err);
             return CommandSupport.USAGE;
         }
-        ConfigFile source = ConfigFile.ofProcess(file, plugins.get());
+        ConfigFile source = ConfigFile.ofProcess(file, plugins);
         try {
             GatewayConfig config = CommandSupport.report(source.load(), err);
             if (config == null) {
@@ -158,7 +170,7 @@ final class RunCommand implements Callable<Integer> {
         Thread.setDefaultUncaughtExceptionHandler(
                 (thread, failure) -> log.error("Thread {} failed", thread.getName(), failure));
         AtomicBoolean failed = new AtomicBoolean();
-        Termination.drainOnSignal(starting, failed::get); // before anybody can know that it serves
+        drainOnSignal(starting, failed::get); // before anybody can know that it serves
         Gateway gateway;
         try {
             gateway = start.start();
@@ -176,6 +188,46 @@ final class RunCommand implements Callable<Integer> {
         } catch (RuntimeException | Error e) {
             failed.set(true);
             throw e;
+        }
+    }
+
+    /**
+     * Drains when the process is told to end, as by SIGTERM, and ends it with exit code 0. A JVM that a signal ends
+     * exits with 143 unless a hook halts it first; the alternative, {@code sun.misc.Signal}, is not part of the platform.
+     * A second signal ends the process at once.
+     *
+     * @param starting completes with the gateway once it has started, with null if it cannot: a signal that comes
+     *     earlier waits for that, for a moment
+     * @param failed whether an error ends the process: then nothing drains, and the exit code stays what it is
+     */
+    private static void drainOnSignal(CompletableFuture<@Nullable Gateway> starting, BooleanSupplier failed) {
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(
+                        () -> {
+                            if (failed.getAsBoolean()) {
+                                return;
+                            }
+                            Signals.endAtOnce(Logging::flush);
+                            Gateway gateway = awaitStart(starting);
+                            if (gateway != null) {
+                                gateway.drain();
+                                Logging.flush();
+                                Runtime.getRuntime().halt(0);
+                            }
+                        },
+                        "drain"));
+    }
+
+    /** Returns null if there is nothing to drain, or a start takes so long that it may never end. */
+    private static @Nullable Gateway awaitStart(CompletableFuture<@Nullable Gateway> starting) {
+        try {
+            return starting.get(START_PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            log.warn("Told to stop while starting");
+            Logging.flush();
+            return null;
+        } catch (InterruptedException | ExecutionException e) {
+            return null;
         }
     }
 }

@@ -67,7 +67,7 @@ final class TopCommand implements Callable<Integer> {
     private int printOnce(AdminClient client, JsonView first, PrintWriter out)
             throws IOException, InterruptedException {
         sleep();
-        TerminalSize size = TerminalSize.of(System.getenv());
+        Terminal.Size size = Terminal.Size.of(System.getenv());
         TopFrame.of(client.toString(), read(client), first, size.rows(), size.columns())
                 .forEach(out::println);
         out.flush();
@@ -84,7 +84,7 @@ final class TopCommand implements Callable<Integer> {
         JsonView before = null;
         JsonView now = first;
         while (!isGone(out)) {
-            TerminalSize size = TerminalSize.now();
+            Terminal.Size size = Terminal.Size.now();
             paint(out, TopFrame.of(client.toString(), now, before, size.rows(), size.columns()));
             sleep();
             try {

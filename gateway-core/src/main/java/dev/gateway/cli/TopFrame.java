@@ -11,15 +11,16 @@ final class TopFrame {
     private static final String UPSTREAM_ROW = "%-18s %8s %7s %8s %6s %6s %5s  %s";
     private static final String BETWEEN = "   ";
     private static final int BAD_ENDPOINTS = 5;
+    private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
 
     private final JsonView now;
-    private final TopRates rates;
+    private final Rates rates;
     private final int columns;
     private final List<String> lines = new ArrayList<>();
 
     private TopFrame(JsonView now, @Nullable JsonView before, int columns) {
         this.now = now;
-        this.rates = new TopRates(now, before);
+        this.rates = new Rates(now, before);
         this.columns = columns;
     }
 
@@ -42,13 +43,13 @@ final class TopFrame {
                 "gateway %s at %s   up %s   generation %.0f",
                 now.text("build", "version"),
                 from,
-                TopUnits.duration(now.number("uptimeSeconds")),
+                duration(now.number("uptimeSeconds")),
                 now.number("config", "generation")));
         now.list("attention").forEach(each -> line("! " + each.text("text")));
         line(String.format(
                 Locale.ROOT,
                 "requests    %10s/s   active %-8.0f total %.0f",
-                TopUnits.decimal(
+                decimal(
                         rates.areKnown()
                                 ? rates.ofTotal("totals", "requestsTotal")
                                 : now.number("totals", "requestsPerSecond")),
@@ -57,17 +58,17 @@ final class TopFrame {
         line(String.format(
                 Locale.ROOT,
                 "latency     p50 %s  p90 %s  p99 %s  p999 %s  in %.0f s",
-                TopUnits.time(now.number("recent", "p50")),
-                TopUnits.time(now.number("recent", "p90")),
-                TopUnits.time(now.number("recent", "p99")),
-                TopUnits.time(now.number("recent", "p999")),
+                time(now.number("recent", "p50")),
+                time(now.number("recent", "p90")),
+                time(now.number("recent", "p99")),
+                time(now.number("recent", "p999")),
                 now.number("recentSeconds")));
         line(String.format(
                 Locale.ROOT,
                 "connections %-8.0f in %s/s   out %s/s",
                 now.number("totals", "connectionsActive"),
-                TopUnits.bytes(rates.ofTotal("totals", "bytesReceived")),
-                TopUnits.bytes(rates.ofTotal("totals", "bytesSent"))));
+                bytes(rates.ofTotal("totals", "bytesReceived")),
+                bytes(rates.ofTotal("totals", "bytesSent"))));
         line(String.format(
                 Locale.ROOT,
                 "tunnels     %-8.0f websockets %.0f",
@@ -76,11 +77,11 @@ final class TopFrame {
         line(String.format(
                 Locale.ROOT,
                 "memory      heap %s / %s  direct %s / %s  lag %s",
-                TopUnits.bytes(now.number("memory", "heapUsedBytes")),
-                TopUnits.bytes(now.number("memory", "heapMaxBytes")),
-                TopUnits.bytes(now.number("memory", "directUsedBytes")),
-                TopUnits.bytes(now.number("memory", "directMaxBytes")),
-                TopUnits.time(now.list("eventLoops").stream()
+                bytes(now.number("memory", "heapUsedBytes")),
+                bytes(now.number("memory", "heapMaxBytes")),
+                bytes(now.number("memory", "directUsedBytes")),
+                bytes(now.number("memory", "directMaxBytes")),
+                time(now.list("eventLoops").stream()
                         .mapToDouble(loop -> loop.number("lagSeconds"))
                         .max()
                         .orElse(0))));
@@ -176,9 +177,9 @@ final class TopFrame {
                 Locale.ROOT,
                 UPSTREAM_ROW,
                 shortened(upstream.text("name"), 18),
-                TopUnits.decimal(ranked.requests),
-                TopUnits.decimal(ranked.failures),
-                TopUnits.time(upstream.number("recent", "p99")),
+                decimal(ranked.requests),
+                decimal(ranked.failures),
+                time(upstream.number("recent", "p99")),
                 whole(upstream.number("attempts", "active")),
                 whole(upstream.number("connections", "active")),
                 whole(upstream.number("pending", "active")),
@@ -196,8 +197,8 @@ final class TopFrame {
                         Locale.ROOT,
                         UPSTREAM_ROW,
                         "  " + shortened(endpoint.text("address"), 16),
-                        TopUnits.decimal(rates.ofEndpoint(upstream, endpoint, "requests")),
-                        TopUnits.decimal(failures),
+                        decimal(rates.ofEndpoint(upstream, endpoint, "requests")),
+                        decimal(failures),
                         "",
                         whole(endpoint.number("requestsActive")),
                         whole(endpoint.number("active") + endpoint.number("idle")),
@@ -255,12 +256,12 @@ final class TopFrame {
                     Locale.ROOT,
                     "%-18s %8s %6.0f %6.0f %6.0f %10s %10s",
                     shortened(listener.text("name"), 18),
-                    TopUnits.decimal(rates.of(listener, "listeners", "requests", "total")),
+                    decimal(rates.of(listener, "listeners", "requests", "total")),
                     listener.number("requests", "active"),
                     listener.number("connections", "active"),
                     listener.number("tunnels", "active"),
-                    TopUnits.bytes(rates.of(listener, "listeners", "receivedBytes")),
-                    TopUnits.bytes(rates.of(listener, "listeners", "sentBytes"))));
+                    bytes(rates.of(listener, "listeners", "receivedBytes")),
+                    bytes(rates.of(listener, "listeners", "sentBytes"))));
         }
     }
 
@@ -276,5 +277,94 @@ final class TopFrame {
 
     private static String whole(double value) {
         return String.format(Locale.ROOT, "%.0f", value);
+    }
+
+    static String decimal(double value) {
+        return String.format(Locale.ROOT, value < 100 ? "%.1f" : "%.0f", value);
+    }
+
+    static String bytes(double bytes) {
+        int unit = 0;
+        double value = bytes;
+        while (value >= 1024 && unit < UNITS.length - 1) {
+            value /= 1024;
+            unit++;
+        }
+        return String.format(Locale.ROOT, unit == 0 || value >= 100 ? "%.0f %s" : "%.1f %s", value, UNITS[unit]);
+    }
+
+    static String time(double seconds) {
+        return seconds <= 0
+                ? "-"
+                : seconds < 0.001
+                        ? String.format(Locale.ROOT, "%.0f µs", seconds * 1e6)
+                        : seconds < 1
+                                ? String.format(Locale.ROOT, "%.1f ms", seconds * 1e3)
+                                : String.format(Locale.ROOT, "%.1f s", seconds);
+    }
+
+    static String duration(double seconds) {
+        long whole = (long) seconds;
+        return whole < 60
+                ? whole + "s"
+                : whole < 3600
+                        ? whole / 60 + "m" + whole % 60 + "s"
+                        : whole < 86_400
+                                ? whole / 3600 + "h" + whole % 3600 / 60 + "m"
+                                : whole / 86_400 + "d" + whole % 86_400 / 3600 + "h";
+    }
+
+    /** How fast counters have grown from one reading of the statistics to the next; 0 where there is only one. */
+    static final class Rates {
+        private final JsonView now;
+        private final @Nullable JsonView before;
+        private final double elapsed;
+
+        Rates(JsonView now, @Nullable JsonView before) {
+            this.now = now;
+            this.before = before;
+            this.elapsed = before == null ? 0 : (now.number("time") - before.number("time")) / 1000;
+        }
+
+        /** Whether there are rates. */
+        boolean areKnown() {
+            return before != null && elapsed > 0;
+        }
+
+        private double grown(double to, double from) {
+            return areKnown() ? Math.max(0, to - from) / elapsed : 0;
+        }
+
+        double ofTotal(String... counter) {
+            return before == null ? 0 : grown(now.number(counter), before.number(counter));
+        }
+
+        /** Returns the rate of something that has a name in a list; 0 if that is new. */
+        double of(JsonView named, String list, String... counter) {
+            JsonView former = former(before, list, "name", named);
+            return former == null ? 0 : grown(named.number(counter), former.number(counter));
+        }
+
+        /** The same of an endpoint of an upstream. */
+        double ofEndpoint(JsonView upstream, JsonView endpoint, String counter) {
+            JsonView former = former(former(before, "upstreams", "name", upstream), "endpoints", "address", endpoint);
+            return former == null ? 0 : grown(endpoint.number(counter), former.number(counter));
+        }
+
+        private static @Nullable JsonView former(@Nullable JsonView in, String list, String key, JsonView like) {
+            if (in != null) {
+                for (JsonView each : in.list(list)) {
+                    if (each.text(key).equals(like.text(key))) {
+                        return each;
+                    }
+                }
+            }
+            return null;
+        }
+
+        /** Returns how much more of a cause there is than before, 0 if there is nothing to compare with. */
+        double moreOfCause(String cause) {
+            return before == null ? 0 : now.number("causes", cause) - before.number("causes", cause);
+        }
     }
 }

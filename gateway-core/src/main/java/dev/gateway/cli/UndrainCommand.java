@@ -19,7 +19,7 @@ final class UndrainCommand implements Callable<Integer> {
     private final AdminOptions admin = new AdminOptions();
 
     @Mixin
-    private final EndpointArguments endpoint = new EndpointArguments();
+    private final DrainCommand.EndpointArguments endpoint = new DrainCommand.EndpointArguments();
 
     @Spec
     private @Nullable CommandSpec spec;

@@ -1,4 +1,4 @@
-/** The command line: one class per command, and what commands share. */
+/** The command line: one class for each command, and what several commands use. */
 @NullMarked
 package dev.gateway.cli;
 

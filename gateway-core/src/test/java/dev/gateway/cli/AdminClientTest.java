@@ -133,7 +133,7 @@ class AdminClientTest {
         Path file = directory.resolve("admin.sock");
         try (FakeAdmin admin = FakeAdmin.answering(file, "x".repeat(50_000))) {
             byte[] question = "hello\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
-            assertThat(UnixExchange.ask(file, question, 1, 20_000)).hasSizeBetween(1, 16 << 10);
+            assertThat(AdminClient.askFile(file, question, 1, 20_000)).hasSizeBetween(1, 16 << 10);
             assertThat(admin.requests()).containsExactly("hello\r\n\r\n");
         }
     }

@@ -143,7 +143,7 @@ class ConfigFileCommandTest {
         assertThat(run.gateway("version", "gateway.yaml")).isEqualTo(2);
         assertThat(run.out()).isEmpty();
         assertThat(run.gateway("version")).isZero();
-        assertThat(run.out().lines()).containsExactly(new Versions().getVersion());
+        assertThat(run.out().lines()).containsExactly(new VersionCommand().getVersion());
         assertThat(run.out().lines().toList()).hasSize(4).satisfies(lines -> assertThat(lines.get(3))
                 .isEqualTo(System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
                         + System.getProperty("os.arch")));

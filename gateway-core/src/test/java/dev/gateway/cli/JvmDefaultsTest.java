@@ -48,10 +48,10 @@ class JvmDefaultsTest {
     })
     void aPropertyIsSetUnlessTheOperatorHasSetIt(String property, String value) {
         System.getProperties().remove(property);
-        JvmDefaults.apply();
+        Main.setJvmDefaults();
         assertThat(System.getProperty(property)).isEqualTo(value);
         System.setProperty(property, "mine");
-        JvmDefaults.apply();
+        Main.setJvmDefaults();
         assertThat(System.getProperty(property)).isEqualTo("mine");
     }
 }

@@ -7,10 +7,10 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 
 /** What the command line prints for an error in the gateway itself. */
-class InternalErrorsTest {
+class CommandErrorsTest {
     private static String told(Throwable failure) {
         StringWriter err = new StringWriter();
-        assertThat(InternalErrors.tell(failure, new PrintWriter(err))).isEqualTo(70);
+        assertThat(CommandErrors.internal(failure, new PrintWriter(err))).isEqualTo(70);
         return err.toString();
     }
 

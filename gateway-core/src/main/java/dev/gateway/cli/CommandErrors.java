@@ -1,19 +1,24 @@
 package dev.gateway.cli;
 
 import java.io.PrintWriter;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Tells in two or three lines what is wrong with a command line, where picocli would print the whole help over it. */
-final class UsageErrors {
+/**
+ * What a command prints that cannot be run, or that fails: two or three lines about a wrong command line, where picocli
+ * would print the whole help over them, and one about an error in the gateway itself.
+ */
+final class CommandErrors {
     private static final int MAX_DISTANCE = 2; // of a word that was meant
 
-    private UsageErrors() {}
+    private CommandErrors() {}
 
     /** Runs the command; words that picocli does not know are an error, also with --help. */
     static int execute(ParseResult parsed) {
@@ -24,8 +29,8 @@ final class UsageErrors {
         return new CommandLine.RunLast().execute(parsed);
     }
 
-    /** Reports an error; returns the exit code. */
-    static int tell(ParameterException error, String[] args) {
+    /** Reports what is wrong with a command line; returns the exit code. */
+    static int usage(ParameterException error, String[] args) {
         CommandLine command = error.getCommandLine();
         PrintWriter err = command.getErr();
         err.println(error.getMessage());
@@ -65,5 +70,28 @@ final class UsageErrors {
             }
         }
         return row[b.length()];
+    }
+
+    /**
+     * Reports an error in the gateway itself in one line; the log has its stack trace at level debug. Returns the exit
+     * code.
+     */
+    static int internal(Throwable failure, PrintWriter err) {
+        CommandSupport.tell("an error in the gateway itself ended it: " + describe(failure), err);
+        LoggerFactory.getLogger(CommandErrors.class).debug("Ended", failure);
+        return CommandSupport.INTERNAL_ERROR;
+    }
+
+    private static String describe(Throwable failure) {
+        Throwable first = failure;
+        for (int i = 0; i < 10 && first.getCause() != null; i++) {
+            first = first.getCause();
+        }
+        String where = Arrays.stream(first.getStackTrace())
+                .filter(frame -> frame.getClassName().startsWith("dev.gateway."))
+                .findFirst()
+                .map(frame -> " at " + frame)
+                .orElse("");
+        return first.toString().lines().findFirst().orElse("") + where;
     }
 }
