@@ -50,8 +50,8 @@ class RationaleDocumentsTest {
     /** A title in quotes after a link to the figures is that of a heading or a row there. */
     @Test
     void referencesToFiguresNameATitleThatExists() throws IOException {
-        String figures = Files.readString(Path.of("../deploy/SPEED.md"));
-        Pattern reference = Pattern.compile("SPEED\\.md\\)[^.\"]{0,30}\"([^\"]+)\"");
+        String figures = Files.readString(Path.of("../docs/speed.md"));
+        Pattern reference = Pattern.compile("speed\\.md\\)[^.\"]{0,30}\"([^\"]+)\"");
         int references = 0;
         for (Path page : pages()) {
             Matcher matcher = reference.matcher(Files.readString(page).replaceAll("\\s+", " "));

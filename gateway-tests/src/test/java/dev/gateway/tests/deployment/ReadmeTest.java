@@ -16,10 +16,10 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** README stays short, and shows no figure of speed that {@code deploy/SPEED.md} does not have. */
+/** README stays short, and shows no figure of speed that {@code docs/speed.md} does not have. */
 class ReadmeTest {
     private static final Path README = Path.of("../README.md");
-    private static final Path SPEED = Path.of("../deploy/SPEED.md");
+    private static final Path SPEED = Path.of("../docs/speed.md");
 
     /** Longer explanations belong in {@code docs}. */
     private static final int MAX_LINES = 250;
@@ -52,7 +52,7 @@ class ReadmeTest {
             assertThat(shown).as("figures of %s", row).isNotEmpty();
             assertThat(measured).containsKey(row.get(WORKLOAD));
             assertThat(measured.get(row.get(WORKLOAD)))
-                    .as("ratios of %s in SPEED.md", row.get(WORKLOAD))
+                    .as("ratios of %s in speed.md", row.get(WORKLOAD))
                     .containsAll(shown);
         }
     }
