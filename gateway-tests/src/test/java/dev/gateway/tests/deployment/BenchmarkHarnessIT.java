@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code bench/run} and {@code bench/budget} still run and report; what they measure in two seconds is of no interest. */
+/** The programs {@code run} and {@code budget} still run and report; what they measure in two seconds is of no interest. */
 @Tag("alone")
 @Tag("jar")
 @Timeout(600)
 class BenchmarkHarnessIT {
-    private static final Path BENCH = Path.of("bench");
+    private static final Path BENCH = Path.of("../benchmarks");
     private static final int ATTEMPTS = 3;
 
     /** How a script says that what it measured does not count, and why: not for wrong answers. */

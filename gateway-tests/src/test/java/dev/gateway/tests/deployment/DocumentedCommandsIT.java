@@ -40,7 +40,7 @@ class DocumentedCommandsIT {
             ".ci/run runs it in a copy of the clone",
             "mvn verify",
             ".ci/run runs it in a copy of the clone; this test is part of it",
-            "gateway-tests/bench/run",
+            "benchmarks/run",
             "takes half an hour; BenchmarkHarnessIT runs a short form",
             "python3 -m venv target/docs",
             SITE,

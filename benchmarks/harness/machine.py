@@ -17,7 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.dirname(HERE)
-ROOT = os.path.dirname(os.path.dirname(BENCH))
+ROOT = os.path.dirname(BENCH)
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

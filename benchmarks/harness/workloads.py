@@ -35,7 +35,7 @@ class Row:
 class Workload:
     """Measured round by round; a sample is a dictionary of figures, and 'errors' if there were any."""
 
-    peer = False  # whether it needs bench/peer, and what that serves
+    peer = False  # whether it needs benchmarks/peer, and what that serves
     rounds = None  # if other than asked for
     fresh = False  # whether it is for proxies that have done nothing else
     own_gateways = None
@@ -207,7 +207,7 @@ def by_url(name, what, door, load, path, targets, unit="request", quick=True, **
 
 
 def by_peer(name, what, door, unit, targets, arguments, quick=True, **more):
-    """arguments(proxy, address, seconds) of bench/peer."""
+    """arguments(proxy, address, seconds) of benchmarks/peer."""
     def run(machine, proxy, seconds):
         return loads.peer(machine, seconds, *arguments(proxy, proxy.address(door), seconds))
     return Load(name, what, door, run, unit, targets, quick, peer=True, **more)

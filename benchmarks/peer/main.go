@@ -1,4 +1,4 @@
-// peer: both ends of what bench/run measures where wrk and h2load do not do: servers, and clients that load a proxy.
+// peer: both ends of what benchmarks/run measures where wrk and h2load do not do: servers, and clients that load a proxy.
 //
 //	peer serve                                         prints its ports as JSON, then serves
 //	peer tunnel-fat|tunnel-short PROXY TARGET SECONDS  see tunnel.go

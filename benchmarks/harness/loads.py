@@ -118,7 +118,7 @@ def h2_download(machine, url, seconds):
 
 
 def peer(machine, seconds, *arguments):
-    """A mode of our own program, bench/peer."""
+    """A mode of our own program, benchmarks/peer."""
     code, text, errors = machine.load([machine.peer(), *map(str, arguments)], seconds)
     if code != 0:
         return Outcome(errors=[f"peer {arguments[0]}: {errors.strip()[-300:]}"])

@@ -1,4 +1,4 @@
-module dev.gateway/bench/peer
+module dev.gateway/benchmarks/peer
 
 go 1.24.0
 

@@ -1,0 +1,1 @@
+"""What benchmarks/run and benchmarks/budget are made of."""

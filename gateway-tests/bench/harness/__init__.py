@@ -1,1 +1,0 @@
-"""What gateway-tests/bench/run and gateway-tests/bench/budget are made of."""
