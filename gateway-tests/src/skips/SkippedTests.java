@@ -28,7 +28,7 @@ final class SkippedTests {
         Map<String, Integer> found = new TreeMap<>();
         for (String kind : new String[] {"surefire", "failsafe"}) {
             int reports = 0;
-            try (DirectoryStream<Path> modules = Files.newDirectoryStream(Path.of(args[0]), "gateway-*")) {
+            try (DirectoryStream<Path> modules = Files.newDirectoryStream(Path.of(args[0]), "{gateway-*,benchmarks}")) {
                 for (Path module : modules) {
                     reports += read(module.resolve("target").resolve(kind + "-reports"), begin, each, found);
                 }

@@ -93,7 +93,7 @@ class DependencyTableTest {
 
     private static Map<String, NeededBy> poms() throws Exception {
         Map<String, NeededBy> poms = new TreeMap<>();
-        for (String module : List.of("", "gateway-config", "gateway-core", "gateway-tests")) {
+        for (String module : List.of("", "gateway-config", "gateway-core", "gateway-tests", "benchmarks")) {
             NodeList all = child(project(module), "dependencies").getElementsByTagName("dependency");
             for (int i = 0; i < all.getLength(); i++) {
                 Element dependency = (Element) all.item(i);

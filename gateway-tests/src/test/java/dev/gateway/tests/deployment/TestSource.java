@@ -30,7 +30,7 @@ record TestSource(
     /** A test method and its tags, including those of the class. */
     record TestMethod(String name, Set<String> tags) {}
 
-    static final List<String> MODULES = List.of("gateway-config", "gateway-core", "gateway-tests");
+    static final List<String> MODULES = List.of("gateway-config", "gateway-core", "gateway-tests", "benchmarks");
 
     private static final Pattern TEST = Pattern.compile(
             "( *)@(?:Test|ParameterizedTest|CrossPairingTest|RepeatedTest|TestFactory|TestTemplate|ArchTest)\\b.*");

@@ -1,4 +1,4 @@
-package dev.gateway.tests.jmh;
+package dev.gateway.benchmarks;
 
 import dev.gateway.message.Method;
 import dev.gateway.observe.ExchangeObserver;

@@ -1,4 +1,4 @@
-package dev.gateway.tests.jmh;
+package dev.gateway.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.tests.jmh;
+package dev.gateway.benchmarks;
 
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;

@@ -1,4 +1,4 @@
-package dev.gateway.tests.jmh;
+package dev.gateway.benchmarks;
 
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.ClientTrust;

@@ -1,4 +1,4 @@
-package dev.gateway.tests.jmh;
+package dev.gateway.benchmarks;
 
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.RouteMatch;
