@@ -95,6 +95,11 @@ public final class Durations {
         };
     }
 
+    /** Returns milliseconds, at least one for a duration that is not zero: 0 means no limit. */
+    public static long millis(Duration duration) {
+        return duration.isZero() ? 0 : Math.max(1, duration.toMillis());
+    }
+
     /** Writes a duration, without what is below a millisecond. */
     public static String print(Duration duration) {
         if (duration.isZero()) {

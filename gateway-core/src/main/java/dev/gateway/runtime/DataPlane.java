@@ -5,6 +5,7 @@ import dev.gateway.admin.AdminHandler;
 import dev.gateway.admin.AdminPages;
 import dev.gateway.admin.AdminWork;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.OverloadConfig;
 import dev.gateway.config.ResolverConfig;
 import dev.gateway.config.observe.AccessLogConfig;
 import dev.gateway.config.value.ConfigEquality;
@@ -16,10 +17,12 @@ import dev.gateway.files.FileFault;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.jwt.jwks.KeyClient;
 import dev.gateway.filter.jwt.jwks.RemoteKeys;
+import dev.gateway.format.Durations;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.net.transport.Transport;
+import dev.gateway.net.transport.TransportKind;
 import dev.gateway.observe.CompositeObserver;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.accesslog.AccessLog;
@@ -43,7 +46,6 @@ import dev.gateway.overload.memory.MemoryBudget;
 import dev.gateway.overload.memory.MemoryTrimmer;
 import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.runtime.assembly.BuiltInSources;
-import dev.gateway.runtime.assembly.Conversions;
 import dev.gateway.runtime.assembly.Generation;
 import dev.gateway.runtime.assembly.LogAssembly;
 import dev.gateway.runtime.process.NativeHeap;
@@ -124,7 +126,7 @@ public final class DataPlane {
         this.metrics = metrics;
         this.environment = environment;
         this.transport = Transport.start(
-                Conversions.transport(config.transport()),
+                kind(config.transport()),
                 config.workers(),
                 environment.systemd().sockets());
         this.resolver = new Resolver(
@@ -190,6 +192,14 @@ public final class DataPlane {
         return transport;
     }
 
+    private static TransportKind kind(GatewayConfig.Transport wanted) {
+        return switch (wanted) {
+            case AUTO, EPOLL -> TransportKind.EPOLL;
+            case IO_URING -> TransportKind.IO_URING;
+            case NIO -> TransportKind.NIO;
+        };
+    }
+
     /** Returns what looks up names. */
     Resolver resolver() {
         return resolver;
@@ -225,8 +235,13 @@ public final class DataPlane {
     }
 
     /** Refuses work by other settings from now on. */
-    void shed(OverloadSettings settings) {
-        overload.configure(settings);
+    void shed(OverloadConfig config) {
+        overload.configure(new OverloadSettings(
+                config.heap(),
+                config.directMemory(),
+                config.openFiles(),
+                Durations.millis(config.lag()),
+                config.requestsInFlight()));
     }
 
     /** Opens the file of the access log again, for who rotates it. */

@@ -10,7 +10,6 @@ import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.assembly.ActiveConfig;
 import dev.gateway.runtime.assembly.Assembly;
 import dev.gateway.runtime.assembly.ConnectShared;
-import dev.gateway.runtime.assembly.Conversions;
 import dev.gateway.runtime.assembly.Generation;
 import dev.gateway.runtime.assembly.PluginType;
 import dev.gateway.runtime.assembly.StoreAssembly;
@@ -168,7 +167,7 @@ public final class Generations {
                     // made.
                     ReloadStep.of(this::takeSnapshot, this::inherit),
                     // What ends from now on is recorded as configured, whichever generation has served it.
-                    ReloadStep.of(() -> dataPlane.shed(Conversions.overload(config.overload()))),
+                    ReloadStep.of(() -> dataPlane.shed(config.overload())),
                     new ReloadStep(
                             () -> log = dataPlane.prepareLog(config), () -> set(log).commit(), () -> set(log).cancel()),
                     new ReloadStep(

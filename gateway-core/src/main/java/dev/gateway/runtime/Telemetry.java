@@ -10,6 +10,7 @@ import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.config.value.Position;
 import dev.gateway.files.FileWatch;
 import dev.gateway.files.StartException;
+import dev.gateway.format.Durations;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.RecordedExchanges;
 import dev.gateway.observe.accesslog.AccessLogSettings;
@@ -19,7 +20,6 @@ import dev.gateway.observe.otlp.Link;
 import dev.gateway.observe.otlp.MetricExport;
 import dev.gateway.observe.otlp.Receiver;
 import dev.gateway.observe.otlp.SpanExport;
-import dev.gateway.runtime.assembly.Conversions;
 import dev.gateway.runtime.assembly.LogAssembly;
 import dev.gateway.runtime.process.BuildInfo;
 import dev.gateway.time.TimerWheel;
@@ -172,7 +172,7 @@ public final class Telemetry {
             }
             if (next.metrics != null) {
                 MetricsConfig.Export wish = Objects.requireNonNull(wanted.metrics.export());
-                next.metrics.start(Conversions.millis(wish.interval()));
+                next.metrics.start(Durations.millis(wish.interval()));
             }
         }
 
@@ -258,7 +258,7 @@ public final class Telemetry {
                 "otlp:" + otlp.endpoint(),
                 URI.create(otlp.endpoint()),
                 otlp.caFile(),
-                new UrlUpstream.Times(Math.min(STEP_MILLIS, Conversions.millis(otlp.timeout())), IDLE_MILLIS));
+                new UrlUpstream.Times(Math.min(STEP_MILLIS, Durations.millis(otlp.timeout())), IDLE_MILLIS));
     }
 
     private Receiver receiver(OtlpConfig otlp, Upstream upstream) throws IOException {
@@ -267,7 +267,7 @@ public final class Telemetry {
                 otlp.endpoint(),
                 headers == null ? Map.of() : HeadersFile.read(headers),
                 new Link(upstream, pools.opener(0), wheels.get(0)),
-                Conversions.millis(otlp.timeout()),
+                Durations.millis(otlp.timeout()),
                 new Receiver.Service(otlp.serviceName(), BuildInfo.version(), instance));
     }
 
@@ -276,7 +276,7 @@ public final class Telemetry {
         return new SpanExport(
                 receiver,
                 new SpanExport.Batches(
-                        Conversions.millis(batches.scheduleDelay()),
+                        Durations.millis(batches.scheduleDelay()),
                         batches.maxQueueSize(),
                         batches.maxExportBatchSize()),
                 new Redaction(wanted.redacted),

@@ -3,6 +3,7 @@ package dev.gateway.config.listener;
 import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -98,6 +99,14 @@ public record TlsConfig(
         public String toString() {
             return word;
         }
+    }
+
+    /** Returns the versions of TLS from the oldest to the newest, both included. */
+    public static List<String> versions(Version oldest, Version newest) {
+        return Arrays.stream(Version.values())
+                .filter(version -> version.compareTo(oldest) >= 0 && version.compareTo(newest) <= 0)
+                .map(Version::toString)
+                .toList();
     }
 
     /** What becomes of open connections when other client certificates are accepted. */

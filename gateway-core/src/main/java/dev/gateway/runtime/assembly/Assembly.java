@@ -12,6 +12,7 @@ import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.format.CidrSet;
+import dev.gateway.format.Durations;
 import dev.gateway.message.OddNames;
 import dev.gateway.message.forwarded.ForwardedFields;
 import dev.gateway.observe.trace.Propagator;
@@ -106,7 +107,7 @@ public final class Assembly {
 
     private static @Nullable BodyRate bodyRate(ListenerConfig listener) {
         long rate = listener.minBodyRate();
-        long idle = Conversions.millis(listener.timeouts().requestBodyIdle());
+        long idle = Durations.millis(listener.timeouts().requestBodyIdle());
         return rate == 0 ? null : new BodyRate(rate, idle == 0 ? DEFAULT_GRACE_MILLIS : idle);
     }
 

@@ -26,6 +26,7 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.format.AccountFile;
+import dev.gateway.format.Durations;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.dial.DialSettings;
@@ -111,7 +112,7 @@ public final class ConnectAssembly {
                         0,
                         0,
                         STREAM_IDLE_MILLIS,
-                        Conversions.tunnel(config.timeouts().tunnel())),
+                        RouteAssembly.tunnel(config.timeouts().tunnel())),
                 Route.Upgrades.NONE);
         Router tunnels = new RouterBuilder().add(List.of(), List.of(), route).build();
         ProxyAutoConfig clients =
@@ -245,7 +246,7 @@ public final class ConnectAssembly {
 
     /** No limits but those of tunnels, which the policies have. */
     private UpstreamSettings upstreamSettings(AddressRules addresses) throws IOException {
-        long connect = Conversions.millis(config.timeouts().connect());
+        long connect = Durations.millis(config.timeouts().connect());
         return UpstreamSettings.builder()
                 .connectMillis(connect)
                 .tlsHandshakeMillis(connect)

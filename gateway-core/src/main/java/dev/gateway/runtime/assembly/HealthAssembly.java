@@ -1,6 +1,7 @@
 package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.upstream.UpstreamConfig;
+import dev.gateway.format.Durations;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Health;
@@ -27,7 +28,7 @@ final class HealthAssembly {
                 outliers,
                 active,
                 config.panicThreshold(),
-                Conversions.millis(config.slowStart()),
+                Durations.millis(config.slowStart()),
                 balancing.ignoresZones() ? null : localZone,
                 checks != null && checks.closeOnFailure());
         return new Health(List.of(), balancing, settings, System::nanoTime);
@@ -43,13 +44,13 @@ final class HealthAssembly {
                 : new OutlierDetection(
                         OutlierDetection.Counts.ANY_FAILURE,
                         config.consecutive5xx(),
-                        Conversions.millis(config.baseEjectionTime()),
-                        Conversions.millis(config.maxEjectionTime()),
+                        Durations.millis(config.baseEjectionTime()),
+                        Durations.millis(config.maxEjectionTime()),
                         config.maxEjectionPercent(),
                         rate == null
                                 ? null
                                 : new OutlierDetection.SuccessRate(
-                                        Conversions.millis(rate.interval()),
+                                        Durations.millis(rate.interval()),
                                         rate.minimumHosts(),
                                         rate.requestVolume(),
                                         rate.stdevFactor()));
@@ -62,9 +63,9 @@ final class HealthAssembly {
         Duration unhealthyInterval = config.unhealthyInterval();
         return new ActiveCheck(
                 request(config.request()),
-                Conversions.millis(config.interval()),
-                Conversions.millis(unhealthyInterval == null ? config.interval() : unhealthyInterval),
-                Conversions.millis(config.timeout()),
+                Durations.millis(config.interval()),
+                Durations.millis(unhealthyInterval == null ? config.interval() : unhealthyInterval),
+                Durations.millis(config.timeout()),
                 config.healthyThreshold(),
                 config.unhealthyThreshold());
     }

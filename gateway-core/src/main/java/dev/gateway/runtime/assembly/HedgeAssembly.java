@@ -6,6 +6,7 @@ import dev.gateway.exchange.route.HedgeDelay;
 import dev.gateway.exchange.route.Route.Hedging;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
+import dev.gateway.format.Durations;
 import dev.gateway.message.Method;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -38,8 +39,8 @@ final class HedgeAssembly {
         return after.isPercentile()
                 ? HedgeDelay.percentile(
                         after.perMille(),
-                        Conversions.millis(config.atLeast()),
+                        Durations.millis(config.atLeast()),
                         states.get(new Key(rule), AnswerTimes.class, AnswerTimes::new))
-                : HedgeDelay.fixed(Conversions.millis(after.fixed()));
+                : HedgeDelay.fixed(Durations.millis(after.fixed()));
     }
 }

@@ -9,6 +9,7 @@ import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.ipaccess.AccessList;
 import dev.gateway.format.CidrSet;
+import dev.gateway.format.Durations;
 import dev.gateway.listener.ListenerSettings;
 import dev.gateway.listener.ListenerSettings.Access;
 import dev.gateway.net.ProxyProtocol;
@@ -54,16 +55,16 @@ public final class ListenerAssembly {
             throws StartException {
         ListenerConfig.Limits limits = config.limits();
         ListenerConfig.Timeouts timeouts = config.timeouts();
-        long requestHeaders = Conversions.millis(timeouts.requestHeaders());
+        long requestHeaders = Durations.millis(timeouts.requestHeaders());
         Http1ServerSettings http1 = new Http1ServerSettings(
                 new HeadLimits(
                         atMostInt(limits.maxRequestLine()), atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
                 new Http1ServerSettings.Timeouts(
                         requestHeaders,
-                        Conversions.millis(timeouts.requestBodyIdle()),
-                        Conversions.millis(timeouts.idle()),
-                        Conversions.millis(timeouts.maxConnectionAge()),
-                        Conversions.millis(timeouts.responseWriteIdle())),
+                        Durations.millis(timeouts.requestBodyIdle()),
+                        Durations.millis(timeouts.idle()),
+                        Durations.millis(timeouts.maxConnectionAge()),
+                        Durations.millis(timeouts.responseWriteIdle())),
                 config.http().halfClose() == ListenerConfig.HalfClose.ALLOW,
                 config.minBodyRate());
         TlsConfig secured = config.protocols().tls();
@@ -75,10 +76,10 @@ public final class ListenerAssembly {
                         new Http2ServerSettings.Heads(atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
                         new Http2ServerSettings.Timeouts(
                                 requestHeaders,
-                                Conversions.millis(timeouts.requestBodyIdle()),
-                                Conversions.millis(timeouts.responseWriteIdle()),
-                                Conversions.millis(timeouts.idle()),
-                                Conversions.millis(timeouts.maxConnectionAge())),
+                                Durations.millis(timeouts.requestBodyIdle()),
+                                Durations.millis(timeouts.responseWriteIdle()),
+                                Durations.millis(timeouts.idle()),
+                                Durations.millis(timeouts.maxConnectionAge())),
                         config.minBodyRate());
         ListenerConfig.ProxyProtocol proxy = config.protocols().proxyProtocol();
         return new ListenerSettings(
@@ -108,7 +109,7 @@ public final class ListenerAssembly {
                 ? null
                 : new TcpServerSettings(
                         config.protocols().protocol() == ListenerConfig.Protocol.TLS,
-                        Conversions.millis(config.timeouts().tlsHandshake()));
+                        Durations.millis(config.timeouts().tlsHandshake()));
     }
 
     /** Returns where a listener is to be bound; looks a name up. */
@@ -181,7 +182,7 @@ public final class ListenerAssembly {
                 throw StartException.at(config.position(), e);
             }
         }
-        List<String> versions = Conversions.versions(
+        List<String> versions = TlsConfig.versions(
                 config.protocols().minVersion(), config.protocols().maxVersion());
         return new ServerTlsSettings(
                 new ServerTlsSettings.Certificates(
@@ -198,6 +199,6 @@ public final class ListenerAssembly {
                         config.clients().crlFile()),
                 new ServerTlsSettings.Sessions(config.sessions().tickets(), (int)
                         Math.max(1, config.sessions().timeout().toSeconds())),
-                Conversions.millis(listener.timeouts().tlsHandshake()));
+                Durations.millis(listener.timeouts().tlsHandshake()));
     }
 }

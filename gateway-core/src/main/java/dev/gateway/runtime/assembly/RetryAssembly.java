@@ -4,6 +4,7 @@ import dev.gateway.config.route.RetryConfig;
 import dev.gateway.config.route.RetryConfig.On;
 import dev.gateway.exchange.route.Route.Retry;
 import dev.gateway.exchange.route.Route.Retry.After;
+import dev.gateway.format.Durations;
 import dev.gateway.message.Method;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -37,10 +38,10 @@ final class RetryAssembly {
                         Set.copyOf(statuses),
                         when.methods().stream().map(Method::of).collect(Collectors.toUnmodifiableSet())),
                 new Retry.Waiting(
-                        Conversions.millis(waiting.backoff()),
+                        Durations.millis(waiting.backoff()),
                         waiting.retryAfter(),
-                        Conversions.millis(waiting.silentAfter()),
-                        Conversions.millis(waiting.connectWait())),
+                        Durations.millis(waiting.silentAfter()),
+                        Durations.millis(waiting.connectWait())),
                 Math.toIntExact(config.bufferLimit()),
                 new Retry.Budget(config.budget().percent(), config.budget().minRetriesPerSecond()));
     }

@@ -11,6 +11,7 @@ import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.exchange.route.WeightedTarget;
 import dev.gateway.files.StartException;
+import dev.gateway.format.Durations;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.message.path.PathForm;
@@ -119,9 +120,9 @@ public final class RouteAssembly {
                         forwarding.preserveHost(),
                         path(forwarding)),
                 new Route.Timeouts(
-                        Conversions.millis(timeouts.request()),
-                        Conversions.millis(timeouts.backendRequest()),
-                        Conversions.millis(timeouts.streamIdle()),
+                        Durations.millis(timeouts.request()),
+                        Durations.millis(timeouts.backendRequest()),
+                        Durations.millis(timeouts.streamIdle()),
                         tunnel(rule)),
                 upgrades(rule.upgrades()),
                 signature,
@@ -138,8 +139,15 @@ public final class RouteAssembly {
 
     private static Route.TunnelTimeouts tunnel(RuleConfig rule) {
         TunnelTimeouts raw = rule.timeouts().tunnel();
-        return Conversions.tunnel(
-                raw != null ? raw : rule.upgrades().webSocket().timeouts());
+        return tunnel(raw != null ? raw : rule.upgrades().webSocket().timeouts());
+    }
+
+    /** Returns the time limits of tunnels. */
+    static Route.TunnelTimeouts tunnel(TunnelTimeouts timeouts) {
+        return new Route.TunnelTimeouts(
+                Durations.millis(timeouts.idle()),
+                Durations.millis(timeouts.halfClosed()),
+                Durations.millis(timeouts.max()));
     }
 
     private static Route.Upgrades upgrades(RuleConfig.Upgrades upgrades) {

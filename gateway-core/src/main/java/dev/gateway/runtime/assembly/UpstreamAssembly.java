@@ -1,9 +1,11 @@
 package dev.gateway.runtime.assembly;
 
+import dev.gateway.config.listener.TlsConfig;
 import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
+import dev.gateway.format.Durations;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Upstream;
@@ -42,12 +44,12 @@ final class UpstreamAssembly {
                 .maxConnections(config.circuitBreaker().maxConnections())
                 .maxPendingRequests(config.circuitBreaker().maxPendingRequests())
                 .maxRequests(config.circuitBreaker().maxRequests())
-                .connectMillis(Conversions.millis(timeouts.connect()))
-                .tlsHandshakeMillis(Conversions.millis(timeouts.tlsHandshake()))
-                .poolAcquireMillis(Conversions.millis(timeouts.poolAcquire()))
-                .responseHeadersMillis(Conversions.millis(timeouts.responseHeaders()))
-                .idleMillis(Conversions.millis(timeouts.idle()))
-                .maxLifetimeMillis(Conversions.millis(timeouts.maxLifetime()))
+                .connectMillis(Durations.millis(timeouts.connect()))
+                .tlsHandshakeMillis(Durations.millis(timeouts.tlsHandshake()))
+                .poolAcquireMillis(Durations.millis(timeouts.poolAcquire()))
+                .responseHeadersMillis(Durations.millis(timeouts.responseHeaders()))
+                .idleMillis(Durations.millis(timeouts.idle()))
+                .maxLifetimeMillis(Durations.millis(timeouts.maxLifetime()))
                 .dialSettings(
                         new DialSettings(addresses, ParentProxies.NONE, proxyHeader(protocols.sendProxyProtocol())))
                 .build();
@@ -86,7 +88,7 @@ final class UpstreamAssembly {
                 tls.serverName(),
                 tls.certFile(),
                 tls.keyFile(),
-                Conversions.versions(tls.offer().minVersion(), tls.offer().maxVersion()),
+                TlsConfig.versions(tls.offer().minVersion(), tls.offer().maxVersion()),
                 tls.offer().ciphers());
     }
 
