@@ -1,5 +1,7 @@
 package dev.gateway.admin;
 
+import dev.gateway.config.AdminConfig;
+import dev.gateway.config.listener.BindConfig;
 import dev.gateway.format.IpLiteral;
 import dev.gateway.message.Authority;
 import dev.gateway.message.FieldName;
@@ -7,6 +9,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -32,6 +35,19 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
     /** Makes access rules without further names. */
     public AdminAccess(@Nullable Path tokenFile, Reach reach) {
         this(tokenFile, reach, Set.of());
+    }
+
+    /** Makes the access rules of the admin listener. */
+    public static AdminAccess of(AdminConfig config) {
+        return new AdminAccess(config.tokenFile(), reach(config.bind()), Set.copyOf(config.hostnames()));
+    }
+
+    private static Reach reach(BindConfig bind) {
+        if (bind.unix() != null) {
+            return Reach.FILE;
+        }
+        InetAddress bound = new InetSocketAddress(bind.address(), bind.port()).getAddress();
+        return bound != null && bound.isLoopbackAddress() ? Reach.MACHINE : Reach.NETWORK;
     }
 
     /** Who can connect to a listener. */

@@ -1,5 +1,6 @@
 package dev.gateway.runtime;
 
+import dev.gateway.admin.AdminAccess;
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.GatewayConfig;
@@ -154,7 +155,7 @@ final class ListenerChange {
             admin = current;
             return;
         }
-        AdminDoor door = new AdminDoor(ListenerAssembly.access(wanted));
+        AdminDoor door = new AdminDoor(AdminAccess.of(wanted));
         try {
             Listener listener = bind(listeners.dataPlane.ofAdmin(listeners.pages, door), settings, wanted.position());
             admin = new Listeners.Admin(listener, door);
@@ -203,7 +204,7 @@ final class ListenerChange {
             admin.listener().accept();
             log.info("Admin at {}", Listeners.url(admin.listener()));
         } else if (admin != null && config.admin() != null) {
-            admin.door().guard(ListenerAssembly.access(config.admin()));
+            admin.door().guard(AdminAccess.of(config.admin()));
         }
         listeners.serve(serving, admin);
         if (adminBefore != null && !sameAdmin) {

@@ -1,6 +1,5 @@
 package dev.gateway.runtime.assembly;
 
-import dev.gateway.admin.AdminAccess;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.listener.BindConfig;
 import dev.gateway.config.listener.ListenerConfig;
@@ -23,14 +22,11 @@ import dev.gateway.protocol.http1.Http1ServerSettings;
 import dev.gateway.protocol.http2.Http2ServerSettings;
 import dev.gateway.protocol.tcp.TcpServerSettings;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Listener settings factory: turns configured listeners into settings of listeners. */
@@ -141,20 +137,6 @@ public final class ListenerAssembly {
                 null,
                 null,
                 new ListenerSettings.Protocols(http1, null, false));
-    }
-
-    /** Returns who may see and do what through the admin listener. */
-    public static AdminAccess access(AdminConfig config) {
-        Set<String> names = config.hostnames().stream().collect(Collectors.toUnmodifiableSet());
-        return new AdminAccess(config.tokenFile(), reach(config.bind()), names);
-    }
-
-    private static AdminAccess.Reach reach(BindConfig bind) {
-        if (bind.unix() != null) {
-            return AdminAccess.Reach.FILE;
-        }
-        InetAddress bound = new InetSocketAddress(bind.address(), bind.port()).getAddress();
-        return bound != null && bound.isLoopbackAddress() ? AdminAccess.Reach.MACHINE : AdminAccess.Reach.NETWORK;
     }
 
     private static int atMostInt(long size) {
