@@ -53,6 +53,7 @@ class ArchitectureTest {
             "observe.trace",
             "exchange.route",
             "runtime.assembly",
+            "listener.assembly",
             "runtime.process",
             "status.explain",
             "message.grpc");
@@ -282,6 +283,19 @@ class ArchitectureTest {
     static final ArchRule bodiesAreUsedBy = onlyUsedBy("exchange.body", "exchange");
 
     @ArchTest
+    static final ArchRule listenerAssemblyUses = mayUse(
+            "listener.assembly",
+            "config",
+            "files",
+            "filter",
+            "format",
+            "listener",
+            "net",
+            "protocol.http1",
+            "protocol.http2",
+            "protocol.tcp");
+
+    @ArchTest
     static final ArchRule adminUses =
             mayUse("admin", "config", "files", "format", "observe", "upstream", "stream", "message");
 
@@ -299,7 +313,12 @@ class ArchitectureTest {
     static final ArchRule runtimeIsUsedBy = onlyUsedBy("runtime", "", "status", "cli");
 
     @ArchTest
-    static final ArchRule assemblyIsUsedBy = onlyUsedBy("runtime.assembly", "", "status", "status.explain", "runtime");
+    static final ArchRule assembliesAreUsedBy = classes()
+            .that()
+            .resideInAPackage("dev.gateway..assembly..")
+            .should()
+            .onlyBeAccessed()
+            .byAnyPackage("dev.gateway..assembly..", "dev.gateway.runtime..", "dev.gateway.status..", "dev.gateway");
 
     @ArchTest
     static final ArchRule processUses = mayUse("runtime.process", "files", "net", "format");
@@ -392,7 +411,10 @@ class ArchitectureTest {
                     "admin"))
             .and()
             .resideOutsideOfPackages(
-                    "dev.gateway.admin..", "dev.gateway.upstream.balancer..", "dev.gateway.upstream.discovery..")
+                    "dev.gateway..assembly..",
+                    "dev.gateway.admin..",
+                    "dev.gateway.upstream.balancer..",
+                    "dev.gateway.upstream.discovery..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("dev.gateway.config..")

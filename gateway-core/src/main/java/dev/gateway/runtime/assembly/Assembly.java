@@ -27,9 +27,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Configuration assembly. Turns configuration into what runs: with {@link ListenerAssembly}, {@link RouteAssembly}, {@link
- * ConnectAssembly} and {@link UpstreamAssembly} the only place that sees both. What is written here has been validated, so
- * a failure names the place in the file and is a start failure.
+ * Configuration assembly. Joins what the areas make of a configuration to a generation. What is written there has been
+ * validated, so a failure names the place in the file and is a start failure.
  */
 public final class Assembly {
     /** How far a client may be behind with a body, where it may be silent for as long as it likes. */

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.listener.assembly;
 
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.listener.BindConfig;
