@@ -194,7 +194,7 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule observeUses =
-            mayUse("observe", "files", "format", "message", "stream", "time", "observe.trace", "overload");
+            mayUse("observe", "config", "files", "format", "message", "stream", "time", "observe.trace", "overload");
 
     @ArchTest
     static final ArchRule otlpUses = mayUse(
@@ -413,6 +413,7 @@ class ArchitectureTest {
             .resideOutsideOfPackages(
                     "dev.gateway..assembly..",
                     "dev.gateway.admin..",
+                    "dev.gateway.observe.accesslog..",
                     "dev.gateway.upstream.balancer..",
                     "dev.gateway.upstream.discovery..")
             .should()

@@ -16,6 +16,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.message.path.PathForm;
 import dev.gateway.observe.LogPolicy;
+import dev.gateway.observe.accesslog.LogAssembly;
 import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.observe.accesslog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,7 +6,6 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.message.FieldName;
-import dev.gateway.observe.accesslog.Redaction;
 import io.netty.util.AsciiString;
 import org.junit.jupiter.api.Test;
 

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.observe.accesslog;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.filter.FilterConfig;
@@ -6,10 +6,6 @@ import dev.gateway.config.observe.AccessLogConfig;
 import dev.gateway.config.observe.AccessLogTemplate;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.LogPolicy;
-import dev.gateway.observe.accesslog.AccessLogSettings;
-import dev.gateway.observe.accesslog.LogRotation;
-import dev.gateway.observe.accesslog.LogTarget;
-import dev.gateway.observe.accesslog.SyslogReceiver;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -107,7 +103,7 @@ public final class LogAssembly {
     }
 
     /** Returns what a rule says of the log, null if nothing. */
-    static @Nullable LogPolicy policy(AccessLogConfig log, AccessLogConfig.@Nullable Choice rule) {
+    public static @Nullable LogPolicy policy(AccessLogConfig log, AccessLogConfig.@Nullable Choice rule) {
         return rule == null ? null : policy(rule, log.choice());
     }
 
