@@ -242,7 +242,7 @@ class ArchitectureTest {
             mayUse("upstream.discovery", "config", "files", "net", "stream", "message", "upstream", "upstream.pool");
 
     @ArchTest
-    static final ArchRule redisUses = mayUse("filter.ratelimit.redis", "filter", "net", "observe");
+    static final ArchRule redisUses = mayUse("filter.ratelimit.redis", "config", "files", "filter", "net", "observe");
 
     @ArchTest
     static final ArchRule listenerUses = mayUse(
@@ -413,6 +413,7 @@ class ArchitectureTest {
             .resideOutsideOfPackages(
                     "dev.gateway..assembly..",
                     "dev.gateway.admin..",
+                    "dev.gateway.filter.ratelimit.redis..",
                     "dev.gateway.observe.accesslog..",
                     "dev.gateway.upstream.balancer..",
                     "dev.gateway.upstream.discovery..")

@@ -5,6 +5,7 @@ import dev.gateway.exchange.GenerationRef;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.ratelimit.redis.RedisStore;
+import dev.gateway.filter.ratelimit.redis.StoreAssembly;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.assembly.ActiveConfig;
@@ -12,11 +13,11 @@ import dev.gateway.runtime.assembly.Assembly;
 import dev.gateway.runtime.assembly.ConnectShared;
 import dev.gateway.runtime.assembly.Generation;
 import dev.gateway.runtime.assembly.PluginType;
-import dev.gateway.runtime.assembly.StoreAssembly;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.discovery.EndpointFeeds;
+import dev.gateway.upstream.discovery.FirstAnswers;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -161,7 +162,7 @@ public final class Generations {
                     new ReloadStep(
                             () -> stores =
                                     StoreAssembly.prepare(config, dataPlane.transport(), dataPlane.resolver(), states),
-                            () -> set(stores).awaitAnswers(),
+                            () -> FirstAnswers.await(set(stores).firstAnswers(), set(stores).startNanos()),
                             () -> set(stores).undo()),
                     // It is committed when upstreams know their endpoints. Some may have been ejected since it was
                     // made.

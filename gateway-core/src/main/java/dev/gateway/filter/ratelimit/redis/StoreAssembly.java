@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.filter.ratelimit.redis;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.StoreConfig;
@@ -9,14 +9,11 @@ import dev.gateway.filter.FilterFile;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.ratelimit.LimitStore;
 import dev.gateway.filter.ratelimit.StoreKey;
-import dev.gateway.filter.ratelimit.redis.RedisSettings;
-import dev.gateway.filter.ratelimit.redis.RedisStore;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.tls.ClientTlsSettings;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.observe.metrics.Exposition;
-import dev.gateway.upstream.discovery.FirstAnswers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -24,6 +21,7 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -106,12 +104,14 @@ public final class StoreAssembly {
         return stores;
     }
 
-    /**
-     * Waits until new stores answer or do not, but not for long: requests of the new generation shall find connections. The
-     * time since they began to connect counts.
-     */
-    public void awaitAnswers() {
-        FirstAnswers.await(made.stream().map(RedisStore::firstAnswer).toList(), startNanos);
+    /** Returns what is completed when new stores have answered or cannot: requests shall find connections. */
+    public List<CompletableFuture<Void>> firstAnswers() {
+        return made.stream().map(RedisStore::firstAnswer).toList();
+    }
+
+    /** Returns the {@link System#nanoTime} when new stores began to connect. */
+    public long startNanos() {
+        return startNanos;
     }
 
     /** Returns the stores of the configuration, to be closed when nobody uses them any more. */
