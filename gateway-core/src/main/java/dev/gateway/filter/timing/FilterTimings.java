@@ -1,14 +1,12 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.filter.timing;
 
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.filter.timing.FilterTimes;
-import dev.gateway.filter.timing.TimedFilter;
 import dev.gateway.observe.metrics.Exposition;
 
 /** Times of filters: one record for each type of filter, whichever rules have it and across reloads. */
-final class FilterTimings {
+public final class FilterTimings {
     private FilterTimings() {}
 
     private record Key(String type) implements FilterStates.CountedKey<FilterTimes> {
@@ -35,7 +33,7 @@ final class FilterTimings {
     }
 
     /** Returns a filter whose calls are measured. */
-    static Filter timed(Filter filter, String type, FilterStates.Prepared states) throws StartException {
+    public static Filter timed(Filter filter, String type, FilterStates.Prepared states) throws StartException {
         return new TimedFilter(filter, states.get(new Key(type), FilterTimes::new));
     }
 }
