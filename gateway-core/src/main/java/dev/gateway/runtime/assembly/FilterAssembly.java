@@ -43,11 +43,12 @@ public final class FilterAssembly {
     }
 
     /**
-     * Returns the filters of a rule as they are written; the list may be added to.
+     * Returns the filters of a rule in the order in which requests pass them.
      *
      * @param name what logs and metrics call the rule
+     * @param answer the status of all requests that none of them answers, 0 if they go to an upstream
      */
-    List<Placed> all(String name, RuleConfig rule) throws StartException {
+    List<Filter> chain(String name, RuleConfig rule, int answer) throws StartException {
         List<String> claims = rule.filters().stream()
                 .flatMap(filter -> filter.usedClaims().stream())
                 .toList();
@@ -58,7 +59,12 @@ public final class FilterAssembly {
             filters.add(new Placed(
                     FilterTypes.order(config), timed ? FilterTimings.timed(filter, config.type(), states) : filter));
         }
-        return filters;
+        if (answer != 0) {
+            filters.add(BuiltInFilters.answering(answer));
+        }
+        List<Filter> chain = new ArrayList<>(Placed.inOrder(filters));
+        chain.addAll(PluginFilters.nets(rule.filters()));
+        return chain;
     }
 
     private static Filter create(FilterConfig config, FilterSite site) throws StartException {

@@ -10,9 +10,6 @@ import java.util.List;
  * @param order its place in the order of {@link BuiltInFilters}
  */
 record Placed(int order, Filter filter) {
-    /** After all others. */
-    static final int LAST = Integer.MAX_VALUE;
-
     /** Returns the filters in the order in which they run; of equal places, the first one first. */
     static List<Filter> inOrder(List<Placed> filters) {
         return filters.stream()

@@ -2,7 +2,6 @@ package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.filter.PluginFilterConfig;
-import dev.gateway.config.route.RuleConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
@@ -28,13 +27,12 @@ final class PluginFilters {
         throw new IllegalArgumentException("the filter type " + config.type() + " is of no plugin that is loaded");
     }
 
-    /** Adds what refuses the requests that a plugin has promised to answer and has not. */
-    static void addNet(RuleConfig rule, List<Placed> filters) {
-        for (FilterConfig config : rule.filters()) {
-            if (config instanceof PluginFilterConfig && config.answer() != 0) {
-                filters.add(new Placed(Placed.LAST, new Net(config.type())));
-            }
-        }
+    /** Returns what refuses, after all filters of a rule, the requests that a plugin has promised to answer and has not. */
+    static List<Filter> nets(List<FilterConfig> filters) {
+        return filters.stream()
+                .filter(config -> config instanceof PluginFilterConfig && config.answer() != 0)
+                .<Filter>map(config -> new Net(config.type()))
+                .toList();
     }
 
     private record Net(String type) implements Filter {

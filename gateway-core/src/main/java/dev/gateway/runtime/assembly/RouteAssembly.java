@@ -59,7 +59,7 @@ public final class RouteAssembly {
                             name,
                             rule,
                             upstreams,
-                            filters.all(name, rule),
+                            filters,
                             HedgeAssembly.policy(rule.forwarding().hedge(), name, filters.states()),
                             signatures.apply(name),
                             LogAssembly.policy(config.accessLog(), rule.accessLog()));
@@ -91,10 +91,11 @@ public final class RouteAssembly {
             String name,
             RuleConfig rule,
             Map<String, Upstream> upstreams,
-            List<Placed> filters,
+            FilterAssembly filters,
             Route.@Nullable Hedging hedging,
             ViaSignature signature,
-            @Nullable LogPolicy logPolicy) {
+            @Nullable LogPolicy logPolicy)
+            throws StartException {
         RuleConfig.Forwarding forwarding = rule.forwarding();
         List<WeightedTarget.Weighted> weighted = new ArrayList<>();
         for (RuleConfig.BackendRef ref : forwarding.backendRefs()) {
@@ -106,14 +107,11 @@ public final class RouteAssembly {
         }
         boolean none = weighted.stream().allMatch(each -> each.weight() == 0);
         Route.Target target = none ? null : WeightedTarget.of(weighted);
-        if (target == null && !forwarding.backendRefs().isEmpty()) {
-            filters.add(BuiltInFilters.answering(NO_TARGET_STATUS));
-        }
-        PluginFilters.addNet(rule, filters);
+        boolean leadsNowhere = target == null && !forwarding.backendRefs().isEmpty();
         RuleConfig.Timeouts timeouts = rule.timeouts();
         return new Route(
                 name,
-                Placed.inOrder(filters),
+                filters.chain(name, rule, leadsNowhere ? NO_TARGET_STATUS : 0),
                 new Route.Forwarding(
                         target,
                         RetryAssembly.policy(forwarding.retry()),
