@@ -12,6 +12,7 @@ import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.errorpages.ErrorPageFiles;
 import dev.gateway.filter.errorpages.ErrorPages;
+import dev.gateway.filter.plugin.PluginFilters;
 import dev.gateway.filter.timing.FilterTimings;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;

@@ -6,7 +6,7 @@ import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
 import dev.gateway.files.InputFile;
-import dev.gateway.runtime.assembly.PluginType;
+import dev.gateway.filter.plugin.PluginType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.gateway.runtime.plugins;
 
 import dev.gateway.filter.FilterPlugin;
-import dev.gateway.runtime.assembly.PluginType;
+import dev.gateway.filter.plugin.PluginType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;

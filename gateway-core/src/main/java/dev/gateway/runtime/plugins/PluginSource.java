@@ -6,7 +6,7 @@ import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.filter.FilterPlugin;
-import dev.gateway.runtime.assembly.PluginType;
+import dev.gateway.filter.plugin.PluginType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

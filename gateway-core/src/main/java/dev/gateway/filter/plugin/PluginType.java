@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.filter.plugin;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.filter.FilterDeclaration;
@@ -6,7 +6,6 @@ import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterPlugin;
-import dev.gateway.filter.plugin.ContainedFilter;
 import dev.gateway.plugin.FilterPlace;
 import dev.gateway.plugin.SettingErrors;
 import dev.gateway.plugin.SettingKey;

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.filter.plugin;
 
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.filter.PluginFilterConfig;
@@ -12,7 +12,7 @@ import dev.gateway.stream.Failure;
 import java.util.List;
 
 /** Filters of plugins: what becomes of their settings. The settings know their plugin, so no table has it. */
-final class PluginFilters {
+public final class PluginFilters {
     private PluginFilters() {}
 
     /**
@@ -20,7 +20,7 @@ final class PluginFilters {
      *
      * @throws IllegalArgumentException if no plugin that is loaded has its type
      */
-    static Filter create(FilterConfig config) throws StartException {
+    public static Filter create(FilterConfig config) throws StartException {
         if (config instanceof PluginFilterConfig filter && filter.declaration() instanceof PluginType plugin) {
             return plugin.filter(filter.settings());
         }
@@ -28,7 +28,7 @@ final class PluginFilters {
     }
 
     /** Returns what refuses, after all filters of a rule, the requests that a plugin has promised to answer and has not. */
-    static List<Filter> nets(List<FilterConfig> filters) {
+    public static List<Filter> nets(List<FilterConfig> filters) {
         return filters.stream()
                 .filter(config -> config instanceof PluginFilterConfig && config.answer() != 0)
                 .<Filter>map(config -> new Net(config.type()))
