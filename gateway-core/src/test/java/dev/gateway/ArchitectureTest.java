@@ -53,6 +53,7 @@ class ArchitectureTest {
             "observe.trace",
             "exchange.route",
             "runtime.assembly",
+            "filter.assembly",
             "listener.assembly",
             "runtime.process",
             "status.explain",
@@ -294,6 +295,10 @@ class ArchitectureTest {
             "protocol.http1",
             "protocol.http2",
             "protocol.tcp");
+
+    @ArchTest
+    static final ArchRule filterAssemblyUses =
+            mayUse("filter.assembly", "config", "config.yaml", "files", "filter", "plugin", "upstream");
 
     @ArchTest
     static final ArchRule adminUses =

@@ -7,7 +7,7 @@ import dev.gateway.config.route.MatchConfig;
 import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.route.RuleConfig;
-import dev.gateway.runtime.assembly.FilterAssembly;
+import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.runtime.assembly.RouteAssembly;
 import dev.gateway.status.explain.RouteExplainer;
 import java.util.ArrayList;

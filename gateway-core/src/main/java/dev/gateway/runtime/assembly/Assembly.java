@@ -11,6 +11,7 @@ import dev.gateway.exchange.settings.BodyRate;
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.format.CidrSet;
 import dev.gateway.format.Durations;
 import dev.gateway.message.OddNames;
@@ -73,7 +74,7 @@ public final class Assembly {
         }
         Map<Integer, Generation.Listener> listeners = new HashMap<>();
         FilterAssembly filters =
-                new FilterAssembly(states, tunnels, upstreams, config.metrics().filters());
+                new FilterAssembly(states, tunnels.services(), upstreams, config.metrics().filters());
         List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute, filters);
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);

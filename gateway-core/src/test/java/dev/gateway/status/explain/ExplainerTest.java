@@ -11,10 +11,10 @@ import dev.gateway.connect.LocalAddresses;
 import dev.gateway.connect.OwnListeners;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.SharedServices;
+import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.PathNormalizer;
-import dev.gateway.runtime.assembly.ConnectShared;
-import dev.gateway.runtime.assembly.FilterAssembly;
 import dev.gateway.runtime.assembly.RouteAssembly;
 import dev.gateway.status.explain.Explanation.NearMiss;
 import dev.gateway.status.explain.Explanation.OnListener;
@@ -405,9 +405,7 @@ class ExplainerTest {
                         route -> ViaSignature.random(),
                         new FilterAssembly(
                                 new FilterStates().prepare(),
-                                new ConnectShared((location, parsing) -> {
-                                    throw new AssertionError("no filter has keys to fetch");
-                                }),
+                                new SharedServices(),
                                 upstreams,
                                 false))
                 .get(0);

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.filter.assembly;
 
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.filter.PluginFilterConfig;
@@ -10,6 +10,7 @@ import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.SharedServices;
 import dev.gateway.filter.errorpages.ErrorPageFiles;
 import dev.gateway.filter.errorpages.ErrorPages;
 import dev.gateway.filter.plugin.PluginFilters;
@@ -23,7 +24,7 @@ import java.util.Map;
 /** Filter factory: turns configured filters into those that requests pass, by the list of {@link BuiltInFilters}. */
 public final class FilterAssembly {
     private final FilterStates.Prepared states;
-    private final ConnectShared shared;
+    private final SharedServices services;
     private final Map<String, Upstream> upstreams;
     private final boolean timed;
 
@@ -31,15 +32,15 @@ public final class FilterAssembly {
      * Makes one.
      *
      * @param states what outlives the generation
-     * @param shared threads, among others
+     * @param services threads, among others
      * @param upstreams that filters may call, by their names
      * @param timed whether to measure how long filters take
      */
     public FilterAssembly(
-            FilterStates.Prepared states, ConnectShared shared, Map<String, Upstream> upstreams, boolean timed) {
+            FilterStates.Prepared states, SharedServices services, Map<String, Upstream> upstreams, boolean timed) {
         this.timed = timed;
         this.states = states;
-        this.shared = shared;
+        this.services = services;
         this.upstreams = upstreams;
     }
 
@@ -49,11 +50,11 @@ public final class FilterAssembly {
      * @param name what logs and metrics call the rule
      * @param answer the status of all requests that none of them answers, 0 if they go to an upstream
      */
-    List<Filter> chain(String name, RuleConfig rule, int answer) throws StartException {
+    public List<Filter> chain(String name, RuleConfig rule, int answer) throws StartException {
         List<String> claims = rule.filters().stream()
                 .flatMap(filter -> filter.usedClaims().stream())
                 .toList();
-        FilterSite site = new FilterSite(name, states, shared.services(), claims, upstreams);
+        FilterSite site = new FilterSite(name, states, services, claims, upstreams);
         List<Placed> filters = new ArrayList<>();
         for (FilterConfig config : rule.filters()) {
             Filter filter = create(config, site);
@@ -75,12 +76,12 @@ public final class FilterAssembly {
     }
 
     /** Returns the error pages of a listener. */
-    ErrorPages errorPages(ErrorPagesConfig config) throws StartException {
+    public ErrorPages errorPages(ErrorPagesConfig config) throws StartException {
         return ErrorPageFiles.pages(config, states);
     }
 
     /** Returns the states that outlive a generation, of filters and of other parts that count. */
-    FilterStates.Prepared states() {
+    public FilterStates.Prepared states() {
         return states;
     }
 

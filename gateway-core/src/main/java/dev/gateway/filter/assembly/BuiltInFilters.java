@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.filter.assembly;
 
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.yaml.schema.filter.FilterSlot;

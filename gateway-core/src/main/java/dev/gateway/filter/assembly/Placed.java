@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.filter.assembly;
 
 import dev.gateway.filter.Filter;
 import java.util.Comparator;

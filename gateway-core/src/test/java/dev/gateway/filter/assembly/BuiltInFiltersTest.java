@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.filter.assembly;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
