@@ -3,7 +3,6 @@ package dev.gateway.upstream.discovery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.runtime.assembly.BuiltInSources;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.SourceStatus;
 import java.io.IOException;

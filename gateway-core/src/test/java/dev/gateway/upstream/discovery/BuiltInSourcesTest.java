@@ -1,13 +1,10 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.upstream.discovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.upstream.EndpointConfig.Place;
 import dev.gateway.config.yaml.schema.upstream.SourceType;
 import dev.gateway.config.yaml.type.Types;
-import dev.gateway.upstream.discovery.EndpointSource;
-import dev.gateway.upstream.discovery.SourceContext;
-import dev.gateway.upstream.discovery.SourceFeature;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;

@@ -1,11 +1,7 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.upstream.discovery;
 
 import dev.gateway.config.yaml.schema.upstream.SourceType;
 import dev.gateway.config.yaml.schema.upstream.SourceTypeList;
-import dev.gateway.upstream.discovery.DnsSource;
-import dev.gateway.upstream.discovery.FileSource;
-import dev.gateway.upstream.discovery.SourceFeature;
-import dev.gateway.upstream.discovery.SrvSource;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
