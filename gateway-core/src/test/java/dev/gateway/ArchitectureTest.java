@@ -53,6 +53,7 @@ class ArchitectureTest {
             "observe.trace",
             "exchange.route",
             "runtime.assembly",
+            "upstream.assembly",
             "filter.assembly",
             "listener.assembly",
             "runtime.process",
@@ -83,7 +84,7 @@ class ArchitectureTest {
             "dev.gateway.net.tls.ClientCertificates",
             "dev.gateway.net.tls.SelfSigned",
             // Sessions end by it, at all replicas and after a restart.
-            "dev.gateway.runtime.assembly.SessionAssembly",
+            "dev.gateway.upstream.assembly.SessionAssembly",
             // It tells auth servers when a request came.
             "dev.gateway.filter.externalauth.ExternalAuthFeature",
             // Tokens begin and end by it.
@@ -299,6 +300,17 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule filterAssemblyUses =
             mayUse("filter.assembly", "config", "config.yaml", "files", "filter", "plugin", "upstream");
+
+    @ArchTest
+    static final ArchRule upstreamAssemblyUses = mayUse(
+            "upstream.assembly",
+            "config",
+            "config.yaml",
+            "files",
+            "filter",
+            "format",
+            "upstream",
+            "upstream.discovery");
 
     @ArchTest
     static final ArchRule adminUses =

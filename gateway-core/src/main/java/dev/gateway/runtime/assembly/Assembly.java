@@ -19,6 +19,8 @@ import dev.gateway.message.forwarded.ForwardedFields;
 import dev.gateway.observe.trace.Propagator;
 import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.assembly.SessionAssembly;
+import dev.gateway.upstream.assembly.UpstreamAssembly;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

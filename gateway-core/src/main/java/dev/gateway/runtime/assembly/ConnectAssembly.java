@@ -28,6 +28,7 @@ import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.format.AccountFile;
 import dev.gateway.format.Durations;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.assembly.UpstreamAssembly;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.dial.DialSettings;
 import dev.gateway.upstream.dial.ParentProxy;

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.upstream.assembly;
 
 import dev.gateway.config.file.SessionKeyFile;
 import dev.gateway.config.upstream.SessionPersistenceConfig;
@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Session persistence factory. */
-final class SessionAssembly {
+public final class SessionAssembly {
     private SessionAssembly() {}
 
     /** The key of a file of session keys among the states of filters. */
@@ -40,7 +40,7 @@ final class SessionAssembly {
     }
 
     /** Has the keys of an upstream that stays in another generation followed there, too. */
-    static void keep(Upstream upstream, @Nullable SessionPersistenceConfig config, FilterStates.Prepared states)
+    public static void keep(Upstream upstream, @Nullable SessionPersistenceConfig config, FilterStates.Prepared states)
             throws StartException {
         if (config != null) {
             keys(upstream.name(), config, states);

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.upstream.assembly;
 
 import dev.gateway.config.upstream.LoadBalancerConfig;
 import dev.gateway.config.yaml.schema.upstream.BalancerType;

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.upstream.assembly;
 
 import dev.gateway.config.listener.TlsConfig;
 import dev.gateway.config.upstream.EndpointConfig;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Upstream factory. Turns the configuration of an upstream into what serves it: endpoints, a balancer, health, settings.
  */
-final class UpstreamAssembly {
+public final class UpstreamAssembly {
     private UpstreamAssembly() {}
 
     /**
@@ -32,7 +32,7 @@ final class UpstreamAssembly {
      * @param addresses where its endpoints may be
      * @param states has the files that it reads and follows
      */
-    static Upstream upstream(
+    public static Upstream upstream(
             UpstreamConfig config, @Nullable String localZone, AddressPolicy addresses, FilterStates.Prepared states)
             throws StartException {
         UpstreamConfig.Protocols protocols = config.protocols();
@@ -81,7 +81,7 @@ final class UpstreamAssembly {
     }
 
     /** Returns how connections to it are secured. */
-    static UpstreamTlsSettings tls(UpstreamConfig.Tls tls) {
+    public static UpstreamTlsSettings tls(UpstreamConfig.Tls tls) {
         return new UpstreamTlsSettings(
                 tls.verify(),
                 tls.caFile(),

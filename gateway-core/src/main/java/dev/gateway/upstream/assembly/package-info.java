@@ -1,0 +1,5 @@
+/** Makes upstreams of their configuration, and lists all balancers. */
+@NullMarked
+package dev.gateway.upstream.assembly;
+
+import org.jspecify.annotations.NullMarked;
