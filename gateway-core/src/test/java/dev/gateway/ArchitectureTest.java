@@ -53,6 +53,7 @@ class ArchitectureTest {
             "observe.trace",
             "exchange.route",
             "runtime.assembly",
+            "exchange.route.assembly",
             "upstream.assembly",
             "filter.assembly",
             "listener.assembly",
@@ -311,6 +312,20 @@ class ArchitectureTest {
             "format",
             "upstream",
             "upstream.discovery");
+
+    @ArchTest
+    static final ArchRule routeAssemblyUses = mayUse(
+            "exchange.route.assembly",
+            "config",
+            "exchange.route",
+            "files",
+            "filter",
+            "filter.assembly",
+            "format",
+            "message",
+            "observe",
+            "stream",
+            "upstream");
 
     @ArchTest
     static final ArchRule adminUses =

@@ -7,6 +7,7 @@ import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.ConfigEquality;
+import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;

@@ -7,6 +7,7 @@ import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.exchange.settings.BodyRate;
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.files.StartException;

@@ -20,6 +20,7 @@ import dev.gateway.connect.ViaLoopDetector;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
+import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.files.InputFile;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.exchange.route.assembly;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.route.MatchConfig;
@@ -143,7 +143,7 @@ public final class RouteAssembly {
     }
 
     /** Returns the time limits of tunnels. */
-    static Route.TunnelTimeouts tunnel(TunnelTimeouts timeouts) {
+    public static Route.TunnelTimeouts tunnel(TunnelTimeouts timeouts) {
         return new Route.TunnelTimeouts(
                 Durations.millis(timeouts.idle()),
                 Durations.millis(timeouts.halfClosed()),

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.exchange.route.assembly;
 
 import dev.gateway.config.route.RetryConfig;
 import dev.gateway.config.route.RetryConfig.On;

@@ -1,0 +1,5 @@
+/** Makes routes of their configuration, with their filters and policies. */
+@NullMarked
+package dev.gateway.exchange.route.assembly;
+
+import org.jspecify.annotations.NullMarked;
