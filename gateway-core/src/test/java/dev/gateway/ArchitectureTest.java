@@ -53,6 +53,7 @@ class ArchitectureTest {
             "observe.trace",
             "exchange.route",
             "runtime.assembly",
+            "connect.assembly",
             "exchange.route.assembly",
             "upstream.assembly",
             "filter.assembly",
@@ -326,6 +327,23 @@ class ArchitectureTest {
             "observe",
             "stream",
             "upstream");
+
+    @ArchTest
+    static final ArchRule connectAssemblyUses = mayUse(
+            "connect.assembly",
+            "config",
+            "connect",
+            "exchange.route",
+            "exchange.route.assembly",
+            "files",
+            "filter",
+            "filter.jwt.jwks",
+            "format",
+            "message",
+            "observe",
+            "stream",
+            "upstream",
+            "upstream.assembly");
 
     @ArchTest
     static final ArchRule adminUses =

@@ -2,13 +2,13 @@ package dev.gateway.benchmarks;
 
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.connect.assembly.ConnectShared;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.runtime.assembly.Assembly;
-import dev.gateway.runtime.assembly.ConnectShared;
 import dev.gateway.runtime.assembly.Generation;
 import io.netty.util.AsciiString;
 import java.io.IOException;

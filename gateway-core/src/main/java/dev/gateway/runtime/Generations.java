@@ -1,6 +1,7 @@
 package dev.gateway.runtime;
 
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.connect.assembly.ConnectShared;
 import dev.gateway.exchange.GenerationRef;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
@@ -11,7 +12,6 @@ import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.assembly.ActiveConfig;
 import dev.gateway.runtime.assembly.Assembly;
-import dev.gateway.runtime.assembly.ConnectShared;
 import dev.gateway.runtime.assembly.Generation;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;

@@ -1,8 +1,8 @@
 package dev.gateway.runtime;
 
+import dev.gateway.connect.assembly.ConnectEntry;
 import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.runtime.assembly.ActiveConfig;
-import dev.gateway.runtime.assembly.ConnectEntry;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;

@@ -7,6 +7,8 @@ import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.ConfigEquality;
+import dev.gateway.connect.assembly.ConnectAssembly;
+import dev.gateway.connect.assembly.ConnectEntry;
 import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.upstream.Upstream;

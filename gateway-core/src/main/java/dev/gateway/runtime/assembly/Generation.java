@@ -1,5 +1,6 @@
 package dev.gateway.runtime.assembly;
 
+import dev.gateway.connect.assembly.ConnectEntry;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;

@@ -7,6 +7,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.connect.assembly.ConnectShared;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.observe.meters.ConfiguredNames;

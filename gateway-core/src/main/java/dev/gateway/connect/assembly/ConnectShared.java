@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.connect.assembly;
 
 import dev.gateway.connect.AdminKeptOut;
 import dev.gateway.connect.ConnectTally;
@@ -38,12 +38,13 @@ public final class ConnectShared {
         return work;
     }
 
-    SharedServices services() {
+    /** Returns what the process has one of. */
+    public SharedServices services() {
         return services;
     }
 
     /** Returns what keeps upstreams from leading to the admin listener. */
-    AdminKeptOut adminKeptOut() {
+    public AdminKeptOut adminKeptOut() {
         return adminKeptOut;
     }
 
@@ -80,7 +81,7 @@ public final class ConnectShared {
     }
 
     /** Returns how requests that take a route are signed: the same for all routes that ever had the name. */
-    ViaSignature ofRoute(String route) {
+    public ViaSignature ofRoute(String route) {
         return signature("route " + route);
     }
 

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.connect.assembly;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
@@ -85,7 +85,7 @@ public final class ConnectAssembly {
     private record Way(AddressRules addresses, Upstream upstream) {}
 
     /** Reads files of users and credentials, and makes the entry. */
-    static ConnectEntry entry(ConnectConfig config, ConnectShared state) throws StartException {
+    public static ConnectEntry entry(ConnectConfig config, ConnectShared state) throws StartException {
         try {
             return new ConnectAssembly(config, state).entry();
         } catch (IOException | AuthFileException | IllegalArgumentException e) {
@@ -94,13 +94,13 @@ public final class ConnectAssembly {
     }
 
     /** Whether an entry reads files that nobody looks at again. */
-    static boolean hasCredentials(ConnectConfig config) {
+    public static boolean hasCredentials(ConnectConfig config) {
         return config.parents().stream()
                 .anyMatch(parent -> parent.proxy() != null && parent.proxy().credentialsFile() != null);
     }
 
     /** Returns what logs and metrics call the page that tells clients of an entry, if it has one. */
-    static String pageName(ConnectConfig config) {
+    public static String pageName(ConnectConfig config) {
         return config.name() + "/pac";
     }
 

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.connect.assembly;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.gateway.runtime.assembly;
+package dev.gateway.connect.assembly;
 
 import dev.gateway.connect.ConnectTally;
 import dev.gateway.connect.Policies;
@@ -32,7 +32,7 @@ public record ConnectEntry(
         @Nullable Page page,
         @Nullable ProxyAuthentication login) {
     /** Returns the routes of a listener with the page before them, if there is one. */
-    Router withPage(Router routes) {
+    public Router withPage(Router routes) {
         return page == null ? routes : head -> page.isAskedFor(head) ? page.match : routes.match(head);
     }
 
