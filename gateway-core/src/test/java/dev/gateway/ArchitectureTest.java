@@ -263,6 +263,8 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule exchangeUses = mayUse(
             "exchange",
+            "config",
+            "files",
             "format",
             "exchange.route",
             "filter",
@@ -463,6 +465,7 @@ class ArchitectureTest {
             .resideOutsideOfPackages(
                     "dev.gateway..assembly..",
                     "dev.gateway.admin..",
+                    "dev.gateway.exchange.settings..",
                     "dev.gateway.filter.ratelimit.redis..",
                     "dev.gateway.observe.accesslog..",
                     "dev.gateway.upstream.balancer..",

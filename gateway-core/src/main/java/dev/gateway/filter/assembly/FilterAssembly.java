@@ -3,7 +3,6 @@ package dev.gateway.filter.assembly;
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.filter.PluginFilterConfig;
 import dev.gateway.config.filter.UncheckedFilterConfig;
-import dev.gateway.config.listener.ErrorPagesConfig;
 import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.files.StartException;
@@ -11,8 +10,6 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.SharedServices;
-import dev.gateway.filter.errorpages.ErrorPageFiles;
-import dev.gateway.filter.errorpages.ErrorPages;
 import dev.gateway.filter.plugin.PluginFilters;
 import dev.gateway.filter.timing.FilterTimings;
 import dev.gateway.upstream.Upstream;
@@ -73,11 +70,6 @@ public final class FilterAssembly {
         return config instanceof PluginFilterConfig || config instanceof UncheckedFilterConfig
                 ? PluginFilters.create(config)
                 : BuiltInFilters.create(config, site);
-    }
-
-    /** Returns the error pages of a listener. */
-    public ErrorPages errorPages(ErrorPagesConfig config) throws StartException {
-        return ErrorPageFiles.pages(config, states);
     }
 
     /** Returns the states that outlive a generation, of filters and of other parts that count. */

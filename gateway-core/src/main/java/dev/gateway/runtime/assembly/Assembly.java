@@ -2,26 +2,17 @@ package dev.gateway.runtime.assembly;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.listener.ErrorPagesConfig;
 import dev.gateway.config.listener.ListenerConfig;
-import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.connect.assembly.ConnectAssembly;
 import dev.gateway.connect.assembly.ConnectEntry;
 import dev.gateway.connect.assembly.ConnectShared;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.assembly.RouteAssembly;
-import dev.gateway.exchange.settings.BodyRate;
-import dev.gateway.exchange.settings.ClientTrust;
+import dev.gateway.exchange.settings.GenerationSettings;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.assembly.FilterAssembly;
-import dev.gateway.format.CidrSet;
-import dev.gateway.format.Durations;
-import dev.gateway.message.OddNames;
-import dev.gateway.message.forwarded.ForwardedFields;
-import dev.gateway.observe.trace.Propagator;
-import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.assembly.SessionAssembly;
 import dev.gateway.upstream.assembly.UpstreamAssembly;
@@ -38,9 +29,6 @@ import org.jspecify.annotations.Nullable;
  * validated, so a failure names the place in the file and is a start failure.
  */
 public final class Assembly {
-    /** How far a client may be behind with a body, where it may be silent for as long as it likes. */
-    private static final long DEFAULT_GRACE_MILLIS = 60_000;
-
     private Assembly() {}
 
     /**
@@ -85,7 +73,6 @@ public final class Assembly {
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
             ConnectEntry entry = connectOf.get(listener.name());
-            ErrorPagesConfig pages = listener.http().errorPages();
             Router tunnelRoutes = entry != null ? entry.tunnels() : listener.isHttp() ? null : routers.get(i);
             Generation.ListenerRouters own = new Generation.ListenerRouters(
                     entry == null ? routers.get(i) : entry.withPage(routers.get(i)), tunnelRoutes);
@@ -93,63 +80,10 @@ public final class Assembly {
                     Objects.requireNonNull(indexes.get(listener.name())),
                     new Generation.Listener(
                             own,
-                            new GenerationSettings.ListenerPolicy(
-                                    tunnelRoutes != null,
-                                    new ClientTrust(
-                                            CidrSet.of(listener.http().trustedProxies()),
-                                            config.tracing().trust() == TracingConfig.Trust.ANYONE,
-                                            oddNames(listener.http().headersWithUnderscores())),
-                                    forwarded(listener.http().forwardedHeaders()),
-                                    listener.http().via() == ListenerConfig.Via.ALWAYS,
-                                    (int) listener.limits().maxRequestLine(),
-                                    listener.limits().maxBody(),
-                                    bodyRate(listener),
-                                    pages == null ? null : filters.errorPages(pages))));
+                            GenerationSettings.policyOf(listener, config.tracing(), tunnelRoutes != null, states)));
         }
         List<Upstream> all = new ArrayList<>(upstreams.values());
         all.addAll(states.all(Upstream.class));
-        return Generation.of(generation, traces(config.tracing()), listeners, all, connect);
-    }
-
-    private static @Nullable BodyRate bodyRate(ListenerConfig listener) {
-        long rate = listener.minBodyRate();
-        long idle = Durations.millis(listener.timeouts().requestBodyIdle());
-        return rate == 0 ? null : new BodyRate(rate, idle == 0 ? DEFAULT_GRACE_MILLIS : idle);
-    }
-
-    private static @Nullable TraceSettings traces(TracingConfig config) {
-        return config.mode() == TracingConfig.Mode.OFF
-                ? null
-                : new TraceSettings(
-                        config.mode() == TracingConfig.Mode.EXPORT,
-                        config.propagators().stream().map(Assembly::propagator).toList(),
-                        config.sampler().parentBased(),
-                        config.sampler().ratio());
-    }
-
-    private static Propagator propagator(TracingConfig.Propagator wanted) {
-        return switch (wanted) {
-            case TRACE_CONTEXT -> Propagator.TRACE_CONTEXT;
-            case B3 -> Propagator.B3;
-            case B3_MULTI -> Propagator.B3_MULTI;
-        };
-    }
-
-    private static OddNames.Policy oddNames(ListenerConfig.HeadersWithUnderscores wanted) {
-        return switch (wanted) {
-            case REJECT -> OddNames.Policy.REJECT;
-            case DROP -> OddNames.Policy.DROP;
-            case ALLOW -> OddNames.Policy.ALLOW;
-        };
-    }
-
-    private static ForwardedFields forwarded(ListenerConfig.ForwardedHeaders wanted) {
-        return new ForwardedFields(
-                switch (wanted) {
-                    case X_FORWARDED -> ForwardedFields.Mode.X_FORWARDED;
-                    case FORWARDED -> ForwardedFields.Mode.FORWARDED;
-                    case BOTH -> ForwardedFields.Mode.BOTH;
-                    case OFF -> ForwardedFields.Mode.OFF;
-                });
+        return Generation.of(generation, GenerationSettings.traces(config.tracing()), listeners, all, connect);
     }
 }

@@ -3,6 +3,7 @@ package dev.gateway.runtime.assembly;
 import dev.gateway.connect.assembly.ConnectEntry;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.ExchangeSettings;
+import dev.gateway.exchange.settings.GenerationSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;

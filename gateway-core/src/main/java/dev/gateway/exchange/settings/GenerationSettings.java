@@ -1,0 +1,192 @@
+package dev.gateway.exchange.settings;
+
+import dev.gateway.config.listener.ErrorPagesConfig;
+import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.files.StartException;
+import dev.gateway.filter.ErrorAnswer;
+import dev.gateway.filter.ErrorBody;
+import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.errorpages.ErrorPageFiles;
+import dev.gateway.filter.errorpages.ErrorPages;
+import dev.gateway.format.CidrSet;
+import dev.gateway.format.Durations;
+import dev.gateway.message.OddNames;
+import dev.gateway.message.forwarded.ForwardedFields;
+import dev.gateway.observe.trace.Propagator;
+import dev.gateway.observe.trace.TraceSettings;
+import io.netty.util.AsciiString;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What exchanges keep of their generation until their response begins. It leads to no route and to no upstream. Immutable,
+ * shared by all event loops.
+ *
+ * @param generation 1 for the first
+ * @param traces what is done about traces, null for nothing
+ * @param policies what exchanges need of each listener, by its index; null where this generation has none
+ */
+public record GenerationSettings(int generation, @Nullable TraceSettings traces, List<@Nullable ListenerPolicy> policies)
+        implements ExchangeSettings {
+    private static final AsciiString NAME = new AsciiString("gateway");
+
+    /** How far a client may be behind with a body, where it may be silent for as long as it likes. */
+    private static final long DEFAULT_GRACE_MILLIS = 60_000;
+
+    /** What is left for exchanges whose response has begun. */
+    private static final GenerationSettings AFTER_HEAD = new GenerationSettings(0, null, List.of());
+
+    /**
+     * What exchanges need of a listener.
+     *
+     * @param offersTunnels whether it takes CONNECT
+     * @param trust which fields are believed, and from whom
+     * @param forwarded which fields tell upstreams about clients
+     * @param signsAll whether every request gets {@code Via}
+     * @param maxRequestLineBytes of a request, whatever its protocol
+     * @param maxBodyBytes of a request, 0 for no limit
+     * @param bodyRate that clients must send bodies at, null for any
+     * @param errorPages the listener's error pages, for errors without a page of their rule; null if it has none
+     */
+    public record ListenerPolicy(
+            boolean offersTunnels,
+            ClientTrust trust,
+            ForwardedFields forwarded,
+            boolean signsAll,
+            int maxRequestLineBytes,
+            long maxBodyBytes,
+            @Nullable BodyRate bodyRate,
+            @Nullable ErrorPages errorPages) {}
+
+    /**
+     * Makes what exchanges need of a listener.
+     *
+     * @param offersTunnels whether it takes CONNECT
+     * @param states has the error pages that it reads and follows
+     */
+    public static ListenerPolicy policyOf(
+            ListenerConfig listener, TracingConfig tracing, boolean offersTunnels, FilterStates.Prepared states)
+            throws StartException {
+        ErrorPagesConfig pages = listener.http().errorPages();
+        return new ListenerPolicy(
+                offersTunnels,
+                new ClientTrust(
+                        CidrSet.of(listener.http().trustedProxies()),
+                        tracing.trust() == TracingConfig.Trust.ANYONE,
+                        oddNames(listener.http().headersWithUnderscores())),
+                forwarded(listener.http().forwardedHeaders()),
+                listener.http().via() == ListenerConfig.Via.ALWAYS,
+                (int) listener.limits().maxRequestLine(),
+                listener.limits().maxBody(),
+                bodyRate(listener),
+                pages == null ? null : ErrorPageFiles.pages(pages, states));
+    }
+
+    private static @Nullable BodyRate bodyRate(ListenerConfig listener) {
+        long rate = listener.minBodyRate();
+        long idle = Durations.millis(listener.timeouts().requestBodyIdle());
+        return rate == 0 ? null : new BodyRate(rate, idle == 0 ? DEFAULT_GRACE_MILLIS : idle);
+    }
+
+    private static OddNames.Policy oddNames(ListenerConfig.HeadersWithUnderscores wanted) {
+        return switch (wanted) {
+            case REJECT -> OddNames.Policy.REJECT;
+            case DROP -> OddNames.Policy.DROP;
+            case ALLOW -> OddNames.Policy.ALLOW;
+        };
+    }
+
+    private static ForwardedFields forwarded(ListenerConfig.ForwardedHeaders wanted) {
+        return new ForwardedFields(
+                switch (wanted) {
+                    case X_FORWARDED -> ForwardedFields.Mode.X_FORWARDED;
+                    case FORWARDED -> ForwardedFields.Mode.FORWARDED;
+                    case BOTH -> ForwardedFields.Mode.BOTH;
+                    case OFF -> ForwardedFields.Mode.OFF;
+                });
+    }
+
+    /** Returns what is done about traces, null for nothing. */
+    public static @Nullable TraceSettings traces(TracingConfig config) {
+        return config.mode() == TracingConfig.Mode.OFF
+                ? null
+                : new TraceSettings(
+                        config.mode() == TracingConfig.Mode.EXPORT,
+                        config.propagators().stream().map(GenerationSettings::propagator).toList(),
+                        config.sampler().parentBased(),
+                        config.sampler().ratio());
+    }
+
+    private static Propagator propagator(TracingConfig.Propagator wanted) {
+        return switch (wanted) {
+            case TRACE_CONTEXT -> Propagator.TRACE_CONTEXT;
+            case B3 -> Propagator.B3;
+            case B3_MULTI -> Propagator.B3_MULTI;
+        };
+    }
+
+    @Override
+    public ExchangeSettings afterHead() {
+        return AFTER_HEAD;
+    }
+
+    private ListenerPolicy policy(int listener) {
+        ListenerPolicy policy = policies.get(listener);
+        if (policy == null) {
+            throw new IllegalArgumentException("generation " + generation + " has no listener " + listener);
+        }
+        return policy;
+    }
+
+    @Override
+    public boolean offersTunnels(int listener) {
+        return policy(listener).offersTunnels;
+    }
+
+    @Override
+    public ErrorBody errorBody(int listener, ErrorAnswer answer) {
+        ErrorPages pages = policy(listener).errorPages;
+        return pages == null ? ErrorBody.UNCHANGED : pages.errorBody(answer);
+    }
+
+    @Override
+    public ClientTrust trust(int listener) {
+        return policy(listener).trust;
+    }
+
+    @Override
+    public ForwardedFields forwarded(int listener) {
+        return policy(listener).forwarded;
+    }
+
+    @Override
+    public boolean signsAll(int listener) {
+        return policy(listener).signsAll;
+    }
+
+    @Override
+    public AsciiString name() {
+        return NAME;
+    }
+
+    @Override
+    public AsciiString server() {
+        return NAME;
+    }
+
+    @Override
+    public int maxRequestLineBytes(int listener) {
+        return policy(listener).maxRequestLineBytes;
+    }
+
+    @Override
+    public long maxRequestBodyBytes(int listener) {
+        return policy(listener).maxBodyBytes;
+    }
+
+    @Override
+    public @Nullable BodyRate bodyRate(int listener) {
+        return policy(listener).bodyRate;
+    }
+}
