@@ -7,7 +7,6 @@ import dev.gateway.config.route.MatchConfig;
 import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.route.RuleConfig;
-import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.status.explain.RouteExplainer;
 import java.util.ArrayList;
@@ -29,7 +28,7 @@ final class RouteView {
             for (int r = 0; r < route.rules().size(); r++) {
                 RuleConfig rule = route.rules().get(r);
                 Map<String, Object> json = new LinkedHashMap<>();
-                json.put("name", RouteAssembly.name(route, r));
+                json.put("name", route.ruleName(r));
                 json.put("at", rule.position().toString());
                 json.put("listeners", listeners);
                 json.put(

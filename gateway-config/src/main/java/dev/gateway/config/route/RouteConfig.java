@@ -28,6 +28,15 @@ public record RouteConfig(
                 : parentRefs.stream().anyMatch(ref -> ref.name().equals(listener.name()));
     }
 
+    /** Returns what logs and metrics call a rule. */
+    public String ruleName(int rule) {
+        String given = rules.get(rule).name();
+        if (given != null) {
+            return name + "/" + given;
+        }
+        return rules.size() == 1 ? name : name + "/" + (rule + 1);
+    }
+
     /** A listener, by its name. */
     public record ParentRef(Position position, String name) {}
 

@@ -36,6 +36,11 @@ public record RuleConfig(
         return filters.stream().anyMatch(UncheckedFilterConfig.class::isInstance);
     }
 
+    /** Whether it refuses requests, or asks who sends them. */
+    public boolean guards() {
+        return filters.stream().anyMatch(FilterConfig::guards);
+    }
+
     /**
      * Where requests go, and how.
      *

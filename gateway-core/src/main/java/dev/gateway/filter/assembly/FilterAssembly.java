@@ -83,9 +83,4 @@ public final class FilterAssembly {
         sorted.sort(Comparator.comparingInt(FilterTypes::order));
         return sorted;
     }
-
-    /** Whether a rule refuses requests, or asks who sends them. */
-    public static boolean guards(RuleConfig rule) {
-        return rule.filters().stream().anyMatch(FilterConfig::guards);
-    }
 }

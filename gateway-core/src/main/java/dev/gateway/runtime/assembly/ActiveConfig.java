@@ -9,7 +9,6 @@ import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.connect.assembly.ConnectAssembly;
 import dev.gateway.connect.assembly.ConnectEntry;
-import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
@@ -46,7 +45,7 @@ public final class ActiveConfig {
         Set<String> routes = new HashSet<>();
         for (RouteConfig route : config.routes()) {
             for (int rule = 0; rule < route.rules().size(); rule++) {
-                routes.add(RouteAssembly.name(route, rule));
+                routes.add(route.ruleName(rule));
             }
         }
         for (ConnectConfig entry : config.connect()) {

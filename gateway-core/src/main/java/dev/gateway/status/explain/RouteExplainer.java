@@ -72,7 +72,7 @@ public final class RouteExplainer {
         }
 
         String name() {
-            return RouteAssembly.name(route, number);
+            return route.ruleName(number);
         }
     }
 
@@ -233,7 +233,7 @@ public final class RouteExplainer {
             if (!all.isEmpty()
                     && all.get(0).isAccepted()
                     && !all.get(0).rule().equals(written)
-                    && FilterAssembly.guards(all.get(0).rule().config())) {
+                    && all.get(0).rule().config().guards()) {
                 return reading;
             }
         }

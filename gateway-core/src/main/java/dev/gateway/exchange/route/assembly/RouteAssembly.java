@@ -53,7 +53,7 @@ public final class RouteAssembly {
                     route.hostnames().stream().map(RouteConfig.Hostname::value).toList();
             for (int r = 0; r < route.rules().size(); r++) {
                 RuleConfig rule = route.rules().get(r);
-                String name = name(route, r);
+                String name = route.ruleName(r);
                 try {
                     // One object for all listeners, so that weights are kept whichever a request came by.
                     Route runtime = route(
@@ -77,15 +77,6 @@ public final class RouteAssembly {
             }
         }
         return builders.stream().map(RouterBuilder::build).toList();
-    }
-
-    /** Returns what logs and metrics call a rule. */
-    public static String name(RouteConfig route, int rule) {
-        String given = route.rules().get(rule).name();
-        if (given != null) {
-            return route.name() + "/" + given;
-        }
-        return route.rules().size() == 1 ? route.name() : route.name() + "/" + (rule + 1);
     }
 
     private static Route route(
