@@ -348,6 +348,22 @@ class ArchitectureTest {
             "upstream.assembly");
 
     @ArchTest
+    static final ArchRule assemblyJoins = mayUse(
+            "runtime.assembly",
+            "config",
+            "connect.assembly",
+            "exchange",
+            "exchange.route",
+            "exchange.route.assembly",
+            "files",
+            "filter",
+            "filter.assembly",
+            "observe",
+            "observe.trace",
+            "upstream",
+            "upstream.assembly");
+
+    @ArchTest
     static final ArchRule adminUses =
             mayUse("admin", "config", "files", "format", "observe", "upstream", "stream", "message");
 

@@ -162,7 +162,8 @@ public final class Generations {
                     new ReloadStep(
                             () -> stores =
                                     StoreAssembly.prepare(config, dataPlane.transport(), dataPlane.resolver(), states),
-                            () -> FirstAnswers.await(set(stores).firstAnswers(), set(stores).startNanos()),
+                            () -> FirstAnswers.await(
+                                    set(stores).firstAnswers(), set(stores).startNanos()),
                             () -> set(stores).undo()),
                     // It is committed when upstreams know their endpoints. Some may have been ejected since it was
                     // made.

@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param traces what is done about traces, null for nothing
  * @param policies what exchanges need of each listener, by its index; null where this generation has none
  */
-public record GenerationSettings(int generation, @Nullable TraceSettings traces, List<@Nullable ListenerPolicy> policies)
+public record GenerationSettings(
+        int generation, @Nullable TraceSettings traces, List<@Nullable ListenerPolicy> policies)
         implements ExchangeSettings {
     private static final AsciiString NAME = new AsciiString("gateway");
 
@@ -113,7 +114,9 @@ public record GenerationSettings(int generation, @Nullable TraceSettings traces,
                 ? null
                 : new TraceSettings(
                         config.mode() == TracingConfig.Mode.EXPORT,
-                        config.propagators().stream().map(GenerationSettings::propagator).toList(),
+                        config.propagators().stream()
+                                .map(GenerationSettings::propagator)
+                                .toList(),
                         config.sampler().parentBased(),
                         config.sampler().ratio());
     }

@@ -1,4 +1,4 @@
-/** Contains filters of plugins: what they throw fails their own exchange, under a cause of its own. */
+/** Makes filters of plugins, and contains them: what they throw fails their own exchange, under a cause of its own. */
 @NullMarked
 package dev.gateway.filter.plugin;
 

@@ -67,8 +67,8 @@ public final class Assembly {
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
         Map<Integer, Generation.Listener> listeners = new HashMap<>();
-        FilterAssembly filters =
-                new FilterAssembly(states, tunnels.services(), upstreams, config.metrics().filters());
+        FilterAssembly filters = new FilterAssembly(
+                states, tunnels.services(), upstreams, config.metrics().filters());
         List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute, filters);
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);

@@ -1,4 +1,4 @@
-/** Turns configuration into what runs: the one place that knows both. */
+/** Joins what the areas make of a configuration to a generation, which runs. */
 @NullMarked
 package dev.gateway.runtime.assembly;
 

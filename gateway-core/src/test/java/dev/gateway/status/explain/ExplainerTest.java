@@ -403,11 +403,7 @@ class ExplainerTest {
                         config,
                         upstreams,
                         route -> ViaSignature.random(),
-                        new FilterAssembly(
-                                new FilterStates().prepare(),
-                                new SharedServices(),
-                                upstreams,
-                                false))
+                        new FilterAssembly(new FilterStates().prepare(), new SharedServices(), upstreams, false))
                 .get(0);
         Random random = new Random(7);
         List<String> hosts =
