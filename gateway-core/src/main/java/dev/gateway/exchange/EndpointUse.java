@@ -104,6 +104,11 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
         failedByStatus = awaitsGrpcStatus = answeredWell = false;
     }
 
+    /** Whether the endpoint of the current attempt is one that requests may wait for: another one does not count against limits. */
+    final boolean isAtUsedEndpoint() {
+        return endpoint != null && upstream.host(endpoint).isUsed();
+    }
+
     /** The current attempt is at this endpoint. */
     final void goTo(Endpoint chosen) {
         endpoint = chosen;

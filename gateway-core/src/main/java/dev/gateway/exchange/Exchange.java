@@ -24,6 +24,7 @@ import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -411,8 +412,10 @@ final class Exchange extends ExchangeContext
 
     @Override
     void showTo(ProgressWatch watch) {
-        UpstreamUse use = attempts == null ? null : watch.use(attempts.upstream);
-        if (use == null || !state.isRequested() || response.isReceived()) {
+        Attempts current = attempts;
+        UpstreamUse use = current == null ? null : watch.use(current.upstream);
+        boolean busy = state.isRequested() && !response.isReceived();
+        if (use == null || !busy || !Objects.requireNonNull(current).isAtUsedEndpoint()) {
             return;
         }
         use.clients().merge(culprit(), 1, Integer::sum);

@@ -134,6 +134,21 @@ class ProgressWatchTest extends ExchangeRig {
         answer();
     }
 
+    /** To end it would give no room to requests that wait: what hangs there does not count against the limit. */
+    @Test
+    void anUploadToAnEndpointThatDrainsUsesNoConnectionOfOthers() {
+        StreamEvents events = upload();
+        assertThat(idlers()).hasSize(1);
+        assertThat(look().clients()).hasSize(1);
+        Objects.requireNonNull(app).health().drain(FIRST.toString(), true);
+        assertThat(look().idlers()).isEmpty();
+        assertThat(look().clients()).isEmpty();
+        Objects.requireNonNull(app).health().drain(FIRST.toString(), false);
+        assertThat(look().clients()).hasSize(1);
+        events.onData(bytes("b"), true);
+        answer();
+    }
+
     @Test
     void aRequestWithoutAConnectionUsesNone() {
         StreamEvents events = request("POST", "/", false);
