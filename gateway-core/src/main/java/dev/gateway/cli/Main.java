@@ -105,7 +105,8 @@ public final class Main implements Callable<Integer> {
         byDefault("io.netty.machineId", "02:00:00:00:00:01");
         // One buffer in 128 is followed, with a stack trace for each: 2 to 3 % of a small request's CPU time.
         byDefault("io.netty.leakDetection.level", "disabled");
-        // With it, and the Add-Opens of our manifest, Netty counts direct memory by itself: see overload.DirectMemory.
+        // With it, and the Add-Opens of our manifest, Netty counts direct memory by itself: see
+        // overload.memory.DirectMemory.
         byDefault("io.netty.tryReflectionSetAccessible", "true");
     }
 

@@ -1,4 +1,4 @@
-/** Makes the entries of the connect section of their configuration: rules, a route and upstreams. */
+/** Makes the entries of the section connect from the configuration: rules, a route and upstreams. */
 @NullMarked
 package dev.gateway.connect.assembly;
 

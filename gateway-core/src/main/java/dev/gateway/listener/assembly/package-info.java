@@ -1,4 +1,4 @@
-/** Makes the settings of listeners of their configuration. */
+/** Makes the settings of listeners from the configuration. */
 @NullMarked
 package dev.gateway.listener.assembly;
 

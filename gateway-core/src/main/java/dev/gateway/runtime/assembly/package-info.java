@@ -1,4 +1,4 @@
-/** Joins what the areas make of a configuration to a generation, which runs. */
+/** Joins what the areas make from a configuration into a running generation. */
 @NullMarked
 package dev.gateway.runtime.assembly;
 

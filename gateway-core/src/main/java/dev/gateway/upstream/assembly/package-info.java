@@ -1,4 +1,4 @@
-/** Makes upstreams of their configuration, and lists all balancers. */
+/** Makes upstreams from the configuration, and lists all balancers. */
 @NullMarked
 package dev.gateway.upstream.assembly;
 

@@ -1,4 +1,4 @@
-/** Makes routes of their configuration, with their filters and policies. */
+/** Makes routes from the configuration, with their filters and policies. */
 @NullMarked
 package dev.gateway.exchange.route.assembly;
 
