@@ -6,9 +6,12 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +25,10 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     /** How often to check whether there is memory for another connection. */
     private static final long FULL_MILLIS = 5;
 
-    /** How often to look for an unused connection to close, on all event loops, while all file descriptors are taken. */
+    /** How soon to look again for unused connections to close while all file descriptors are taken. It doubles in vain. */
     private static final long CROWDED_MILLIS = 10;
+
+    private static final long LONG_CROWDED_MILLIS = 100;
 
     /** After this time without a new connection, TCP handshakes in progress have ended, except those of slow clients. */
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -41,6 +46,10 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     private final Map<EventLoop, AcceptTarget> targets; // of all event loops
     private boolean paused;
     private boolean crowded; // makeRoom runs periodically
+    private long crowdedMillis; // when it runs next
+    private Iterator<Map.Entry<EventLoop, AcceptTarget>> turn =
+            Collections.emptyIterator(); // the loop to ask next for room
+    private final AtomicBoolean asking = new AtomicBoolean(); // whether a loop is about to look for room
     private long lastNanos; // when it last accepted a connection
     private int accepted; // number of connections since the last check
 
@@ -89,13 +98,13 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
         ((Channel) message).closeFuture().addListener(closed -> from.release());
         ctx.fireChannelRead(message);
         if (from.isNearlyFull()) {
-            gate.onFilesFull(from.isFull()); // now, as new clients would wait behind those who keep connections without
-            // using them
+            askNext(from);
         }
         if (from.isFull() && !paused) {
             trouble.onFull(name(), from.max());
             pause();
             from.whenFree(() -> socket.eventLoop().execute(this::resume));
+            crowdedMillis = CROWDED_MILLIS;
             if (!crowded) {
                 crowded = true;
                 makeRoom(from);
@@ -116,8 +125,29 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
                     each.owner.loop().gate().onFilesFull(true);
                 }
             }));
-            socket.eventLoop().schedule(() -> makeRoom(from), CROWDED_MILLIS, TimeUnit.MILLISECONDS);
+            socket.eventLoop().schedule(() -> makeRoom(from), crowdedMillis, TimeUnit.MILLISECONDS);
+            crowdedMillis = Math.min(2 * crowdedMillis, LONG_CROWDED_MILLIS);
         }
+    }
+
+    /**
+     * Closes an unused connection of one event loop after the other before all file descriptors are taken: new clients would
+     * wait behind those who do not use their connections.
+     */
+    private void askNext(DescriptorShare from) {
+        if (targets.isEmpty() || !asking.compareAndSet(false, true)) {
+            return;
+        }
+        if (!turn.hasNext()) {
+            turn = targets.entrySet().iterator();
+        }
+        Map.Entry<EventLoop, AcceptTarget> next = turn.next();
+        next.getKey().execute(() -> {
+            asking.set(false);
+            if (from.isNearlyFull()) {
+                next.getValue().owner.loop().gate().onFilesFull(false);
+            }
+        });
     }
 
     private int maxRate() {

@@ -61,7 +61,7 @@ final class Connection
     /** A connection with traffic within this time does not make room for others. */
     private static final long RECENT_NANOS = 2_000_000_000L;
 
-    /** The same if others wait for room, and the connection has had traffic at all: its client may ask again at once. */
+    /** The same where no room is left, and the connection has had a request: its client may ask again at once. */
     private static final long JUST_NOW_NANOS = 100_000_000L;
 
     private final Owner owner;
@@ -386,6 +386,11 @@ final class Connection
     }
 
     @Override
+    public boolean hasServed() {
+        return protocol != null && protocol.hasServed();
+    }
+
+    @Override
     public boolean isRefused() {
         return protocol != null && protocol.isRefused();
     }
@@ -398,7 +403,7 @@ final class Connection
     @Override
     public boolean giveWay(Resource because, boolean urgent) {
         long unused = loop.timers().nanoTime() - bytes.movedNanos();
-        boolean recent = unused < (urgent && bytes.received() > 0 ? JUST_NOW_NANOS : RECENT_NANOS);
+        boolean recent = unused < (urgent && hasServed() ? JUST_NOW_NANOS : RECENT_NANOS);
         if (!isRefused() && (recent || !isIdle())) {
             return false;
         }

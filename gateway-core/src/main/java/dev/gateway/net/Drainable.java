@@ -31,6 +31,11 @@ public interface Drainable {
         return false;
     }
 
+    /** Whether a request has come on it. The clients of such connections expect to find them closed at times. */
+    default boolean hasServed() {
+        return false;
+    }
+
     /**
      * Whether its client was refused for want of room, or has its answer and is still sending, and nothing runs on it. It may
      * then be closed to make room for another, whatever the client has sent since.

@@ -43,6 +43,7 @@ public final class LoopGate {
     private final @Nullable RefusalPace pace;
     private final RefusalPace exchanging = new RefusalPace(EXCHANGE_NANOS); // connections that replace others
     private final Set<Guest> guests = new LinkedHashSet<>(); // the first was not checked for the longest time
+    private int askedInVain; // how many were asked since a descriptor ran short and one of them gave way
     private boolean full; // there was no room for the last accepted connection
     private long fullNanos; // since when there is no room
 
@@ -81,7 +82,7 @@ public final class LoopGate {
         /**
          * Closes the connection if it is not in use, because a resource is short; returns whether it has.
          *
-         * @param urgent whether others wait for it, so that a connection gives way soon after its last response, too
+         * @param urgent whether nothing is left, so that a connection gives way soon after its last response, too
          */
         boolean giveWay(Resource because, boolean urgent);
 
@@ -185,7 +186,8 @@ public final class LoopGate {
      * admitted without room.
      *
      * @param of only those of this client, null for all
-     * @param urgent whether those count as unused that had a response a moment ago
+     * @param urgent whether connections may give way soon after their last response, too: those of clients that have more than an
+     *     equal share
      */
     private boolean makeRoom(Resource because, @Nullable ClientMemory of, boolean urgent) {
         int closed = of == null ? AnsweredPeers.ofThisLoop().giveWay(2, LOOKED_AT) : 0;
@@ -196,13 +198,19 @@ public final class LoopGate {
             Guest first = guests.iterator().next();
             guests.remove(first);
             guests.add(first); // moves it to the end
-            if ((of == null || of.equals(first.client())) && first.giveWay(because, urgent)) {
+            boolean asked = of == null ? !urgent || hasMuch(first.client()) : of.equals(first.client());
+            if (asked && first.giveWay(because, urgent)) {
                 guests.remove(first);
                 overload.actions().count(because, Action.CLOSE_IDLE);
                 closed++;
             }
         }
         return closed > 0;
+    }
+
+    /** Whether a client has more connections than an equal share, if one more client came. */
+    private boolean hasMuch(@Nullable ClientMemory client) {
+        return client != null && (long) client.users() * (clients.size() + 1) > (long) guests.size() * loops;
     }
 
     /**
@@ -251,10 +259,13 @@ public final class LoopGate {
     /**
      * Clients have taken nearly all file descriptors for clients: closes one or two connections that are not in use.
      *
-     * @param all whether none is left, so that new clients wait
+     * @param all whether none is left. If none of all connections was unused for long, one gives way that was used a moment ago
      */
     public void onFilesFull(boolean all) {
-        if (!makeRoom(Resource.OPEN_FILES) && all) {
+        askedInVain += Math.min(LOOKED_AT, guests.size());
+        if (makeRoom(Resource.OPEN_FILES)) {
+            askedInVain = 0;
+        } else if (all && askedInVain >= guests.size()) {
             makeRoom(Resource.OPEN_FILES, null, true);
         }
     }

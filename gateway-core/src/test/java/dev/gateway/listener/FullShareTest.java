@@ -27,10 +27,11 @@ class FullShareTest {
         rig.stop();
     }
 
-    @Test
-    void connectionsOfEveryEventLoopAreAskedToGiveWay() throws Exception {
+    private final List<CompletableFuture<Boolean>> asked = new ArrayList<>(); // the connections of each event loop
+
+    /** Each event loop has a connection that does not give way. */
+    private void enter() {
         MemoryBudget memory = new MemoryBudget(1 << 30, 2);
-        List<CompletableFuture<Boolean>> asked = new ArrayList<>();
         List<LoopGate> gates = new ArrayList<>();
         for (EventLoop loop : rig.transport.loops()) {
             CompletableFuture<Boolean> onItsLoop = new CompletableFuture<>();
@@ -43,16 +44,46 @@ class FullShareTest {
             gates.add(gate);
         }
         rig.gates = gates::get;
+    }
+
+    private DescriptorShare leave(int descriptors) {
         DescriptorShare share = rig.transport.descriptors().clients();
-        while (share.max() - share.taken() > 1) {
+        while (share.max() - share.taken() > descriptors) {
             share.take();
         }
+        return share;
+    }
+
+    private void assertAsked() throws Exception {
+        for (CompletableFuture<Boolean> each : asked) {
+            assertThat(each.get(ListenerRig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void connectionsOfEveryEventLoopAreAskedToGiveWay() throws Exception {
+        enter();
+        leave(1);
         try (Socket client = ListenerRig.connect(rig.listen())) {
             assertThat(client.isConnected()).isTrue();
-            for (CompletableFuture<Boolean> each : asked) {
-                assertThat(each.get(ListenerRig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
-                        .isTrue();
-            }
+            assertAsked();
         }
+    }
+
+    @Test
+    void oneEventLoopAfterTheOtherIsAskedWhileASixteenthIsLeft() throws Exception {
+        enter();
+        DescriptorShare share = leave(rig.transport.descriptors().clients().max() / 16);
+        Listener listener = rig.listen();
+        while (!asked.stream().allMatch(CompletableFuture::isDone)) {
+            try (Socket client = ListenerRig.connect(listener)) {
+                assertThat(client.isConnected()).isTrue();
+                ListenerRig.awaitConnections(listener, 1);
+            }
+            ListenerRig.awaitConnections(listener, 0);
+        }
+        assertAsked();
+        assertThat(share.isFull()).isFalse();
     }
 }

@@ -131,7 +131,7 @@ class GiveWayTest {
     }
 
     @Test
-    void oneThatWasServedGivesWayATenthOfASecondLaterIfOthersWait() {
+    void oneThatWasServedGivesWayATenthOfASecondLaterIfNothingIsLeft() {
         ask();
         pass(100_000);
         assertThat(connection.giveWay(Resource.OPEN_FILES, true)).isFalse();
@@ -146,9 +146,21 @@ class GiveWayTest {
 
     /** Its first request may be on the way, which takes a while over a slow network. */
     @Test
-    void oneThatHasJustComeStaysThoughOthersWait() {
+    void oneThatHasJustComeStaysThoughNothingIsLeft() {
         pass(1_900);
         assertThat(connection.giveWay(Resource.OPEN_FILES, true)).isFalse();
+    }
+
+    /** As one that has done its TLS handshake, and waits for the settings of HTTP/2 before it asks. */
+    @Test
+    void oneThatHasNotAskedYetStaysThoughNothingIsLeft() {
+        channel.writeInbound(Unpooled.copiedBuffer("\r\n", StandardCharsets.US_ASCII)); // allowed before a request
+        pass(1_900);
+        assertThat(connection.giveWay(Resource.OPEN_FILES, true)).isFalse();
+        ask();
+        answer();
+        pass(110);
+        assertThat(connection.giveWay(Resource.OPEN_FILES, true)).isTrue();
     }
 
     @Test

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.ClientMemory;
 import dev.gateway.overload.memory.ClientShares;
 import dev.gateway.overload.memory.Cost;
 import dev.gateway.overload.memory.LoopBudget;
@@ -271,29 +272,71 @@ class LoopGateTest {
                 .isEqualTo(2);
     }
 
+    private final ClientShares shares = new ClientShares();
+
+    /** A connection that gives way if it was unused for long, or else if nothing is left. */
+    private LoopGate.Guest connected(String client, boolean unused, List<String> asked) {
+        ClientMemory memory = shares.enter(client);
+        return new LoopGate.Guest() {
+            @Override
+            public boolean giveWay(Resource because, boolean urgent) {
+                asked.add(client + (urgent ? ", urgent" : ""));
+                return unused || urgent;
+            }
+
+            @Override
+            public ClientMemory client() {
+                return memory;
+            }
+        };
+    }
+
     @Test
-    void whoWasServedAMomentAgoGivesWayOnlyWhileOthersWaitForAFileDescriptor() {
+    void whoWasServedAMomentAgoGivesWayOnlyWhereNoFileDescriptorIsLeft() {
         List<String> asked = new ArrayList<>();
-        LoopGate crowded = new LoopGate(new Overload(), budget, null);
-        crowded.enter((because, urgent) -> {
-            asked.add("recent" + (urgent ? ", urgent" : ""));
-            return urgent;
-        });
+        LoopGate crowded = new LoopGate(new Overload(), budget, null, shares, 1);
+        crowded.enter(connected("a", false, asked));
+        crowded.enter(connected("a", false, asked));
         crowded.onFilesFull(false);
-        assertThat(asked).containsExactly("recent");
-        crowded.onFilesFull(true);
-        assertThat(asked).containsExactly("recent", "recent", "recent, urgent");
-        crowded.enter((because, urgent) -> {
-            asked.add("unused");
-            return true;
-        });
-        crowded.enter((because, urgent) -> {
-            asked.add("recent");
-            return urgent;
-        });
+        assertThat(asked).containsExactly("a", "a");
         asked.clear();
         crowded.onFilesFull(true);
-        assertThat(asked).containsExactly("unused", "recent");
+        assertThat(asked).containsExactly("a", "a", "a, urgent", "a, urgent");
+        crowded.enter(connected("b", true, asked));
+        crowded.enter(connected("c", false, asked));
+        asked.clear();
+        crowded.onFilesFull(true);
+        assertThat(asked).as("one was unused for long").containsExactly("b", "c");
+    }
+
+    @Test
+    void whoHasNoMoreThanAnEqualShareKeepsWhatItUsed() {
+        List<String> asked = new ArrayList<>();
+        LoopGate crowded = new LoopGate(new Overload(), budget, null, shares, 1);
+        crowded.enter(connected("b", false, asked));
+        for (int i = 0; i < 5; i++) {
+            crowded.enter(connected("a", false, asked));
+        }
+        crowded.enter((because, urgent) -> {
+            asked.add("a proxy" + (urgent ? ", urgent" : ""));
+            return urgent;
+        });
+        crowded.onFilesFull(true);
+        assertThat(asked).contains("a, urgent").doesNotContain("b, urgent", "a proxy, urgent");
+    }
+
+    @Test
+    void allAreAskedWhetherTheyWereUnusedForLongBeforeOneGivesWayThatWasNot() {
+        List<String> asked = new ArrayList<>();
+        LoopGate crowded = new LoopGate(new Overload(), budget, null, shares, 1);
+        for (int i = 0; i < 150; i++) {
+            crowded.enter(connected("a", false, asked));
+        }
+        crowded.enter(connected("b", true, asked));
+        crowded.onFilesFull(true);
+        crowded.onFilesFull(true);
+        crowded.onFilesFull(true);
+        assertThat(asked).contains("b").doesNotContain("a, urgent");
     }
 
     @Test

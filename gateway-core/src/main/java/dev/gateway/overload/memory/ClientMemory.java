@@ -12,10 +12,15 @@ public final class ClientMemory {
     private final LongAdder direct = new LongAdder();
 
     /** How many connections and requests use it. Changed by {@link ClientShares} only, one thread at a time. */
-    int users;
+    volatile int users;
 
     ClientMemory(Object client) {
         this.client = client;
+    }
+
+    /** Returns how many connections and requests of the client there are. */
+    public int users() {
+        return users;
     }
 
     /** Returns whose it is. */

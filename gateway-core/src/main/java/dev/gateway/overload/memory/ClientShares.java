@@ -15,6 +15,7 @@ public final class ClientShares {
      *
      * @param client such as its network address; equal for everything that is added up
      */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // the map lets one thread at a time do it
     public ClientMemory enter(Object client) {
         ClientMemory entered = clients.compute(client, (key, known) -> {
             ClientMemory memory = known == null ? new ClientMemory(key) : known;
@@ -25,6 +26,7 @@ public final class ClientShares {
     }
 
     /** That connection or request has ended; what it still holds counts until it is released. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // as above
     public void leave(ClientMemory memory) {
         clients.computeIfPresent(memory.client(), (key, known) -> --known.users == 0 ? null : known);
     }

@@ -229,6 +229,11 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     }
 
     @Override
+    public boolean hasServed() {
+        return !input.isFirst();
+    }
+
+    @Override
     public boolean isRefused() {
         return responses.isRefused();
     }

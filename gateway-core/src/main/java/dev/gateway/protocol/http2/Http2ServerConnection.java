@@ -197,6 +197,11 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         return !hasStreams();
     }
 
+    @Override
+    public boolean hasServed() {
+        return lastStream() > 0;
+    }
+
     // What GoingAway asks for.
 
     @Override
