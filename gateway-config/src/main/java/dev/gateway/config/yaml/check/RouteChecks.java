@@ -157,7 +157,7 @@ final class RouteChecks {
 
     private static @Nullable RuleConfig open(RouteConfig route, MatchConfig match) {
         return route.rules().stream()
-                .filter(rule -> rule.filters().stream().noneMatch(FilterConfig::guards) && !rule.hasUncheckedFilters())
+                .filter(rule -> !rule.guards() && !rule.hasUncheckedFilters())
                 .filter(rule -> rule.matches().stream()
                         .anyMatch(other -> other.headers().isEmpty()
                                 && other.queryParams().isEmpty()
@@ -173,7 +173,7 @@ final class RouteChecks {
     /** Whether a guarded rule for fewer paths takes the requests of a match, so that they do not get to an open one. */
     private static boolean isGuardedWithin(RouteConfig route, MatchConfig open, MatchConfig match) {
         return route.rules().stream()
-                .filter(rule -> rule.filters().stream().anyMatch(FilterConfig::guards))
+                .filter(RuleConfig::guards)
                 .flatMap(rule -> rule.matches().stream())
                 .anyMatch(guarded -> guarded.headers().isEmpty()
                         && guarded.queryParams().isEmpty()

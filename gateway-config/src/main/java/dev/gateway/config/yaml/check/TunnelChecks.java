@@ -140,7 +140,7 @@ final class TunnelChecks {
         } else if (types.equals(List.of("RateLimit"))) {
             return "write limits: {maxConnectionsPerClient: …, maxAcceptRate: …} into the listener";
         }
-        return rule.filters().stream().anyMatch(FilterConfig::guards)
+        return rule.guards()
                 ? "an HTTPS listener can have " + String.join(", ", types)
                         + ", and ipAccess of a TLS or TCP listener refuses clients by their addresses"
                 : "remove it";
