@@ -24,7 +24,6 @@ import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -413,9 +412,11 @@ final class Exchange extends ExchangeContext
     @Override
     void showTo(ProgressWatch watch) {
         Attempts current = attempts;
-        UpstreamUse use = current == null ? null : watch.use(current.upstream);
-        boolean busy = state.isRequested() && !response.isReceived();
-        if (use == null || !busy || !Objects.requireNonNull(current).isAtUsedEndpoint()) {
+        if (current == null || !state.isRequested() || response.isReceived()) {
+            return;
+        }
+        UpstreamUse use = watch.use(current.upstream);
+        if (use == null || !current.isAtUsedEndpoint()) {
             return;
         }
         use.clients().merge(culprit(), 1, Integer::sum);

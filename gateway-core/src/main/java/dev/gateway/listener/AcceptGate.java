@@ -47,8 +47,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     private boolean paused;
     private boolean crowded; // makeRoom runs periodically
     private long crowdedMillis; // when it runs next
-    private Iterator<Map.Entry<EventLoop, AcceptTarget>> turn =
-            Collections.emptyIterator(); // the loop to ask next for room
+    private Iterator<AcceptTarget> turn = Collections.emptyIterator(); // whose loop looks for room next
     private final AtomicBoolean asking = new AtomicBoolean(); // whether a loop is about to look for room
     private long lastNanos; // when it last accepted a connection
     private int accepted; // number of connections since the last check
@@ -139,13 +138,13 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
             return;
         }
         if (!turn.hasNext()) {
-            turn = targets.entrySet().iterator();
+            turn = targets.values().iterator();
         }
-        Map.Entry<EventLoop, AcceptTarget> next = turn.next();
-        next.getKey().execute(() -> {
+        ListenerLoop next = turn.next().owner.loop();
+        next.eventLoop().execute(() -> {
             asking.set(false);
             if (from.isNearlyFull()) {
-                next.getValue().owner.loop().gate().onFilesFull(false);
+                next.gate().onFilesFull(false);
             }
         });
     }

@@ -262,10 +262,10 @@ public final class LoopGate {
      * @param all whether none is left. If none of all connections was unused for long, one gives way that was used a moment ago
      */
     public void onFilesFull(boolean all) {
-        askedInVain += Math.min(LOOKED_AT, guests.size());
+        askedInVain = Math.min(guests.size(), askedInVain + LOOKED_AT);
         if (makeRoom(Resource.OPEN_FILES)) {
             askedInVain = 0;
-        } else if (all && askedInVain >= guests.size()) {
+        } else if (all && askedInVain == guests.size()) {
             makeRoom(Resource.OPEN_FILES, null, true);
         }
     }
