@@ -44,7 +44,7 @@ public final class CrowdedUpstreams {
     /** The event loops. */
     @FunctionalInterface
     public interface Loops {
-        /** Asks each loop who uses these upstreams. If there are none, the loops forget what they saw at the last call. */
+        /** Asks each event loop which clients use these upstreams. An empty set makes the loops forget the former answers. */
         List<CompletableFuture<Map<Upstream, LoopUse>>> look(Set<Upstream> upstreams);
     }
 
