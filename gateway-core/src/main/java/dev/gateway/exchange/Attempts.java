@@ -399,7 +399,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
             return false;
         }
         ConnectWait wait = connectWait;
-        if (wait == null) {
+        if (wait == null || wait.hasConnected()) {
             wait = new ConnectWait(exchange, upstream, this, connectingSince(), most);
             connectWait = wait;
         }

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How one request waits until an endpoint can be reached: it leaves the queue of {@link ConnectWaits} for each try, and
- * returns until its time is over. It counts as a pending request of its upstream. Made only for requests that wait.
+ * returns until its time is over. It counts as a pending request of its upstream. Made for each series of failed connections
+ * for which a request waits: an endpoint that was reached may be gone again before it answers.
  */
 final class ConnectWait implements ConnectWaits.Waiting {
     private final ExchangeContext exchange;
@@ -22,6 +23,7 @@ final class ConnectWait implements ConnectWaits.Waiting {
     private long sinceNanos; // when it has joined the queue
     private PendingLimit.@Nullable Place place; // while it waits
     private boolean tried; // it has tried to connect again
+    private boolean connected; // and an endpoint could be reached
     private State state = State.NEW;
 
     private enum State {
@@ -60,6 +62,11 @@ final class ConnectWait implements ConnectWaits.Waiting {
     /** Whether it has waited already, in vain so far. */
     boolean isInVain() {
         return tried && state != State.OVER;
+    }
+
+    /** Whether it has ended because an endpoint could be reached. */
+    boolean hasConnected() {
+        return connected;
     }
 
     /**
@@ -131,6 +138,7 @@ final class ConnectWait implements ConnectWaits.Waiting {
     /** The request has a connection: others that wait try, too. */
     void onConnected() {
         if (state == State.TRYING) {
+            connected = true;
             tell(ConnectWaitResult.SUCCESS);
             exchange.loop.connectWaits.onConnected(upstream);
         }

@@ -6,6 +6,7 @@ import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Route.Retry.Budget;
 import dev.gateway.observe.ConnectWaitResult;
+import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.memory.LoopBudget;
@@ -143,6 +144,31 @@ class ConnectWaitTest extends ExchangeRig {
         assertThat(record().attempts).isEqualTo(7);
         assertThat(record().tried).as("what is repeated is listed once").hasSize(1);
         assertThat(records.connectWaits).containsExactly(ConnectWaitResult.SUCCESS);
+    }
+
+    /** An endpoint comes back, gets the request, and is gone again before it answers. */
+    @Test
+    void aRequestWaitsAgainForAnEndpointThatIsGoneAgain() {
+        retry = waiting(1);
+        ask("GET");
+        refuse();
+        pass(TURN + 10);
+        connect();
+        opener.last()
+                .events
+                .onReset(Failure.of(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT, "killed"));
+        refuse();
+        assertThat(records.connectWaiting).isEqualTo(1);
+        passRefusing(WAIT - TURN);
+        assertThat(records.completed).as("the second wait has its own time").isEmpty();
+        pass(TURN + 10);
+        connect();
+        answer(opener.openings.size() - 1);
+        assertThat(record().status).isEqualTo(200);
+        assertThat(record().tried)
+                .extracting(ExchangeRecord.Tried::cause)
+                .containsExactly(Cause.CONNECT_FAILED, Cause.UPSTREAM_RESET_BEFORE_HEADERS, Cause.CONNECT_FAILED);
+        assertThat(records.connectWaits).containsExactly(ConnectWaitResult.SUCCESS, ConnectWaitResult.SUCCESS);
     }
 
     @Test

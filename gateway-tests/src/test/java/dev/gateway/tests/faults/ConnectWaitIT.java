@@ -18,7 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -143,7 +143,7 @@ class ConnectWaitIT {
     @Test
     void noGetFailsWhenTheOnlyEndpointIsKilledUnderLoad() throws Exception {
         AtomicBoolean ends = new AtomicBoolean();
-        AtomicInteger answered = new AtomicInteger();
+        AtomicIntegerArray answered = new AtomicIntegerArray(CLIENTS);
         ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
         try (RestartedOrigin origin = new RestartedOrigin(
                                 (stream, head) -> stream.send(Head.response(200, "content-length", "0"), true))
@@ -151,11 +151,12 @@ class ConnectWaitIT {
                 Rig rig = Rig.to(origin.port()).rule("retry: {connectWait: 1h}").start()) {
             List<Future<Void>> all = new ArrayList<>();
             for (int i = 0; i < CLIENTS; i++) {
+                int number = i;
                 all.add(clients.submit(() -> {
                     try (Peer client = rig.connect(Peers.HTTP1)) {
                         while (!ends.get()) {
                             assertAnswered(ask(client, "GET"), 200);
-                            answered.incrementAndGet();
+                            answered.incrementAndGet(number);
                         }
                     }
                     return null;
@@ -178,15 +179,15 @@ class ConnectWaitIT {
         }
     }
 
-    private static void awaitMore(AtomicInteger answered, List<Future<Void>> clients) throws Exception {
-        int enough = answered.get() + 10 * CLIENTS;
-        while (answered.get() < enough) {
-            for (Future<Void> each : clients) {
-                if (each.isDone()) {
-                    each.get(); // says what it was answered
+    /** Waits until each client was answered: a GET that meets two kills has no attempt left. */
+    private static void awaitMore(AtomicIntegerArray answered, List<Future<Void>> clients) throws Exception {
+        for (int i = 0; i < CLIENTS; i++) {
+            for (int enough = answered.get(i) + 10; answered.get(i) < enough; ) {
+                if (clients.get(i).isDone()) {
+                    clients.get(i).get(); // says what it was answered
                 }
+                Thread.sleep(1); // the test's timeout interrupts it
             }
-            Thread.sleep(1); // the test's timeout interrupts it
         }
     }
 }
