@@ -13,12 +13,12 @@ import time
 from . import tls
 
 
-def free_ports(count):
-    opened = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in opened]
-    for each in opened:
-        each.close()
-    return ports
+def held_port():
+    """Returns a socket that keeps a port from everybody but a program that listens with SO_REUSEADDR, as proxies do."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    return held
 
 
 pem = tls.Certificates.path
@@ -32,7 +32,8 @@ class Proxy:
         self.directory = os.path.join(directory, self.name)
         os.makedirs(self.directory)
         self.leads = leads
-        self.ports = []
+        self.held = [held_port() for _ in leads]
+        self.ports = [each.getsockname()[1] for each in self.held]
         self.process = None
 
     @classmethod
@@ -60,14 +61,11 @@ class Proxy:
         return [(port, *lead) for port, lead in zip(self.ports, self.leads)]
 
     def start(self):
-        for _ in range(5):
-            self.ports = free_ports(len(self.leads))
-            with open(os.path.join(self.directory, "log"), "a", encoding="utf-8") as log:
-                self.process = subprocess.Popen(self.command(), stdout=log, stderr=log, cwd=self.directory)
-            if self.listens():
-                return
-            self.stop()  # another process may have taken a port meanwhile
-        raise SystemExit(f"{self.name} does not start; its log is in {self.directory}")
+        with open(os.path.join(self.directory, "log"), "a", encoding="utf-8") as log:
+            self.process = subprocess.Popen(self.command(), stdout=log, stderr=log, cwd=self.directory)
+        if not self.listens():
+            self.stop()
+            raise SystemExit(f"{self.name} does not start; its log is in {self.directory}")
 
     def listens(self):
         deadline = time.monotonic() + 60
@@ -86,6 +84,8 @@ class Proxy:
         if self.process:
             self.process.terminate()
             self.process.wait()
+        for each in self.held:
+            each.close()
 
 
 class Gateway(Proxy):
