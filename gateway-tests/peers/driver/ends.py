@@ -4,7 +4,9 @@ import base64
 import contextlib
 import dataclasses
 import hashlib
+import select
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -148,6 +150,14 @@ class Reader:
                 return
 
 
+def readable(seconds, *descriptors):
+    """Waits until one of them has bytes, an end or a connection, without an end if the seconds are None."""
+    poll = select.poll()
+    for each in descriptors:
+        poll.register(each, select.POLLIN)
+    return poll.poll(None if seconds is None else 1000 * seconds)
+
+
 def value(fields, name):
     return next((v for n, v in fields if n == name), None)
 
@@ -168,6 +178,7 @@ class Upstream(threading.Thread):
         self.port = self.listening.getsockname()[1]
         self.changed = threading.Condition()
         self.reading = 0  # how many requests are being read or answered
+        self.open = {}  # the file descriptors of connections, by their numbers
         self.play(None)
         self.start()
 
@@ -184,32 +195,54 @@ class Upstream(threading.Thread):
         self.connections = []  # the connection of each
 
     def settled(self):
-        """Waits until no request is being read."""
-        with self.changed:
-            self.changed.wait_for(lambda: self.reading == 0, timeout=2 * FIRST)
+        """Waits until no request is being read, and none has arrived that is to be read."""
+        deadline = time.monotonic() + 2 * FIRST
+        while time.monotonic() < deadline:
+            with self.changed:
+                self.changed.wait_for(lambda: self.reading == 0, timeout=deadline - time.monotonic())
+                waits = readable(0, self.listening.fileno(), *self.open.values())
+                if self.reading == 0 and not waits:
+                    return
+            time.sleep(0.001)  # its thread takes it
 
     def run(self):
         number = 0
         while True:
-            connection, _ = self.listening.accept()
-            number += 1
-            threading.Thread(target=self.serve, args=(connection, number), daemon=True).start()
+            readable(None, self.listening.fileno())
+            with self.busy():
+                connection, _ = self.listening.accept()
+                number += 1
+                self.open[number] = connection.fileno()
+                threading.Thread(target=self.serve_and_forget, args=(connection, number), daemon=True).start()
+
+    def serve_and_forget(self, connection, number):
+        try:
+            self.serve(connection, number)
+        finally:
+            with self.changed:
+                del self.open[number]
 
     def serve(self, connection, number):
         reader = Reader(connection)
         with connection:
-            while True:
-                try:
-                    line, fields = reader.head(60)
-                except (Ended, Quiet):
-                    return
-                except Broken:
-                    self.seen.append("something that is no request")
-                    return
+            while self.has_more(reader):
                 with self.busy():
+                    try:
+                        line, fields = reader.head(60)
+                    except (Ended, Quiet):
+                        return
+                    except Broken:
+                        self.seen.append("something that is no request")
+                        return
                     self.asked.set()
                     if not self.serve_one(connection, reader, line, fields, number):
                         return
+
+    @staticmethod
+    def has_more(reader):
+        """Waits for bytes, and leaves them in the kernel until the connection counts as busy."""
+        read = reader.buffer or (isinstance(reader.connection, ssl.SSLSocket) and reader.connection.pending())
+        return bool(read or readable(60, reader.connection.fileno()))
 
     def serve_one(self, connection, reader, line, fields, number):
         """Reads the rest of a request, and answers as the case says. Returns whether the connection goes on."""

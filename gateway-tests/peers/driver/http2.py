@@ -197,8 +197,9 @@ class Upstream(ends.Upstream):
                 if frames.wait(len(PREFACE), 60) != PREFACE:
                     return
                 connection.sendall(settings(NO_TABLE))
-                while True:
-                    self.take(connection, number_of, *frames.next(60))
+                while self.has_more(frames.reader):
+                    with self.busy():
+                        self.take(connection, number_of, *frames.next(60))
             except (ends.Ended, ends.Quiet, OSError):
                 return
 
