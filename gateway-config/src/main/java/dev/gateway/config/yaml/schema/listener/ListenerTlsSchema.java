@@ -41,9 +41,6 @@ public final class ListenerTlsSchema {
             "sessionTimeout",
             "clientCaChange");
 
-    private static final List<String> TLS_13 =
-            List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
-
     /** What others call versions. */
     public static final Map<String, String> VERSIONS =
             Map.of("1.2", "TLSv1.2", "1.3", "TLSv1.3", "versiontls12", "TLSv1.2", "versiontls13", "TLSv1.3"); // Traefik
@@ -151,7 +148,7 @@ public final class ListenerTlsSchema {
                         "Newest TLS version that the gateway accepts.");
                 var ciphers = o.defaulted(
                         "ciphers",
-                        new ListType<>(Types.word("[A-Za-z0-9_-]+", "the name of a cipher suite"), 0),
+                        CipherSuites.TYPE,
                         List.of(),
                         tls -> ifTerminated(tls, tls.protocols().ciphers()),
                         "Cipher suites by their OpenSSL or JDK names. An empty list means a safe selection.");
@@ -220,7 +217,7 @@ public final class ListenerTlsSchema {
                                 v.at("sessionTimeout"),
                                 "sessionTimeout: expected at least 1s; sessionTickets: false ends tickets");
                     }
-                    suites(v, v.get(ciphers));
+                    CipherSuites.warnOfTls13(v, v.get(ciphers));
                     if (v.get(minVersion).compareTo(v.get(maxVersion)) > 0) {
                         v.error(v.at("minVersion"), "minVersion is newer than maxVersion");
                     }
@@ -249,17 +246,6 @@ public final class ListenerTlsSchema {
             });
 
     private ListenerTlsSchema() {}
-
-    /** A list with some suites of TLS 1.3 looks as if the others were off. */
-    public static void suites(Values v, List<String> ciphers) {
-        List<String> written = ciphers.stream().filter(TLS_13::contains).toList();
-        if (!written.isEmpty() && !written.containsAll(TLS_13)) {
-            v.warning(
-                    v.atKey("ciphers"),
-                    "ciphers: the list has no effect on TLS 1.3, where BoringSSL offers all suites: remove "
-                            + String.join(", ", written));
-        }
-    }
 
     /** Returns what is wrong with the protocol of a listener and its TLS. */
     static ObjectType.@Nullable Finding problem(Values values) {

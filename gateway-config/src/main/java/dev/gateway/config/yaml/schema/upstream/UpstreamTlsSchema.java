@@ -5,8 +5,8 @@ import static java.util.Map.entry;
 import dev.gateway.config.listener.TlsConfig.Version;
 import dev.gateway.config.upstream.UpstreamConfig.Tls;
 import dev.gateway.config.upstream.UpstreamConfig.TlsOffer;
+import dev.gateway.config.yaml.schema.listener.CipherSuites;
 import dev.gateway.config.yaml.schema.listener.ListenerTlsSchema;
-import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
@@ -66,7 +66,7 @@ public final class UpstreamTlsSchema {
                         "Newest TLS version that the gateway offers.");
                 var ciphers = o.defaulted(
                         "ciphers",
-                        new ListType<>(Types.word("[A-Za-z0-9_-]+", "the name of a cipher suite"), 0),
+                        CipherSuites.TYPE,
                         List.of(),
                         tls -> tls.offer().ciphers(),
                         "Cipher suites by their OpenSSL or JDK names. An empty list means a safe selection.");
@@ -78,7 +78,7 @@ public final class UpstreamTlsSchema {
                                 v.at("verify"),
                                 "verify: false lets anybody on the network path read and change the traffic");
                     }
-                    ListenerTlsSchema.suites(v, v.get(ciphers));
+                    CipherSuites.warnOfTls13(v, v.get(ciphers));
                     TlsOffer offer = new TlsOffer(v.get(minVersion), v.get(maxVersion), v.get(ciphers));
                     check(v, offer);
                     return new Tls(
