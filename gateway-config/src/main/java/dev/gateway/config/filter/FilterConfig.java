@@ -68,6 +68,11 @@ public interface FilterConfig {
         return guards();
     }
 
+    /** Returns the keys by which a listener does the same for tunnels, null if it has none. */
+    default @Nullable String listenerKeys() {
+        return null;
+    }
+
     /** Returns the stores where it counts. */
     default List<StoreRef> stores() {
         return List.of();

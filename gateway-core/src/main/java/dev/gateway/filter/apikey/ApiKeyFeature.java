@@ -71,7 +71,8 @@ public final class ApiKeyFeature implements FilterFeature<ApiKeyConfig> {
                 };
             });
 
-    private static final FilterType<ApiKeyConfig, ?> TYPE = FilterType.of(NAME, "apiKey", ApiKeyConfig.class, SETTINGS);
+    private static final FilterType<ApiKeyConfig, ?> TYPE =
+            FilterType.of(NAME, "apiKey", ApiKeyConfig.class, SETTINGS).alsoCalled("keyauth"); // Kong
 
     /** Key of the API keys of a file. */
     private record Keys(Path file) {}

@@ -2,6 +2,7 @@ package dev.gateway.filter.basicauth;
 
 import dev.gateway.config.yaml.schema.connect.ConnectAuthSchema;
 import dev.gateway.config.yaml.schema.filter.AuthFilterSchema;
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
@@ -57,8 +58,13 @@ public final class BasicAuthFeature implements FilterFeature<BasicAuthConfig> {
                 };
             });
 
-    private static final FilterType<BasicAuthConfig, ?> TYPE =
-            FilterType.of(NAME, "basicAuth", BasicAuthConfig.class, SETTINGS);
+    private static final FilterType<BasicAuthConfig, ?> TYPE = FilterType.of(
+                    NAME, "basicAuth", BasicAuthConfig.class, SETTINGS)
+            .alsoCalled("authbasic digestauth") // nginx, Traefik
+            .hinting(
+                    FilterHint.Place.RULE,
+                    "auth authentication",
+                    "write a filter: BasicAuth, APIKey, JWT, ClientCertificate or ExternalAuth");
 
     /** Key of the users of a file. */
     private record Users(Path file) {}

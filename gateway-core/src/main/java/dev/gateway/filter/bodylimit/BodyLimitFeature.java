@@ -31,8 +31,10 @@ public final class BodyLimitFeature implements FilterFeature<BodyLimitConfig> {
                 };
             });
 
-    private static final FilterType<BodyLimitConfig, ?> TYPE =
-            FilterType.of(NAME, "bodyLimit", BodyLimitConfig.class, SETTINGS).checkedBy(BodyLimitFeature::check);
+    private static final FilterType<BodyLimitConfig, ?> TYPE = FilterType.of(
+                    NAME, "bodyLimit", BodyLimitConfig.class, SETTINGS)
+            .checkedBy(BodyLimitFeature::check)
+            .alsoCalled("clientmaxbodysize buffering bodysize requestsize"); // nginx, Traefik
 
     @Override
     public FilterType<BodyLimitConfig, ?> type() {

@@ -11,7 +11,8 @@ public final class ClientCertificateFeature implements FilterFeature<ClientCerti
 
     private static final FilterType<ClientCertificateConfig, ?> TYPE = FilterType.of(
                     NAME, "clientCertificate", ClientCertificateConfig.class, ClientCertificateSchema.SETTINGS)
-            .checkedBy(ClientCertificateSchema::check);
+            .checkedBy(ClientCertificateSchema::check)
+            .alsoCalled("passtlsclientcert"); // Traefik
 
     @Override
     public FilterType<ClientCertificateConfig, ?> type() {

@@ -1,5 +1,6 @@
 package dev.gateway.filter.compression;
 
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
@@ -90,8 +91,10 @@ public final class CompressionFeature implements FilterFeature<CompressionConfig
                         v.get(level));
             });
 
-    private static final FilterType<CompressionConfig, ?> TYPE =
-            FilterType.of(NAME, "compression", CompressionConfig.class, SETTINGS);
+    private static final FilterType<CompressionConfig, ?> TYPE = FilterType.of(
+                    NAME, "compression", CompressionConfig.class, SETTINGS)
+            .alsoCalled("brotli gzip compress compressor") // nginx, Traefik, Envoy
+            .hinting(FilterHint.Place.RULE, "gzip compress", "write filters: [{type: Compression, compression: {}}]");
 
     /** Key of the counts of a rule. */
     private record Key(String rule) implements FilterStates.CountedKey<CompressedBytes> {

@@ -49,8 +49,9 @@ public final class DecompressionFeature implements FilterFeature<DecompressionCo
                 };
             });
 
-    private static final FilterType<DecompressionConfig, ?> TYPE =
-            FilterType.of(NAME, "decompression", DecompressionConfig.class, SETTINGS);
+    private static final FilterType<DecompressionConfig, ?> TYPE = FilterType.of(
+                    NAME, "decompression", DecompressionConfig.class, SETTINGS)
+            .alsoCalled("gunzip decompressor"); // nginx, Envoy
 
     @Override
     public FilterType<DecompressionConfig, ?> type() {

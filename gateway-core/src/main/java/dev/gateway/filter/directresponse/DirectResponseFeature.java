@@ -1,5 +1,6 @@
 package dev.gateway.filter.directresponse;
 
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -58,7 +59,8 @@ public final class DirectResponseFeature implements FilterFeature<DirectResponse
 
     private static final FilterType<DirectResponseConfig, ?> TYPE = FilterType.of(
                     NAME, "directResponse", DirectResponseConfig.class, SETTINGS)
-            .answering();
+            .answering()
+            .hinting(FilterHint.Place.FILTER_TYPE, "return", "write DirectResponse or RequestRedirect"); // nginx
 
     @Override
     public FilterType<DirectResponseConfig, ?> type() {

@@ -12,12 +12,13 @@ public final class ErrorPagesFeature implements FilterFeature<ErrorPagesFilterCo
     static final String NAME = "ErrorPages";
 
     private static final FilterType<ErrorPagesFilterConfig, ?> TYPE = new FilterType<>(
-            NAME,
-            "errorPages",
-            ErrorPagesFilterConfig.class,
-            ErrorPagesSchema.ERROR_PAGES,
-            (position, pages) -> new ErrorPagesFilterConfig(pages),
-            ErrorPagesFilterConfig::pages);
+                    NAME,
+                    "errorPages",
+                    ErrorPagesFilterConfig.class,
+                    ErrorPagesSchema.ERROR_PAGES,
+                    (position, pages) -> new ErrorPagesFilterConfig(pages),
+                    ErrorPagesFilterConfig::pages)
+            .alsoCalled("errors"); // Traefik
 
     @Override
     public FilterType<ErrorPagesFilterConfig, ?> type() {

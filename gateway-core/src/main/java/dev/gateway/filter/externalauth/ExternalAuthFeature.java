@@ -1,5 +1,6 @@
 package dev.gateway.filter.externalauth;
 
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
@@ -26,7 +27,12 @@ public final class ExternalAuthFeature implements FilterFeature<ExternalAuthConf
 
     private static final FilterType<ExternalAuthConfig, ?> TYPE = FilterType.of(
                     NAME, "externalAuth", ExternalAuthConfig.class, ExternalAuthSchema.SETTINGS)
-            .checkedBy(ExternalAuthSchema::check);
+            .checkedBy(ExternalAuthSchema::check)
+            .alsoCalled("authrequest forwardauth extauthz extauth") // nginx, Traefik, Envoy
+            .hinting(
+                    FilterHint.Place.FILTER_TYPE,
+                    "oauth2 oidc",
+                    "write ExternalAuth, with a server such as oauth2-proxy");
 
     /** Key of what is counted of a rule. */
     private record Key(String rule) implements FilterStates.CountedKey<AuthTally> {

@@ -1,5 +1,6 @@
 package dev.gateway.filter.headers;
 
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
@@ -11,12 +12,16 @@ public final class RequestHeaderModifierFeature implements FilterFeature<Request
     static final String NAME = "RequestHeaderModifier";
 
     private static final FilterType<RequestHeaderModifierConfig, ?> TYPE = new FilterType<>(
-            NAME,
-            "requestHeaderModifier",
-            RequestHeaderModifierConfig.class,
-            HeaderEditsSchema.EDITS,
-            RequestHeaderModifierConfig::new,
-            RequestHeaderModifierConfig::edits);
+                    NAME,
+                    "requestHeaderModifier",
+                    RequestHeaderModifierConfig.class,
+                    HeaderEditsSchema.EDITS,
+                    RequestHeaderModifierConfig::new,
+                    RequestHeaderModifierConfig::edits)
+            .hinting(
+                    FilterHint.Place.FILTER_TYPE,
+                    "headers headermodifier",
+                    "write RequestHeaderModifier or ResponseHeaderModifier"); // Traefik
 
     @Override
     public FilterType<RequestHeaderModifierConfig, ?> type() {

@@ -1,5 +1,6 @@
 package dev.gateway.filter.headers;
 
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
@@ -29,8 +30,12 @@ public final class ResponseHeaderModifierFeature implements FilterFeature<Respon
                 return v -> new ResponseHeaderModifierConfig(v.position(), keys.read(v), v.get(always));
             });
 
-    private static final FilterType<ResponseHeaderModifierConfig, ?> TYPE =
-            FilterType.of(NAME, "responseHeaderModifier", ResponseHeaderModifierConfig.class, SETTINGS);
+    private static final FilterType<ResponseHeaderModifierConfig, ?> TYPE = FilterType.of(
+                    NAME, "responseHeaderModifier", ResponseHeaderModifierConfig.class, SETTINGS)
+            .hinting(
+                    FilterHint.Place.LISTENER_TLS,
+                    "hsts",
+                    "write a ResponseHeaderModifier with Strict-Transport-Security into the rules");
 
     @Override
     public FilterType<ResponseHeaderModifierConfig, ?> type() {

@@ -20,4 +20,9 @@ public record IpAccessFilterConfig(IpAccessConfig addresses) implements FilterCo
     public boolean guards() {
         return true;
     }
+
+    @Override
+    public String listenerKeys() {
+        return "ipAccess";
+    }
 }

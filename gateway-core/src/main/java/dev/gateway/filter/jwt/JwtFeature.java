@@ -20,8 +20,9 @@ import java.util.function.Supplier;
 public final class JwtFeature implements FilterFeature<JwtConfig> {
     static final String NAME = "JWT";
 
-    private static final FilterType<JwtConfig, ?> TYPE =
-            FilterType.of(NAME, "jwt", JwtConfig.class, JwtSchema.JWT).checkedBy(JwtSchema::check);
+    private static final FilterType<JwtConfig, ?> TYPE = FilterType.of(NAME, "jwt", JwtConfig.class, JwtSchema.JWT)
+            .checkedBy(JwtSchema::check)
+            .alsoCalled("jwtauthn"); // Envoy
 
     /** Key of the keys of a file. */
     private record Keys(Path file) {}

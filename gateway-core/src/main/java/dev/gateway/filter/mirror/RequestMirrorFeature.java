@@ -84,7 +84,8 @@ public final class RequestMirrorFeature implements FilterFeature<RequestMirrorCo
 
     private static final FilterType<RequestMirrorConfig, ?> TYPE = FilterType.of(
                     NAME, "requestMirror", RequestMirrorConfig.class, SETTINGS)
-            .checkedBy(RequestMirrorFeature::check);
+            .checkedBy(RequestMirrorFeature::check)
+            .alsoCalled("mirror mirroring requestmirrorpolicies"); // nginx, Traefik, Envoy
 
     @Override
     public FilterType<RequestMirrorConfig, ?> type() {

@@ -54,6 +54,11 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
     }
 
     @Override
+    public String listenerKeys() {
+        return "limits: {maxConnectionsPerClient: …, maxAcceptRate: …}";
+    }
+
+    @Override
     public boolean isRepeatable() {
         return false;
     }

@@ -1,5 +1,6 @@
 package dev.gateway.filter.ratelimit;
 
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
@@ -19,7 +20,12 @@ public final class RateLimitFeature implements FilterFeature<RateLimitConfig> {
 
     private static final FilterType<RateLimitConfig, ?> TYPE = FilterType.of(
                     NAME, "rateLimit", RateLimitConfig.class, RateLimitSchema.RATE_LIMIT)
-            .checkedBy(RateLimitSchema::check);
+            .checkedBy(RateLimitSchema::check)
+            .alsoCalled("limitconn limitreq inflightreq localratelimit ratelimiting") // nginx, Traefik, Envoy, Kong
+            .hinting(
+                    FilterHint.Place.LISTENER_LIMITS,
+                    "rate requestsPerSecond",
+                    "write filters: [{type: RateLimit, rateLimit: …}] into a rule");
 
     /**
      * Whose state it is.

@@ -2,6 +2,7 @@ package dev.gateway.filter.redirect;
 
 import static java.util.Map.entry;
 
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
@@ -78,7 +79,12 @@ public final class RequestRedirectFeature implements FilterFeature<RequestRedire
 
     private static final FilterType<RequestRedirectConfig, ?> TYPE = FilterType.of(
                     NAME, "requestRedirect", RequestRedirectConfig.class, SETTINGS)
-            .answering();
+            .answering()
+            .alsoCalled("redirectregex redirectscheme") // Traefik
+            .hinting(
+                    FilterHint.Place.RULE,
+                    "redirect return",
+                    "write filters: [{type: RequestRedirect, requestRedirect: …}]");
 
     @Override
     public FilterType<RequestRedirectConfig, ?> type() {

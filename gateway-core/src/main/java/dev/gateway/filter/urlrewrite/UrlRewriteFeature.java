@@ -2,6 +2,7 @@ package dev.gateway.filter.urlrewrite;
 
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
 import dev.gateway.config.yaml.schema.filter.RuleSite;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -32,8 +33,15 @@ public final class UrlRewriteFeature implements FilterFeature<UrlRewriteConfig> 
                 return v -> new UrlRewriteConfig(v.position(), v.find(hostname), v.find(path));
             });
 
-    private static final FilterType<UrlRewriteConfig, ?> TYPE =
-            FilterType.of(NAME, "urlRewrite", UrlRewriteConfig.class, SETTINGS).checkedBy(UrlRewriteFeature::check);
+    private static final FilterType<UrlRewriteConfig, ?> TYPE = FilterType.of(
+                    NAME, "urlRewrite", UrlRewriteConfig.class, SETTINGS)
+            .checkedBy(UrlRewriteFeature::check)
+            .alsoCalled("addprefix replacepath stripprefix rewrite") // Traefik, nginx
+            .hinting(
+                    FilterHint.Place.RULE,
+                    "rewriteTarget rewrite",
+                    "write filters: [{type: URLRewrite, urlRewrite: …}]")
+            .hinting(FilterHint.Place.RULE, "host", "write filters: [{type: URLRewrite, urlRewrite: {hostname: …}}]");
 
     @Override
     public FilterType<UrlRewriteConfig, ?> type() {

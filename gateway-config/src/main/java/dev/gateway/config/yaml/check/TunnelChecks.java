@@ -135,10 +135,9 @@ final class TunnelChecks {
     private static String instead(RuleConfig rule) {
         List<String> types =
                 rule.filters().stream().map(FilterConfig::type).distinct().toList();
-        if (types.equals(List.of("IPAccess"))) {
-            return "write ipAccess into the listener";
-        } else if (types.equals(List.of("RateLimit"))) {
-            return "write limits: {maxConnectionsPerClient: …, maxAcceptRate: …} into the listener";
+        String keys = types.size() == 1 ? rule.filters().get(0).listenerKeys() : null;
+        if (keys != null) {
+            return "write " + keys + " into the listener";
         }
         return rule.guards()
                 ? "an HTTPS listener can have " + String.join(", ", types)

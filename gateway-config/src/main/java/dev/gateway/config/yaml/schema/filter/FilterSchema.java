@@ -1,7 +1,5 @@
 package dev.gateway.config.yaml.schema.filter;
 
-import static java.util.Map.entry;
-
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.filter.UncheckedFilterConfig;
 import dev.gateway.config.value.Position;
@@ -11,6 +9,7 @@ import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,56 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /** What a filter is: one of {@link FilterTypes}. */
 public final class FilterSchema {
-    /** What others call types, or do by other means: the type, or a hint of its own. */
-    private static final Map<String, String> FOREIGN = Map.ofEntries(
-            entry("addprefix", "URLRewrite"), // Traefik
-            entry("allow", "IPAccess"), // nginx
-            entry("authbasic", "BasicAuth"), // nginx
-            entry("authrequest", "ExternalAuth"), // nginx
-            entry("brotli", "Compression"), // nginx
-            entry("bodysize", "BodyLimit"),
-            entry("buffering", "BodyLimit"), // Traefik
-            entry("circuitbreaker", "write circuitBreaker into the upstream"), // Traefik
-            entry("clientmaxbodysize", "BodyLimit"), // nginx
-            entry("compress", "Compression"), // Traefik
-            entry("compressor", "Compression"), // Envoy
-            entry("decompressor", "Decompression"), // Envoy
-            entry("digestauth", "BasicAuth"), // Traefik
-            entry("errors", "ErrorPages"), // Traefik
-            entry("extauth", "ExternalAuth"),
-            entry("extauthz", "ExternalAuth"), // Envoy
-            entry("forwardauth", "ExternalAuth"), // Traefik
-            entry("grpcweb", "the gateway does not translate gRPC-Web"), // Traefik, Envoy
-            entry("gunzip", "Decompression"), // nginx
-            entry("gzip", "Compression"), // nginx
-            entry("headermodifier", "write RequestHeaderModifier or ResponseHeaderModifier"),
-            entry("headers", "write RequestHeaderModifier or ResponseHeaderModifier"), // Traefik
-            entry("inflightreq", "RateLimit"), // Traefik
-            entry("ipallowlist", "IPAccess"), // Traefik
-            entry("ipfilter", "IPAccess"),
-            entry("iprestriction", "IPAccess"), // Kong
-            entry("ipwhitelist", "IPAccess"), // Traefik
-            entry("jwtauthn", "JWT"), // Envoy
-            entry("keyauth", "APIKey"), // Kong
-            entry("limitconn", "RateLimit"), // nginx
-            entry("limitreq", "RateLimit"), // nginx
-            entry("localratelimit", "RateLimit"), // Envoy
-            entry("mirror", "RequestMirror"), // nginx
-            entry("mirroring", "RequestMirror"), // Traefik
-            entry("oauth2", "write ExternalAuth, with a server such as oauth2-proxy"), // Envoy
-            entry("oidc", "write ExternalAuth, with a server such as oauth2-proxy"),
-            entry("passtlsclientcert", "ClientCertificate"), // Traefik
-            entry("ratelimiting", "RateLimit"), // Kong
-            entry("rbac", "write IPAccess, or requiredClaims in a JWT filter"), // Envoy
-            entry("redirectregex", "RequestRedirect"), // Traefik
-            entry("redirectscheme", "RequestRedirect"), // Traefik
-            entry("replacepath", "URLRewrite"), // Traefik
-            entry("requestmirrorpolicies", "RequestMirror"), // Envoy
-            entry("requestsize", "BodyLimit"),
-            entry("retry", "write retry into the rule"), // Traefik
-            entry("return", "write DirectResponse or RequestRedirect"), // nginx
-            entry("rewrite", "URLRewrite"), // nginx
-            entry("stripprefix", "URLRewrite")); // Traefik
+    /** What others have as a filter, and the gateway by other means or not at all. */
+    private static final Map<String, String> NO_FILTER = Map.of(
+            "circuitbreaker", "write circuitBreaker into the upstream", // Traefik
+            "grpcweb", "the gateway does not translate gRPC-Web", // Traefik, Envoy
+            "retry", "write retry into the rule"); // Traefik
 
     private FilterSchema() {}
 
@@ -95,7 +49,7 @@ public final class FilterSchema {
                         position,
                         "type: the gateway has no filter '" + type
                                 + "'; if a plugin has it, --plugins DIR loads and runs that plugin to check the filter"
-                                + Types.hint(type, words(types).keySet(), FOREIGN));
+                                + Types.hint(type, words(types).keySet(), foreign(types)));
             }
             return new UncheckedFilterConfig(position, type, written);
         }
@@ -107,7 +61,8 @@ public final class FilterSchema {
     }
 
     private static ObjectType<FilterConfig> known(FilterTypes types) {
-        ScalarType<String> type = Types.words(words(types), Map.of(), FOREIGN, text -> otherwise(text, types));
+        Map<String, String> foreign = foreign(types);
+        ScalarType<String> type = Types.words(words(types), Map.of(), foreign, text -> otherwise(text, types));
         return ObjectType.of(
                 "filter",
                 "A step that a request or its response passes. Each type has its settings in the key "
@@ -119,7 +74,7 @@ public final class FilterSchema {
                     Map<String, String> keys = new LinkedHashMap<>();
                     types.all().forEach(each -> keys.put(each.name(), each.key()));
                     TypeKeys.choice(o, keys);
-                    FOREIGN.forEach((word, meant) -> o.foreign(word, keys.getOrDefault(meant, meant)));
+                    foreign.forEach((word, meant) -> o.foreign(word, keys.getOrDefault(meant, meant)));
                     return v -> readers.stream()
                             .map(reader -> reader.read(v))
                             .filter(Objects::nonNull)
@@ -134,6 +89,17 @@ public final class FilterSchema {
         return !absent.isEmpty()
                 ? "the gateway has no such filter, and " + absent
                 : "expected one of " + String.join(", ", types.names());
+    }
+
+    /** Returns what others call types, or do by other means: the type, or a hint of its own. */
+    private static Map<String, String> foreign(FilterTypes types) {
+        Map<String, String> foreign = new HashMap<>(NO_FILTER);
+        types.hints(FilterHint.Place.FILTER_TYPE).forEach(hint -> {
+            for (String word : hint.words().split(" ")) {
+                foreign.put(word, hint.meant());
+            }
+        });
+        return foreign;
     }
 
     private static Map<String, String> words(FilterTypes types) {

@@ -6,8 +6,10 @@ import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Values;
+import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param written returns the settings of a record
  * @param check of each filter in its rule
  * @param answers whether its filters answer all requests, so that their rules need no upstream
+ * @param hints to this type, where other words or places are written
  */
 public record FilterType<C extends FilterConfig, S>(
         String name,
@@ -30,8 +33,13 @@ public record FilterType<C extends FilterConfig, S>(
         BiFunction<Position, S, C> maker,
         Function<C, S> written,
         FilterCheck<C> check,
-        boolean answers)
+        boolean answers,
+        List<FilterHint> hints)
         implements FilterSlot {
+    public FilterType {
+        hints = List.copyOf(hints);
+    }
+
     /** Makes a type without a check, whose filters let requests continue. */
     public FilterType(
             String name,
@@ -40,7 +48,7 @@ public record FilterType<C extends FilterConfig, S>(
             Type<S> settings,
             BiFunction<Position, S, C> maker,
             Function<C, S> written) {
-        this(name, key, record, settings, maker, written, (filter, site) -> {}, false);
+        this(name, key, record, settings, maker, written, (filter, site) -> {}, false, List.of());
     }
 
     /** Makes a type whose settings are its record. */
@@ -51,12 +59,24 @@ public record FilterType<C extends FilterConfig, S>(
 
     /** Returns the same type with a check of its filters. */
     public FilterType<C, S> checkedBy(FilterCheck<C> how) {
-        return new FilterType<>(name, key, record, settings, maker, written, how, answers);
+        return new FilterType<>(name, key, record, settings, maker, written, how, answers, hints);
     }
 
     /** Returns the same type, whose filters answer all requests. */
     public FilterType<C, S> answering() {
-        return new FilterType<>(name, key, record, settings, maker, written, check, true);
+        return new FilterType<>(name, key, record, settings, maker, written, check, true, hints);
+    }
+
+    /** Returns the same type, which others call by these words. */
+    public FilterType<C, S> alsoCalled(String words) {
+        return hinting(FilterHint.Place.FILTER_TYPE, words, name);
+    }
+
+    /** Returns the same type with a hint, which the gateway gives where one of these words is written in a place. */
+    public FilterType<C, S> hinting(FilterHint.Place place, String words, String hint) {
+        List<FilterHint> all = Stream.concat(hints.stream(), Stream.of(new FilterHint(place, words, hint)))
+                .toList();
+        return new FilterType<>(name, key, record, settings, maker, written, check, answers, all);
     }
 
     /** Checks a filter if it is of this type. */

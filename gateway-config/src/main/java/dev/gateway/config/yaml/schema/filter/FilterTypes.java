@@ -6,12 +6,14 @@ import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.filter.PluginFilterConfig;
 import dev.gateway.config.filter.UncheckedFilterConfig;
 import dev.gateway.config.yaml.type.FeatureList;
+import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.plugin.FilterPlace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Filter types: the table of what a filter may be, from which reading, the JSON Schema, printing and the reference follow.
@@ -141,6 +143,15 @@ public final class FilterTypes {
             }
         }
         return -1;
+    }
+
+    /** Declares the words that others write in a place for filters that the gateway itself has, each with its hint. */
+    public static void hint(FilterHint.Place place, ObjectType.Declaration<?> o) {
+        BUILT_IN.hints(place).forEach(hint -> o.foreign(hint.words(), hint.meant()));
+    }
+
+    Stream<FilterHint> hints(FilterHint.Place place) {
+        return all.stream().flatMap(type -> type.hints().stream()).filter(hint -> hint.place() == place);
     }
 
     List<FilterType<?, ?>> all() {

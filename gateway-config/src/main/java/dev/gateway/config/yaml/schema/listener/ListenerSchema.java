@@ -14,6 +14,8 @@ import dev.gateway.config.listener.ListenerConfig.ProxyProtocol;
 import dev.gateway.config.listener.ListenerConfig.Timeouts;
 import dev.gateway.config.listener.ListenerConfig.Via;
 import dev.gateway.config.listener.OpenFiles;
+import dev.gateway.config.yaml.schema.filter.FilterHint;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -152,7 +154,7 @@ public final class ListenerSchema {
                 o.foreign(
                         "maxHeaderSize headerSize largeClientHeaderBuffers maxRequestHeadersKb",
                         "maxHeaderBytes"); // nginx, Envoy
-                o.foreign("rate requestsPerSecond", "write filters: [{type: RateLimit, rateLimit: …}] into a rule");
+                FilterTypes.hint(FilterHint.Place.LISTENER_LIMITS, o);
                 o.foreign(
                         "maxRequestsPerConnection keepaliveRequests",
                         "connections end by age: write timeouts: {maxConnectionAge: …} into the listener"); // nginx

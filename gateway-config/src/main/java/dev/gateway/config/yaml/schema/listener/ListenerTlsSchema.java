@@ -11,6 +11,8 @@ import dev.gateway.config.listener.TlsConfig.Mode;
 import dev.gateway.config.listener.TlsConfig.UnknownServerName;
 import dev.gateway.config.listener.TlsConfig.Version;
 import dev.gateway.config.value.Concealed;
+import dev.gateway.config.yaml.schema.filter.FilterHint;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ReloadEffect;
@@ -194,7 +196,7 @@ public final class ListenerTlsSchema {
                         "acme letsencrypt certResolver",
                         "the gateway gets no certificates itself: write certificateRefs, whose files it reads again when they change"); // Traefik, Caddy
                 o.foreign("sni strictSni sniStrict", "write unknownServerName: refuse"); // Traefik
-                o.foreign("hsts", "write a ResponseHeaderModifier with Strict-Transport-Security into the rules");
+                FilterTypes.hint(FilterHint.Place.LISTENER_TLS, o);
                 o.foreign("ocspStapling sslStapling", "the gateway does not staple OCSP responses: remove it"); // nginx
                 return v -> {
                     Path caPath = v.find(caFile);

@@ -7,6 +7,8 @@ import dev.gateway.config.route.MatchConfig.PathMatch;
 import dev.gateway.config.route.MatchConfig.PathType;
 import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.config.route.MatchConfig.ValueType;
+import dev.gateway.config.yaml.schema.filter.FilterHint;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
@@ -102,9 +104,7 @@ final class MatchSchema {
                 o.foreign("host hosts hostname hostnames", "write hostnames into the route");
                 o.foreign("prefix pathPrefix", "path");
                 o.foreign("query", "queryParams");
-                o.foreign(
-                        "clientAddresses clientAddress clientIp sourceIp remoteAddr ip",
-                        "no match has the client's address: write a filter of type IPAccess");
+                FilterTypes.hint(FilterHint.Place.MATCH, o);
                 o.foreign("scheme", "write parentRefs of an HTTP or HTTPS listener into the route");
                 return v -> {
                     PathMatch written = v.find(path);

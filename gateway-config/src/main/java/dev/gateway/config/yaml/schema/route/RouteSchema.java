@@ -9,6 +9,7 @@ import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.route.RuleConfig.BackendRef;
 import dev.gateway.config.route.RuleConfig.Timeouts;
 import dev.gateway.config.value.Position;
+import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterSchema;
 import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.config.yaml.schema.observe.AccessLogSchema;
@@ -217,12 +218,7 @@ public final class RouteSchema {
                     RuleConfig::accessLog,
                     "Which exchanges of this rule the access log has.");
             o.foreign("prefix pathPrefix", "write matches: [{path: {value: …}}]");
-            o.foreign("rewriteTarget rewrite", "write filters: [{type: URLRewrite, urlRewrite: …}]");
-            o.foreign("redirect return", "write filters: [{type: RequestRedirect, requestRedirect: …}]");
-            o.foreign("host", "write filters: [{type: URLRewrite, urlRewrite: {hostname: …}}]");
-            o.foreign("gzip compress", "write filters: [{type: Compression, compression: {}}]"); // nginx
-            o.foreign(
-                    "auth authentication", "write a filter: BasicAuth, APIKey, JWT, ClientCertificate or ExternalAuth");
+            FilterTypes.hint(FilterHint.Place.RULE, o);
             o.foreign("cache proxyCache", "the gateway has no cache: remove it"); // nginx
             o.foreign("buffering proxyBuffering", "the gateway streams bodies: remove it"); // nginx
             o.foreign("plugins", "filters"); // Kong
