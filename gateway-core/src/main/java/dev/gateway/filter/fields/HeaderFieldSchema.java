@@ -1,13 +1,16 @@
 package dev.gateway.filter.fields;
 
+import dev.gateway.config.value.FramingFields;
 import dev.gateway.config.yaml.schema.observe.ForeignPlaceholders;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Secrets;
 import dev.gateway.config.yaml.type.Types;
+import dev.gateway.config.yaml.type.Values;
 import dev.gateway.filter.fields.HeaderField.ValueFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +50,7 @@ public final class HeaderFieldSchema {
                                 : null,
                         Map.of("dependentRequired", Map.of("valuePrefix", List.of("valueFile"))));
                 return v -> {
-                    v.refuseFraming("name", v.get(name));
+                    refuseFraming(v, "name", v.get(name));
                     String written = v.find(value);
                     String before = v.find(prefix);
                     Path path = v.find(file);
@@ -72,6 +75,18 @@ public final class HeaderFieldSchema {
             });
 
     private HeaderFieldSchema() {}
+
+    /** Reports the name of a header field that cannot be written, because the gateway itself decides about it. */
+    public static void refuseFraming(Values v, String key, String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        if (FramingFields.NAMES.contains(lower)) {
+            v.error(
+                    v.at(key),
+                    key + ": '" + name
+                            + "' cannot be changed: the gateway sets it, because framing and routing depend on it"
+                            + (lower.equals("host") ? " (change the host with URLRewrite or preserveHost)" : ""));
+        }
+    }
 
     private static @Nullable String shown(HeaderField header) {
         return header.file() != null ? null : header.secret() ? Secrets.MASK : header.value();

@@ -49,7 +49,7 @@ final class HeaderEditsSchema {
 
         HeaderEdits read(Values v) {
             for (String name : v.get(remove)) {
-                v.refuseFraming("remove", name);
+                HeaderFieldSchema.refuseFraming(v, "remove", name);
             }
             if (v.isSound()
                     && v.get(set).isEmpty()

@@ -11,6 +11,7 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.filter.fields.HeaderFieldSchema;
 import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
 import dev.gateway.filter.jwt.JwtConfig.RequiredClaim;
 import dev.gateway.format.crypto.JwkSet;
@@ -141,7 +142,7 @@ final class JwtSchema {
                 var header = o.required("header", Types.HEADER_NAME, ClaimHeader::header, "Name of the header field.");
                 o.pair("claim", "header");
                 return v -> {
-                    v.refuseFraming("header", v.get(header));
+                    HeaderFieldSchema.refuseFraming(v, "header", v.get(header));
                     return new ClaimHeader(v.position(), v.get(claim), v.get(header));
                 };
             });

@@ -1,11 +1,9 @@
 package dev.gateway.config.yaml.type;
 
 import dev.gateway.config.value.Concealed;
-import dev.gateway.config.value.FramingFields;
 import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -153,18 +151,6 @@ public final class Values {
     public void refuseZero(String key, long bytes) {
         if (bytes == 0 && has(key) && isReadable(key, Types.SIZE)) {
             error(at(key), key + ": expected at least 1B");
-        }
-    }
-
-    /** Reports the name of a header field that cannot be written, because the gateway itself decides about it. */
-    public void refuseFraming(String key, String name) {
-        String lower = name.toLowerCase(Locale.ROOT);
-        if (FramingFields.NAMES.contains(lower)) {
-            error(
-                    at(key),
-                    key + ": '" + name
-                            + "' cannot be changed: the gateway sets it, because framing and routing depend on it"
-                            + (lower.equals("host") ? " (change the host with URLRewrite or preserveHost)" : ""));
         }
     }
 
