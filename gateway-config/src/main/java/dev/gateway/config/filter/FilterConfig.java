@@ -35,12 +35,12 @@ public interface FilterConfig {
 
     /** Whether it refuses requests, or asks who sends them. */
     default boolean guards() {
-        return refusesAll();
+        return refusesAll() || identifies();
     }
 
     /** Whether it finds out who sends a request. */
     default boolean identifies() {
-        return false;
+        return credentials() != null;
     }
 
     /** Returns where requests show it their credentials, null if it asks for none. */

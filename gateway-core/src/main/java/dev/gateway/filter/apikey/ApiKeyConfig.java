@@ -22,16 +22,6 @@ public record ApiKeyConfig(
     }
 
     @Override
-    public boolean guards() {
-        return true;
-    }
-
-    @Override
-    public boolean identifies() {
-        return true;
-    }
-
-    @Override
     public ShownCredentials credentials() {
         return new ShownCredentials(place, name, !forwardKey);
     }

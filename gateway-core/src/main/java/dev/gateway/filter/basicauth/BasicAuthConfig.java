@@ -20,16 +20,6 @@ public record BasicAuthConfig(Position position, String realm, Path usersFile, b
     }
 
     @Override
-    public boolean guards() {
-        return true;
-    }
-
-    @Override
-    public boolean identifies() {
-        return true;
-    }
-
-    @Override
     public ShownCredentials credentials() {
         return new ShownCredentials(CredentialPlace.HEADER, "Authorization", !forwardAuthorization);
     }

@@ -47,11 +47,6 @@ public record ClientCertificateConfig(
     }
 
     @Override
-    public boolean guards() {
-        return true;
-    }
-
-    @Override
     public boolean identifies() {
         return true;
     }

@@ -69,16 +69,6 @@ public record JwtConfig(
     }
 
     @Override
-    public boolean guards() {
-        return true;
-    }
-
-    @Override
-    public boolean identifies() {
-        return true;
-    }
-
-    @Override
     public ShownCredentials credentials() {
         return new ShownCredentials(place, name, !forwardToken);
     }
