@@ -7,6 +7,7 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Values;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param settings how they are read
  * @param maker makes the record of its position and its settings
  * @param written returns the settings of a record
- * @param check of each filter in its rule
+ * @param check of each filter in its rule that could be read; reports what is wrong to the scope of the site
  * @param answers whether its filters answer all requests, so that their rules need no upstream
  * @param hints to this type, where other words or places are written
  */
@@ -32,7 +33,7 @@ public record FilterType<C extends FilterConfig, S>(
         Type<S> settings,
         BiFunction<Position, S, C> maker,
         Function<C, S> written,
-        FilterCheck<C> check,
+        BiConsumer<C, RuleSite> check,
         boolean answers,
         List<FilterHint> hints)
         implements FilterSlot {
@@ -58,7 +59,7 @@ public record FilterType<C extends FilterConfig, S>(
     }
 
     /** Returns the same type with a check of its filters. */
-    public FilterType<C, S> checkedBy(FilterCheck<C> how) {
+    public FilterType<C, S> checkedBy(BiConsumer<C, RuleSite> how) {
         return new FilterType<>(name, key, record, settings, maker, written, how, answers, hints);
     }
 
@@ -82,7 +83,7 @@ public record FilterType<C extends FilterConfig, S>(
     /** Checks a filter if it is of this type. */
     void check(FilterConfig filter, RuleSite site) {
         if (record.isInstance(filter)) {
-            check.check(record.cast(filter), site);
+            check.accept(record.cast(filter), site);
         }
     }
 
