@@ -90,7 +90,7 @@ public final class DnsSource implements EndpointSource {
     private final DnsQuestions dns;
     private final EventLoop loop;
     private final Runnable renewed;
-    private final Freshness freshness = new Freshness(System::nanoTime);
+    private final SourceStatus.Freshness freshness = new SourceStatus.Freshness(System::nanoTime);
     private Listener listener = (endpoints, provisional) -> {};
     private @Nullable List<EndpointSpec> told;
     private boolean provisional; // there was no answer yet, not even a failure

@@ -111,7 +111,7 @@ public final class FileSource implements EndpointSource {
     private final ScheduledExecutorService thread;
     private final FileWatch watch;
     private final SourceGroup<Place> names;
-    private final Freshness freshness = new Freshness(System::nanoTime);
+    private final SourceStatus.Freshness freshness = new SourceStatus.Freshness(System::nanoTime);
     private Listener listener = (endpoints, provisional) -> {};
     private List<EndpointConfig> entries;
     private @Nullable List<EndpointSpec> told;

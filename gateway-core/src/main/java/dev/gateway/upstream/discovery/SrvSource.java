@@ -87,7 +87,7 @@ public final class SrvSource implements EndpointSource {
     private final DnsQuestions dns;
     private final EventLoop loop;
     private final SourceGroup<Target> targets;
-    private final Freshness freshness = new Freshness(System::nanoTime);
+    private final SourceStatus.Freshness freshness = new SourceStatus.Freshness(System::nanoTime);
     private Listener listener = (endpoints, provisional) -> {};
     private List<ServiceRecord> records = List.of();
     private @Nullable List<ServiceRecord> next; // in use as soon as their targets are resolved

@@ -49,7 +49,7 @@ public final class RemoteKeys implements Supplier<JwkSet> {
     private final AtomicLong succeeded = new AtomicLong();
     private final AtomicLong failed = new AtomicLong();
     private volatile JwkSet keys = JwkSet.NONE;
-    private volatile Known known = new Known(false, 0, "", 0);
+    private final SourceStatus.Freshness freshness;
     // The rest is confined to the event loop.
     private final EarlyFetches early = new EarlyFetches();
     private final NextFetch next = new NextFetch();
@@ -70,9 +70,6 @@ public final class RemoteKeys implements Supplier<JwkSet> {
         CLOSED
     }
 
-    /** What is known of the server: when it answered well, and since when it fails. */
-    private record Known(boolean answered, long goodNanos, String problem, long failedNanos) {}
-
     /**
      * Makes a set without keys.
      *
@@ -87,6 +84,7 @@ public final class RemoteKeys implements Supplier<JwkSet> {
         this.wheel = wheel;
         this.parsing = parsing;
         this.nanoClock = nanoClock;
+        this.freshness = new SourceStatus.Freshness(nanoClock);
     }
 
     /** Returns where the keys come from. */
@@ -112,12 +110,7 @@ public final class RemoteKeys implements Supplier<JwkSet> {
 
     /** Returns how old the keys are, and why they are not newer. */
     public SourceStatus status() {
-        Known now = known;
-        long nanos = nanoClock.getAsLong();
-        return new SourceStatus(
-                now.answered ? Math.max(0, nanos - now.goodNanos) : -1,
-                now.problem.isEmpty() ? 0 : Math.max(0, nanos - now.failedNanos),
-                now.problem);
+        return freshness.status();
     }
 
     /** Begins to fetch the keys; once. */
@@ -166,7 +159,7 @@ public final class RemoteKeys implements Supplier<JwkSet> {
         if (state == State.NEW || state == State.FETCHING || isDueEarly) {
             waiters.add(client, seen, then);
         } else {
-            boolean failed = keys.isEmpty() || !known.problem.isEmpty();
+            boolean failed = keys.isEmpty() || status().isStale();
             then.accept(failed ? RenewalOutcome.FAILED : RenewalOutcome.SAME);
         }
     }
@@ -234,8 +227,8 @@ public final class RemoteKeys implements Supplier<JwkSet> {
     private void onFetched(JwkSet fetched, List<String> unusable, long lifetimeMillis) {
         succeeded.incrementAndGet();
         failuresInARow = 0;
-        boolean isNews = !known.answered || !known.problem.isEmpty();
-        known = new Known(true, nanoClock.getAsLong(), "", 0);
+        boolean isNews = status().state() != SourceStatus.State.FRESH;
+        freshness.onGood(nanoClock.getAsLong());
         boolean isOther = !fetched.equals(keys);
         if (isOther) {
             keys = fetched; // else what was verified by the same keys would have to be verified again
@@ -252,11 +245,9 @@ public final class RemoteKeys implements Supplier<JwkSet> {
     private void onFailed(String why) {
         failed.incrementAndGet();
         failuresInARow++;
-        Known before = known;
-        long now = nanoClock.getAsLong();
-        boolean isNews = before.problem.isEmpty();
-        known = new Known(before.answered, before.goodNanos, why, isNews ? now : before.failedNanos);
-        boolean isTooOld = !keys.isEmpty() && now - before.goodNanos >= MOST_AGE_NANOS;
+        boolean isNews = !status().isStale();
+        freshness.onFailed(why);
+        boolean isTooOld = !keys.isEmpty() && status().ageNanos() >= MOST_AGE_NANOS;
         if (isTooOld) {
             keys = JwkSet.NONE;
         }
@@ -278,7 +269,7 @@ public final class RemoteKeys implements Supplier<JwkSet> {
         fetch = null;
         dueNanos = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(millis);
         wheel.arm(next, millis);
-        waiters.tell(keys, !known.problem.isEmpty());
+        waiters.tell(keys, status().isStale());
     }
 
     private static double random() {
