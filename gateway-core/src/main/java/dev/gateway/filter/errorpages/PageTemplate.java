@@ -14,6 +14,7 @@ import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import org.jspecify.annotations.Nullable;
 
@@ -35,40 +36,23 @@ public final class PageTemplate {
 
     /** What may be filled in. */
     private enum Value {
-        REQUEST_ID("requestId") {
-            @Override
-            @Nullable
-            CharSequence of(ErrorAnswer answer) {
-                return answer.requestId();
-            }
-        },
-        STATUS("status") {
-            @Override
-            CharSequence of(ErrorAnswer answer) {
-                return Integer.toString(answer.status());
-            }
-        },
-        REASON("reason") {
-            @Override
-            CharSequence of(ErrorAnswer answer) {
-                return ReasonPhrase.ofError(answer.status());
-            }
-        },
-        CAUSE("cause") {
-            @Override
-            @Nullable
-            CharSequence of(ErrorAnswer answer) {
-                return answer.cause() == null ? null : answer.cause().label();
-            }
-        };
+        REQUEST_ID("requestId", ErrorAnswer::requestId),
+        STATUS("status", answer -> Integer.toString(answer.status())),
+        REASON("reason", answer -> ReasonPhrase.ofError(answer.status())),
+        CAUSE("cause", answer -> answer.cause() == null ? null : answer.cause().label());
 
         private final String name;
+        private final Function<ErrorAnswer, @Nullable CharSequence> source;
 
-        Value(String name) {
+        Value(String name, Function<ErrorAnswer, @Nullable CharSequence> source) {
             this.name = name;
+            this.source = source;
         }
 
-        abstract @Nullable CharSequence of(ErrorAnswer answer);
+        @Nullable
+        CharSequence of(ErrorAnswer answer) {
+            return source.apply(answer);
+        }
 
         static Value named(String name) {
             for (Value value : values()) {

@@ -1,71 +1,46 @@
 package dev.gateway.observe.trace;
 
 import dev.gateway.message.Fields;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Trace context propagator: a way to write in a head which trace it is part of. */
 public enum Propagator {
     /** {@code traceparent} and {@code tracestate}, by the W3C's recommendation. */
-    TRACE_CONTEXT {
-        @Override
-        @Nullable
-        RemoteContext extract(Fields fields) {
-            return TraceParent.extract(fields);
-        }
-
-        @Override
-        void inject(Fields fields, Trace trace, long span) {
-            TraceParent.inject(fields, trace, span);
-        }
-
-        @Override
-        void remove(Fields fields) {
-            TraceParent.remove(fields);
-        }
-    },
+    TRACE_CONTEXT(TraceParent::extract, TraceParent::inject, TraceParent::remove),
     /** Zipkin's, in one field. */
-    B3 {
-        @Override
-        @Nullable
-        RemoteContext extract(Fields fields) {
-            return ZipkinFields.extractSingle(fields);
-        }
-
-        @Override
-        void inject(Fields fields, Trace trace, long span) {
-            ZipkinFields.injectSingle(fields, trace, span);
-        }
-
-        @Override
-        void remove(Fields fields) {
-            ZipkinFields.removeSingle(fields);
-        }
-    },
+    B3(ZipkinFields::extractSingle, ZipkinFields::injectSingle, ZipkinFields::removeSingle),
     /** Zipkin's, in several fields. */
-    B3_MULTI {
-        @Override
-        @Nullable
-        RemoteContext extract(Fields fields) {
-            return ZipkinFields.extractMulti(fields);
-        }
+    B3_MULTI(ZipkinFields::extractMulti, ZipkinFields::injectMulti, ZipkinFields::removeMulti);
 
-        @Override
-        void inject(Fields fields, Trace trace, long span) {
-            ZipkinFields.injectMulti(fields, trace, span);
-        }
+    private final Function<Fields, @Nullable RemoteContext> extraction;
+    private final Injection injection;
+    private final Consumer<Fields> removal;
 
-        @Override
-        void remove(Fields fields) {
-            ZipkinFields.removeMulti(fields);
-        }
-    };
+    Propagator(Function<Fields, @Nullable RemoteContext> extraction, Injection injection, Consumer<Fields> removal) {
+        this.extraction = extraction;
+        this.injection = injection;
+        this.removal = removal;
+    }
+
+    private interface Injection {
+        void inject(Fields fields, Trace trace, long span);
+    }
 
     /** Returns what a head says, null if that is nothing or not well-formed. */
-    abstract @Nullable RemoteContext extract(Fields fields);
+    @Nullable
+    RemoteContext extract(Fields fields) {
+        return extraction.apply(fields);
+    }
 
     /** Says it, instead of what a head has said. */
-    abstract void inject(Fields fields, Trace trace, long span);
+    void inject(Fields fields, Trace trace, long span) {
+        injection.inject(fields, trace, span);
+    }
 
     /** Takes out what a head says. */
-    abstract void remove(Fields fields);
+    void remove(Fields fields) {
+        removal.accept(fields);
+    }
 }
