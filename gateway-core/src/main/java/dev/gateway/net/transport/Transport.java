@@ -294,11 +294,6 @@ public final class Transport implements Connector {
         return open.knownFrom(kind.socketFactory());
     }
 
-    /** Returns whether the channel is of TCP, not of a Unix-domain socket. */
-    public static boolean isTcp(Channel channel) {
-        return channel instanceof SocketChannel;
-    }
-
     /**
      * Closes what is open on the event loops, waits until it is, and stops them.
      *

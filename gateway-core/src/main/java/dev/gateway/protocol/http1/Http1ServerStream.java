@@ -124,10 +124,6 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
         return keepAlive;
     }
 
-    boolean isHttp10() {
-        return http10;
-    }
-
     /** Whether a successful response opens a tunnel; the core may have refused an upgrade since the request came. */
     boolean isConnect() {
         return request != null && request.isConnect();

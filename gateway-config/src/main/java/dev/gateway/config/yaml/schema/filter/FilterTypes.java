@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -180,10 +179,5 @@ public final class FilterTypes {
     /** Returns the names of the types whose filters answer all requests, in the same order. */
     public List<String> answering() {
         return all.stream().filter(FilterType::answers).map(FilterType::name).toList();
-    }
-
-    /** Returns the records of all types, in the same order. */
-    public List<Class<?>> records() {
-        return all.stream().map(FilterType::record).collect(Collectors.toUnmodifiableList());
     }
 }
