@@ -47,7 +47,6 @@ final class Connection
                 LoopGate.Guest,
                 Admission.Candidate,
                 PrefaceDetector.Owner,
-                H2cUpgrade.Owner,
                 ProxyProtocol.Callback,
                 HandshakeCallback {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
@@ -282,7 +281,7 @@ final class Connection
                 loop.observer(),
                 loop.timers(),
                 protocols.http1(),
-                mayUpgrade ? new H2cUpgrade(this, loop.observer()) : null);
+                mayUpgrade ? new H2cUpgrade(this::upgradeToHttp2, loop.observer()) : null);
         count(HttpVersion.HTTP_1_1);
         channel.pipeline().addLast(http1);
         start(http1);
@@ -293,8 +292,7 @@ final class Connection
         addHttp2();
     }
 
-    @Override
-    public void upgradeToHttp2(RequestHead head, byte[] payload) {
+    private void upgradeToHttp2(RequestHead head, byte[] payload) {
         addHttp2().upgrade(head, payload);
     }
 

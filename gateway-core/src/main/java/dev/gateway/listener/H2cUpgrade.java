@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import java.nio.charset.StandardCharsets;
+import java.util.function.BiConsumer;
 
 /** Switches a connection from HTTP/1.1 to HTTP/2 if its first request asks for it (RFC 7540, section 3.2). */
 final class H2cUpgrade implements Upgrade {
@@ -15,22 +16,18 @@ final class H2cUpgrade implements Upgrade {
             "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
                     .getBytes(StandardCharsets.US_ASCII);
 
-    private final Owner owner;
+    private final BiConsumer<RequestHead, byte[]> http2;
     private final ConnectionObserver observer;
 
-    H2cUpgrade(Owner owner, ConnectionObserver observer) {
-        this.owner = owner;
+    /**
+     * Makes it.
+     *
+     * @param http2 gets the request and its settings, and adds the handler of HTTP/2, which answers the request; throws
+     *     {@link IllegalArgumentException} if a setting is out of range
+     */
+    H2cUpgrade(BiConsumer<RequestHead, byte[]> http2, ConnectionObserver observer) {
+        this.http2 = http2;
         this.observer = observer;
-    }
-
-    /** The connection. */
-    interface Owner {
-        /**
-         * Adds the handler of HTTP/2, which answers the request.
-         *
-         * @throws IllegalArgumentException if a setting is out of range
-         */
-        void upgradeToHttp2(RequestHead head, byte[] settings);
     }
 
     @Override
@@ -42,7 +39,7 @@ final class H2cUpgrade implements Upgrade {
     public void upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
         try {
             ctx.write(Unpooled.wrappedBuffer(SWITCHING));
-            owner.upgradeToHttp2(head, settings);
+            http2.accept(head, settings);
         } catch (IllegalArgumentException e) {
             // A setting is out of range. The 101 is already sent; HTTP/2 would end such a connection, too.
             observer.onViolation("settings");

@@ -12,20 +12,19 @@ final class ClientTimeouts extends Timer {
     /** How long a connection that has become old is kept while idle. */
     private static final long LAST_REQUEST_MILLIS = 5_000;
 
-    private final Owner owner;
+    private final Runnable onSilent;
     private final TimerWheel timers;
     private final Http1ServerSettings.Timeouts limits;
 
-    ClientTimeouts(Owner owner, TimerWheel timers, Http1ServerSettings.Timeouts limits) {
-        this.owner = owner;
+    /**
+     * Makes them.
+     *
+     * @param onSilent the client has not sent in time what it was waited for
+     */
+    ClientTimeouts(Runnable onSilent, TimerWheel timers, Http1ServerSettings.Timeouts limits) {
+        this.onSilent = onSilent;
         this.timers = timers;
         this.limits = limits;
-    }
-
-    /** Whose client it is. */
-    interface Owner {
-        /** The client has not sent in time what it was waited for. */
-        void onClientSilent();
     }
 
     void waitForRequest() {
@@ -58,6 +57,6 @@ final class ClientTimeouts extends Timer {
 
     @Override
     protected void onExpired() {
-        owner.onClientSilent();
+        onSilent.run();
     }
 }

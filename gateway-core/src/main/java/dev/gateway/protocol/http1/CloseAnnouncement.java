@@ -8,7 +8,7 @@ import dev.gateway.time.TimerWheel;
  * request at all. Part of the connection; the timer is for those that have become old. Confined to its event loop.
  */
 final class CloseAnnouncement extends Timer {
-    private final Owner owner;
+    private final Runnable onOld;
     private final TimerWheel timers;
     private State state = State.OPEN;
 
@@ -26,15 +26,15 @@ final class CloseAnnouncement extends Timer {
         DRAINING
     }
 
-    CloseAnnouncement(Owner owner, TimerWheel timers) {
-        this.owner = owner;
+    /**
+     * Makes it.
+     *
+     * @param onOld the connection has become old. Its next request may be on its way, so it is only closed once it has been
+     *     idle
+     */
+    CloseAnnouncement(Runnable onOld, TimerWheel timers) {
+        this.onOld = onOld;
         this.timers = timers;
-    }
-
-    /** Whose connection it is. */
-    interface Owner {
-        /** The connection has become old. Its next request may be on its way, so it is only closed once it has been idle. */
-        void onOld();
     }
 
     /**
@@ -52,7 +52,7 @@ final class CloseAnnouncement extends Timer {
     protected void onExpired() {
         advance(State.OLD);
         if (isOld()) { // else it ends sooner
-            owner.onOld();
+            onOld.run();
         }
     }
 

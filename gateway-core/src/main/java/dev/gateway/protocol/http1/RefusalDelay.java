@@ -11,20 +11,14 @@ import org.jspecify.annotations.Nullable;
  * back on a new one. Of one downstream connection, confined to its event loop.
  */
 final class RefusalDelay extends Timer {
-    private final Owner owner;
+    private final Runnable onOver;
     private final TimerWheel timers;
     private @Nullable Pause requested; // after the response that is about to end
     private boolean refused; // the last response was a refusal
 
-    RefusalDelay(Owner owner, TimerWheel timers) {
-        this.owner = owner;
+    RefusalDelay(Runnable onOver, TimerWheel timers) {
+        this.onOver = onOver;
         this.timers = timers;
-    }
-
-    /** Whose client it is. */
-    interface Owner {
-        /** The delay is over. */
-        void onRefusalDelayed();
     }
 
     /** The next response is a refusal, after which the client is to be left alone. */
@@ -56,6 +50,6 @@ final class RefusalDelay extends Timer {
 
     @Override
     protected void onExpired() {
-        owner.onRefusalDelayed();
+        onOver.run();
     }
 }

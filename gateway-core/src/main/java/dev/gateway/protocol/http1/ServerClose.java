@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Closes a downstream connection so that its client can read what was sent last: when that has been announced, when the
  * client has ended its direction, or at once. Part of the connection, confined to its event loop.
  */
-final class ServerClose implements CloseAnnouncement.Owner, Lingering.Owner {
+final class ServerClose implements Lingering.Owner {
     final CloseAnnouncement announcement;
     private final Http1Connection connection;
     private final RequestInput input;
@@ -28,7 +28,7 @@ final class ServerClose implements CloseAnnouncement.Owner, Lingering.Owner {
         this.output = output;
         this.timeouts = timeouts;
         this.fin = fin;
-        this.announcement = new CloseAnnouncement(this, connection.timers);
+        this.announcement = new CloseAnnouncement(this::onOld, connection.timers);
         this.lingering = new Lingering(this, connection.timers, minBodyRate, Lingering.PATIENT_MILLIS);
     }
 
@@ -43,8 +43,7 @@ final class ServerClose implements CloseAnnouncement.Owner, Lingering.Owner {
         }
     }
 
-    @Override
-    public void onOld() {
+    private void onOld() {
         if (input.isIdle()) {
             timeouts.waitForLastRequest();
         }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * What is no proper request, or cannot be completed, is refused. Part of the connection, whose other parts it makes;
  * confined to its event loop.
  */
-final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
+final class ServerRequests implements RequestInput.Owner {
     private static final AsciiString EXPECT_CONTINUE = new AsciiString("100-continue");
 
     final RequestInput input;
@@ -49,7 +49,7 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
         this.handler = handler;
         this.settings = settings;
         this.h2c = h2c;
-        this.timeouts = new ClientTimeouts(this, carrier.timers, settings.timeouts());
+        this.timeouts = new ClientTimeouts(this::onClientSilent, carrier.timers, settings.timeouts());
         this.input = new RequestInput(this, settings.limits(), carrier.info(), carrier.timers, timeouts);
         this.responses = new ServerResponses(carrier, settings, input, timeouts, fin, tunnel);
         this.output = responses.output;
@@ -197,8 +197,7 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
         failBody(Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
     }
 
-    @Override
-    public void onClientSilent() {
+    private void onClientSilent() {
         Http1ServerStream open = responses.stream();
         if (carrier.credit.isPaused() || (open != null && open.isAwaitingContinue())) {
             timeouts.waitForBody(); // the silence is ours

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The responses of a downstream connection, one at a time: has the stream that is being answered, and says what follows when
  * its response has ended. Part of the connection, confined to its event loop.
  */
-final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, QuietResponse.Owner {
+final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
     private static final int FIRST_REFUSAL =
             300; // from here on, the response does not depend on the rest of the request
     private static final int TOO_LARGE = 413;
@@ -37,7 +37,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, Q
         this.carrier = carrier;
         this.input = input;
         this.tunnel = tunnel;
-        this.delay = new RefusalDelay(this, carrier.timers);
+        this.delay = new RefusalDelay(this::onRefusalDelayed, carrier.timers);
         this.fin = fin;
         this.output = new ServerOutput(
                 this,
@@ -269,8 +269,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner, Q
         return carrier.ctx.channel().isWritable() && !delay.isArmed();
     }
 
-    @Override
-    public void onRefusalDelayed() {
+    private void onRefusalDelayed() {
         carrier.credit.suspend(false);
         if (output.isHeld()) {
             close.finish();

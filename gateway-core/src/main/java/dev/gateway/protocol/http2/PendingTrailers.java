@@ -3,20 +3,20 @@ package dev.gateway.protocol.http2;
 import dev.gateway.message.Fields;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2RemoteFlowController.FlowControlled;
+import java.util.function.Consumer;
 
 /** Trailers that wait behind body bytes: no window is needed for them, but their turn is. */
 final class PendingTrailers implements FlowControlled {
-    /** The stream whose trailers they are. */
-    interface Owner {
-        /** Writes them, which ends the message. */
-        void writeTrailers(Fields trailers);
-    }
-
-    private final Owner stream;
+    private final Consumer<Fields> write;
     private final Fields trailers;
 
-    PendingTrailers(Owner stream, Fields trailers) {
-        this.stream = stream;
+    /**
+     * Makes them.
+     *
+     * @param write writes them, which ends the message
+     */
+    PendingTrailers(Consumer<Fields> write, Fields trailers) {
+        this.write = write;
         this.trailers = trailers;
     }
 
@@ -27,7 +27,7 @@ final class PendingTrailers implements FlowControlled {
 
     @Override
     public void write(ChannelHandlerContext ctx, int allowedBytes) {
-        stream.writeTrailers(trailers);
+        write.accept(trailers);
     }
 
     @Override

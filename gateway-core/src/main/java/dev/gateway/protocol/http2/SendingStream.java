@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * The sending half of a stream, and its life: its observers, which directions have ended, and how it fails. What is
  * handed over waits in Netty's flow controller, which owns its buffers from then on. Called on the connection's event loop.
  */
-abstract class SendingStream
-        implements Stream, PausedStreams.Member, PendingData.Owner, PendingTrailers.Owner, StallTimer.Owner {
+abstract class SendingStream implements Stream, PausedStreams.Member, PendingData.Owner, StallTimer.Owner {
     /** What may wait here for a flush and for the peer's window, however large the peer makes that; more is no room. */
     private static final int MAX_UNSENT = 64 * 1024;
 
@@ -176,7 +175,7 @@ abstract class SendingStream
         }
         localEnded();
         if (context.sender().hasPending(stream)) {
-            context.sender().enqueue(stream, new PendingTrailers(this, trailers));
+            context.sender().enqueue(stream, new PendingTrailers(this::writeTrailers, trailers));
             if (isStuck(stream)) {
                 holdUnsent(heldAlone(trailers), heldMemory());
             }
@@ -185,8 +184,7 @@ abstract class SendingStream
         }
     }
 
-    @Override
-    public final void writeTrailers(Fields trailers) {
+    private void writeTrailers(Fields trailers) {
         cancelStallTimer();
         Http2Stream stream = h2;
         if (stream != null) {

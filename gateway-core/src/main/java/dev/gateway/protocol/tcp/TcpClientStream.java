@@ -29,25 +29,20 @@ public final class TcpClientStream implements ClientStream {
     private final ResponseEvents events;
     private boolean answered;
 
-    private TcpClientStream(Listener listener, ResponseEvents events, ConnectionObserver observer, TimerWheel timers) {
+    private TcpClientStream(Runnable onOver, ResponseEvents events, ConnectionObserver observer, TimerWheel timers) {
         this.events = events;
-        this.half = new ByteStreamHalf(new Owner(listener, events), events, observer, timers);
-    }
-
-    /** Whose connection it is. */
-    public interface Listener {
-        /** Both directions have ended, or the tunnel has failed: the connection closes. Called once. */
-        void onOver();
+        this.half = new ByteStreamHalf(new Owner(onOver, events), events, observer, timers);
     }
 
     /**
      * Makes the stream and puts it last into the pipeline. Its head is to be sent before the channel reads on.
      *
+     * @param onOver both directions have ended, or the tunnel has failed: the connection closes. Called once
      * @param events who is told what the upstream does
      */
     public static TcpClientStream over(
-            Channel channel, Listener listener, ResponseEvents events, ConnectionObserver observer, TimerWheel timers) {
-        TcpClientStream stream = new TcpClientStream(listener, events, observer, timers);
+            Channel channel, Runnable onOver, ResponseEvents events, ConnectionObserver observer, TimerWheel timers) {
+        TcpClientStream stream = new TcpClientStream(onOver, events, observer, timers);
         channel.pipeline().addLast(stream.half);
         return stream;
     }
@@ -110,7 +105,7 @@ public final class TcpClientStream implements ClientStream {
         half.end(failure);
     }
 
-    private record Owner(Listener listener, ResponseEvents events) implements ByteStreamHalf.Owner {
+    private record Owner(Runnable onOver, ResponseEvents events) implements ByteStreamHalf.Owner {
         @Override
         public Failure lost(String detail) {
             return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
@@ -123,7 +118,7 @@ public final class TcpClientStream implements ClientStream {
 
         @Override
         public void onClosed() {
-            listener.onOver();
+            onOver.run();
         }
     }
 }

@@ -8,6 +8,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import io.netty.buffer.ByteBuf;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * before it can be told anything.
  */
 final class TcpServerStream implements ServerStream, StreamEvents {
-    private final Owner owner;
+    private final IntConsumer refuse;
     private final ConnectionInfo info;
     private @Nullable ByteStreamHalf half;
     private @Nullable StreamEvents events;
@@ -24,15 +25,14 @@ final class TcpServerStream implements ServerStream, StreamEvents {
     private boolean opened;
     private boolean refused;
 
-    TcpServerStream(Owner owner, ConnectionInfo info) {
-        this.owner = owner;
+    /**
+     * Makes it.
+     *
+     * @param refuse there is no tunnel, but an answer with this status: the client is told by what it understands
+     */
+    TcpServerStream(IntConsumer refuse, ConnectionInfo info) {
+        this.refuse = refuse;
         this.info = info;
-    }
-
-    /** Whose stream it is. */
-    interface Owner {
-        /** There is no tunnel: the client is told by what it understands. */
-        void refuse(int status);
     }
 
     void over(ByteStreamHalf made) {
@@ -67,7 +67,7 @@ final class TcpServerStream implements ServerStream, StreamEvents {
             opened = true;
         } else {
             refused = true;
-            owner.refuse(head.status());
+            refuse.accept(head.status());
         }
     }
 

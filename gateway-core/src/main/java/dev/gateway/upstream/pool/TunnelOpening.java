@@ -10,8 +10,7 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /** A tunnel's connection, from its request to its end. Confined to the event loop of its {@link Tunnels}. */
-final class TunnelOpening extends WaitQueue.Entry<TunnelOpening>
-        implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
+final class TunnelOpening extends WaitQueue.Entry<TunnelOpening> implements StreamOpener.Opening, Dial.Callback {
     final StreamOpener.Callback callback;
     final ConnectionWait connectionWait;
 
@@ -108,7 +107,7 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening>
     public void onDialed(Channel established, @Nullable String protocol) {
         owner.onDialed(this, established);
         TcpClientStream opened =
-                TcpClientStream.over(established, this, events, context.observer, context.resources.wheel);
+                TcpClientStream.over(established, owner::onOver, events, context.observer, context.resources.wheel);
         stream = opened;
         dial = null;
         preamble = null;
@@ -148,11 +147,6 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening>
             }
             owner.onCancelled(this);
         }
-    }
-
-    @Override
-    public void onOver() {
-        owner.onOver();
     }
 
     /** Closes the connection at once; its user gets the reason. */
