@@ -8,6 +8,7 @@ import dev.gateway.overload.memory.LoopBudget;
 import dev.gateway.overload.memory.PendingRequestMemory;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,9 @@ public final class LoopGate {
 
     /** Maximum number of connections to check for one that can make room for another. */
     private static final int LOOKED_AT = 64;
+
+    /** For one new connection. Two, to make up for those that were admitted without room. */
+    private static final int MOST_CLOSED = 2;
 
     /** How long a new connection waits for room before the gateway refuses it. */
     private static final long PATIENCE_NANOS = 2_000_000_000L;
@@ -138,8 +142,7 @@ public final class LoopGate {
         }
         account.countFor(clients, client);
         // Like a budget that is crowded, and then full: an eighth of it is for requests of open connections.
-        boolean admitted =
-                account.hasShare(2) || makeRoom(Resource.CLIENT_HEAP, account.client(), false) || account.hasShare(1);
+        boolean admitted = account.hasShare(2) || makeRoomOf(account.client()) || account.hasShare(1);
         if (!admitted) {
             overload.actions().count(Resource.CLIENT_HEAP, Action.REFUSE_CONNECTION);
         }
@@ -177,35 +180,40 @@ public final class LoopGate {
         return charged.left() < charged.capacity() * 3 / 16;
     }
 
+    /** Closes one or two unused connections for a new one, those of answered peers first. Returns whether it has. */
     private boolean makeRoom(Resource because) {
-        return makeRoom(because, null, false);
+        int answered = AnsweredPeers.ofThisLoop().giveWay(MOST_CLOSED, LOOKED_AT);
+        for (int i = 0; i < answered; i++) {
+            overload.actions().count(because, Action.CLOSE_IDLE);
+        }
+        return answered + closeUnused(because, false, MOST_CLOSED - answered, guest -> true) > 0;
+    }
+
+    /** Closes one or two unused connections of a client that has its share. Returns whether it has. */
+    private boolean makeRoomOf(@Nullable ClientMemory client) {
+        return client != null
+                && closeUnused(Resource.CLIENT_HEAP, false, MOST_CLOSED, guest -> client.equals(guest.client())) > 0;
     }
 
     /**
-     * Closes one or two unused connections for a new one, those of answered peers first. Two, to make up for those that were
-     * admitted without room.
+     * Looks for unused connections among the next ones of those that may be asked.
      *
-     * @param of only those of this client, null for all
-     * @param urgent whether connections may give way soon after their last response, too: those of clients that have more than an
-     *     equal share
+     * @param urgent whether connections may give way soon after their last response, too
+     * @return how many it has closed
      */
-    private boolean makeRoom(Resource because, @Nullable ClientMemory of, boolean urgent) {
-        int closed = of == null ? AnsweredPeers.ofThisLoop().giveWay(2, LOOKED_AT) : 0;
-        for (int i = 0; i < closed; i++) {
-            overload.actions().count(because, Action.CLOSE_IDLE);
-        }
-        for (int i = Math.min(LOOKED_AT, guests.size()); i > 0 && closed < 2; i--) {
+    private int closeUnused(Resource because, boolean urgent, int most, Predicate<Guest> asked) {
+        int closed = 0;
+        for (int i = Math.min(LOOKED_AT, guests.size()); i > 0 && closed < most; i--) {
             Guest first = guests.iterator().next();
             guests.remove(first);
             guests.add(first); // moves it to the end
-            boolean asked = of == null ? !urgent || hasMuch(first.client()) : of.equals(first.client());
-            if (asked && first.giveWay(because, urgent)) {
+            if (asked.test(first) && first.giveWay(because, urgent)) {
                 guests.remove(first);
                 overload.actions().count(because, Action.CLOSE_IDLE);
                 closed++;
             }
         }
-        return closed > 0;
+        return closed;
     }
 
     /** Whether a client has more connections than an equal share, if one more client came. */
@@ -266,7 +274,7 @@ public final class LoopGate {
         if (makeRoom(Resource.OPEN_FILES)) {
             askedInVain = 0;
         } else if (all && askedInVain == guests.size()) {
-            makeRoom(Resource.OPEN_FILES, null, true);
+            closeUnused(Resource.OPEN_FILES, true, MOST_CLOSED, guest -> hasMuch(guest.client()));
         }
     }
 
