@@ -149,7 +149,7 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
                 return;
             }
         }
-        limit.onAllInUse(client);
+        limit.onAllInUse(client, this);
     }
 
     @Override

@@ -37,7 +37,7 @@ public sealed interface Admission permits ConnectionLimit, FairShares {
     }
 
     /** An event loop was asked for an unused connection of a client, and has found none. */
-    default void onAllInUse(ClientNetwork client) {}
+    default void onAllInUse(ClientNetwork client, Loop loop) {}
 
     /**
      * It is known whose connection was admitted. Returns false, and does not count it, if others find no room while this

@@ -94,8 +94,8 @@ public final class ConnectionLimit implements Admission {
     }
 
     @Override
-    public void onAllInUse(ClientNetwork client) {
-        shares.onAllInUse(client, loops.size(), clock.getAsLong());
+    public void onAllInUse(ClientNetwork client, Loop loop) {
+        shares.onAllInUse(client, loop, loops.size(), clock.getAsLong());
     }
 
     @Override

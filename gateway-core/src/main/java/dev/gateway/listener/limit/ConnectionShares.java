@@ -3,6 +3,7 @@ package dev.gateway.listener.limit;
 import dev.gateway.stream.ClientNetwork;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Queue;
@@ -30,7 +31,7 @@ final class ConnectionShares {
     private static final class Share {
         final ClientNetwork client;
         int open;
-        int askedInVain; // since a connection of it closed
+        Set<Admission.Loop> allInUse = Set.of(); // those that found no unused one since a connection of it closed
         boolean inUse;
         long inUseUntil;
 
@@ -74,7 +75,7 @@ final class ConnectionShares {
     synchronized void release(ClientNetwork client) {
         Share share = shares.get(client);
         if (share != null) {
-            share.askedInVain = 0;
+            share.allInUse = Set.of();
             change(share, share.open - 1);
             if (share.open == 0) {
                 shares.remove(client);
@@ -114,7 +115,7 @@ final class ConnectionShares {
         for (Share first = inUse.peek(); first != null && now - first.inUseUntil >= 0; first = inUse.peek()) {
             inUse.remove();
             first.inUse = false;
-            first.askedInVain = 0;
+            first.allInUse = Set.of();
             join(first);
         }
         Share most = byCount.isEmpty()
@@ -128,9 +129,16 @@ final class ConnectionShares {
     }
 
     /** An event loop has found no unused connection of a client. If none of them finds one, the next client is asked. */
-    synchronized void onAllInUse(ClientNetwork client, int loops, long now) {
+    synchronized void onAllInUse(ClientNetwork client, Admission.Loop loop, int loops, long now) {
         Share share = shares.get(client);
-        if (share != null && !share.inUse && ++share.askedInVain >= loops) {
+        if (share == null || share.inUse) {
+            return;
+        }
+        if (share.allInUse.isEmpty()) {
+            share.allInUse = new HashSet<>();
+        }
+        share.allInUse.add(loop);
+        if (share.allInUse.size() >= loops) {
             leave(share);
             share.inUse = true;
             share.inUseUntil = now + IN_USE_NANOS;
