@@ -82,7 +82,7 @@ final class ConnectWait implements ConnectWaits.Waiting {
         if (state == State.OVER || left <= 0 || !EndpointChoice.isAnyHopeful(upstream, now, mostMillis)) {
             return false;
         }
-        place = upstream.pendingRequests().tryTake(exchange.record.connection.culprit(), lost -> {});
+        place = upstream.pendingRequests().tryTake(exchange.record.connection.culprit(), now, lost -> {});
         if (place == null) {
             tell(ConnectWaitResult.OVERFLOW);
             return false;

@@ -406,7 +406,8 @@ public final class DataPlane {
         metrics.sampleOn(housekeeping);
         housekeeping.scheduleWithFixedDelay(overload::review, REVIEW_MILLIS, REVIEW_MILLIS, TimeUnit.MILLISECONDS);
         upstreams.start(
-                housekeeping, new CrowdedUpstreams(crowded -> startOnEach(i -> look(i, crowded)), housekeeping));
+                housekeeping,
+                new CrowdedUpstreams(crowded -> startOnEach(i -> look(i, crowded)), housekeeping, System::nanoTime));
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(resolver::lookAtHosts, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);

@@ -49,10 +49,11 @@ class UpstreamTest {
         assertThat(upstream.requests().taken()).isEqualTo(3);
         assertThat(upstream.pendingRequests().taken()).isZero();
         for (int i = 0; i < 3; i++) {
-            assertThat(upstream.pendingRequests().tryTake("a client", place -> {}))
+            assertThat(upstream.pendingRequests().tryTake("a client", 0, place -> {}))
                     .isNotNull();
         }
-        assertThat(upstream.pendingRequests().tryTake("a client", place -> {})).isNull();
+        assertThat(upstream.pendingRequests().tryTake("a client", 0, place -> {}))
+                .isNull();
     }
 
     @Test

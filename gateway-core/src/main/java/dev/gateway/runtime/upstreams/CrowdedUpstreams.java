@@ -21,14 +21,16 @@ import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Shares crowded upstreams among clients. An upstream is crowded while requests wait for its connections at two reviews in a row.
- * Then exchanges that make no progress because of their clients give way to requests of others: those of the client that has
- * most exchanges there, the longest without progress first. No client loses what is within an equal share, and a client
- * alone loses nothing. One thread reviews it each second.
+ * Shares crowded upstreams among clients. An upstream is crowded while requests wait for its connections at two reviews in a row,
+ * and some wait for long. Then exchanges that make no progress because of their clients give way to requests of others: those
+ * of the client that has most exchanges there, the longest without progress first. No client loses what is within an equal
+ * share, and a client alone loses nothing. One thread reviews it each second.
  */
 public final class CrowdedUpstreams {
     private static final Logger log = LoggerFactory.getLogger(CrowdedUpstreams.class);
@@ -36,8 +38,12 @@ public final class CrowdedUpstreams {
     /** Stands for all connections that count for no client, such as those of Unix-domain sockets. They lose nothing. */
     private static final Object NO_CLIENT = new Object();
 
+    /** A request that has waited for less may get its connection at any moment. */
+    private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
     private final Loops loops;
     private final Executor thread;
+    private final LongSupplier clock; // the one of event loops
     private Set<Upstream> crowded = Set.of(); // requests waited for these at the last review
     private CompletableFuture<?> reviewed = CompletableFuture.completedFuture(null);
 
@@ -60,10 +66,12 @@ public final class CrowdedUpstreams {
      * Makes it.
      *
      * @param thread the one that calls {@link #review}
+     * @param clock the clock of event loops, in nanoseconds
      */
-    public CrowdedUpstreams(Loops loops, Executor thread) {
+    public CrowdedUpstreams(Loops loops, Executor thread, LongSupplier clock) {
         this.loops = loops;
         this.thread = thread;
+        this.clock = clock;
     }
 
     /** Checks the upstreams, and makes room in those that are crowded. */
@@ -71,6 +79,7 @@ public final class CrowdedUpstreams {
         if (!reviewed.isDone()) {
             return; // an event loop is slow, and has not ended what it was to end
         }
+        long nanos = clock.getAsLong();
         Set<Upstream> before = crowded;
         Set<Upstream> now = new HashSet<>(upstreams);
         now.removeIf(each -> each.pendingRequests().taken() == 0);
@@ -82,7 +91,7 @@ public final class CrowdedUpstreams {
         Set<Upstream> twice = new HashSet<>(now);
         twice.retainAll(before);
         reviewed = CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
-                .thenRunAsync(() -> twice.forEach(each -> relieve(each, uses(answers, each))), thread)
+                .thenRunAsync(() -> twice.forEach(each -> relieve(each, uses(answers, each), nanos)), thread)
                 .exceptionally(e -> {
                     log.error("Making room in upstreams {}", twice, e);
                     return null;
@@ -95,10 +104,11 @@ public final class CrowdedUpstreams {
                 .toList();
     }
 
-    private static void relieve(Upstream upstream, List<LoopUse> loops) {
-        Crowd crowd = Crowd.of(upstream, loops);
+    private static void relieve(Upstream upstream, List<LoopUse> loops, long nanos) {
+        Crowd crowd = Crowd.of(upstream, loops, nanos);
+        int missing = crowd.missing();
         PoolCounts counts = loops.stream().map(LoopUse::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
-        int wanted = crowd.wanted(counts.connecting());
+        int wanted = missing - counts.connecting();
         if (wanted <= 0 || counts.pending() == 0) { // others wait for an endpoint that can be reached
             return;
         }
@@ -149,18 +159,18 @@ public final class CrowdedUpstreams {
      * The clients of an upstream.
      *
      * @param held how many exchanges of each keep it busy; {@link #choose} takes away what it has chosen
-     * @param waiting how many requests of each wait
+     * @param waiting how many requests of each have waited for long
      * @param all how many exchanges keep it busy
      * @param share how many each of those that hold or wait could have
      */
     private record Crowd(Map<Object, Integer> held, Map<Object, Integer> waiting, int all, int share) {
-        static Crowd of(Upstream upstream, List<LoopUse> loops) {
+        static Crowd of(Upstream upstream, List<LoopUse> loops, long nanos) {
             Map<Object, Integer> held = new HashMap<>();
             loops.forEach(each -> each.exchanges()
                     .clients()
                     .forEach((client, count) -> held.merge(client(client), count, Integer::sum)));
             Map<Object, Integer> waiting = new HashMap<>();
-            upstream.pendingRequests().byClient().forEach((client, count) -> {
+            upstream.pendingRequests().waitingSince(nanos - longNanos(upstream)).forEach((client, count) -> {
                 if (client instanceof ClientMemory || client instanceof ConnectionInfo) { // else the gateway's own
                     waiting.merge(client(client), count, Integer::sum);
                 }
@@ -171,17 +181,19 @@ public final class CrowdedUpstreams {
             return new Crowd(held, waiting, all, Math.max(1, all / Math.max(1, clients.size())));
         }
 
-        /**
-         * Returns how many exchanges must end so that each client that waits gets up to its share. Clients beyond their share
-         * may wait, too, and take turns with the others. What they get by that is missing at the next review.
-         */
-        int wanted(int connecting) {
-            int wanted = -connecting;
+        private static long longNanos(Upstream upstream) {
+            long most = TimeUnit.MILLISECONDS.toNanos(upstream.settings().poolAcquireMillis());
+            return most > 0 ? Math.min(most / 2, LONG_NANOS) : LONG_NANOS; // or nobody would wait for long
+        }
+
+        /** Returns how many connections, or streams, those who wait lack to get up to their share. */
+        int missing() {
+            int missing = 0;
             for (Map.Entry<Object, Integer> each : waiting.entrySet()) {
-                int missing = share - held.getOrDefault(each.getKey(), 0);
-                wanted += Math.max(0, Math.min(each.getValue(), missing));
+                int toShare = share - held.getOrDefault(each.getKey(), 0);
+                missing += Math.max(0, Math.min(each.getValue(), toShare));
             }
-            return wanted;
+            return missing;
         }
 
         /** Chooses exchanges of those who have most. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Circuit breaker limit of requests that wait for a connection, fair by client: how many places an upstream has for them, over
  * all event loops. If all are taken, a client with few places gets that of the newest request of the client that has most. Safe
- * from any thread. Used only while requests wait, and each call takes the same time, however many wait.
+ * from any thread. Used only while requests wait, and each call but {@link #waitingSince} takes the same time, however many wait.
  */
 public final class PendingLimit {
     private final int max;
@@ -33,13 +33,15 @@ public final class PendingLimit {
     /** The place of one request. */
     public static final class Place {
         private final Client client;
+        private final long sinceNanos;
         private final Holder holder;
         private @Nullable Place older; // of the same client
         private @Nullable Place newer;
         private boolean free;
 
-        private Place(Client client, Holder holder) {
+        private Place(Client client, long sinceNanos, Holder holder) {
             this.client = client;
+            this.sinceNanos = sinceNanos;
             this.holder = holder;
         }
     }
@@ -66,9 +68,10 @@ public final class PendingLimit {
      * #release}.
      *
      * @param client equal for all requests of a client
+     * @param sinceNanos since when the request waits
      * @return null if there is no place for this client
      */
-    public @Nullable Place tryTake(Object client, Holder holder) {
+    public @Nullable Place tryTake(Object client, long sinceNanos, Holder holder) {
         Place lost = null;
         Place place;
         synchronized (this) {
@@ -81,7 +84,7 @@ public final class PendingLimit {
                 lost = byPlaces.get(byPlaces.size() - 1).iterator().next().newest;
                 free(lost);
             }
-            place = new Place(known == null ? new Client(client) : known, holder);
+            place = new Place(known == null ? new Client(client) : known, sinceNanos, holder);
             add(place);
         }
         if (lost != null) {
@@ -107,11 +110,17 @@ public final class PendingLimit {
         return taken;
     }
 
-    /** Returns how many places each client has. */
-    public synchronized Map<Object, Integer> byClient() {
-        Map<Object, Integer> places = new HashMap<>();
-        clients.forEach((key, client) -> places.put(key, client.places));
-        return places;
+    /** Returns how many requests of each client have waited since this time, or for longer. */
+    public synchronized Map<Object, Integer> waitingSince(long nanos) {
+        Map<Object, Integer> waiting = new HashMap<>();
+        clients.forEach((key, client) -> {
+            for (Place each = client.newest; each != null; each = each.older) {
+                if (each.sinceNanos - nanos <= 0) {
+                    waiting.merge(key, 1, Integer::sum);
+                }
+            }
+        });
+        return waiting;
     }
 
     private void add(Place place) {

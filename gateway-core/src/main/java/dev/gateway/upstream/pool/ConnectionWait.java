@@ -41,7 +41,7 @@ abstract class ConnectionWait extends Timer {
         place = context.shared
                 .upstream
                 .pendingRequests()
-                .tryTake(client, lost -> context.resources.loop.execute(() -> lose(context, lost)));
+                .tryTake(client, sinceNanos, lost -> context.resources.loop.execute(() -> lose(context, lost)));
         if (place == null) {
             context.observer.onPendingOverflow();
             return false;

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Who gives way in an upstream for whose connections others wait. */
@@ -29,14 +30,14 @@ class CrowdedUpstreamsTest {
     private final ClientMemory three = shares.enter("three");
     private final List<Loop> loops = new ArrayList<>(List.of(new Loop()));
     private final List<String> ended = new ArrayList<>();
-    private Upstream upstream = upstream(UpstreamSettings.Protocol.HTTP1);
+    private final UpstreamSettings.Builder settings =
+            UpstreamSettings.builder().protocol(UpstreamSettings.Protocol.HTTP1);
+    private Upstream upstream = upstream();
+    private long now = TimeUnit.HOURS.toNanos(1);
+    private long waitedMillis = 2_000; // those who wait
 
-    private static Upstream upstream(UpstreamSettings.Protocol protocol) {
-        return new Upstream(
-                "app",
-                List.of(),
-                RoundRobin::new,
-                UpstreamSettings.builder().protocol(protocol).build());
+    private Upstream upstream() {
+        return new Upstream("app", List.of(), RoundRobin::new, settings.build());
     }
 
     /** What an event loop answers. */
@@ -49,7 +50,9 @@ class CrowdedUpstreamsTest {
 
         CrowdedUpstreams.LoopUse use() {
             return new CrowdedUpstreams.LoopUse(
-                    new UpstreamUse(clients, idlers), new PoolCounts(0, active, connecting, pending), Runnable::run);
+                    new UpstreamUse(clients, idlers),
+                    new PoolCounts(0, active, connecting, pending),
+                    Runnable::run);
         }
     }
 
@@ -69,8 +72,9 @@ class CrowdedUpstreamsTest {
 
     private List<PendingLimit.Place> await(Object client, int requests) {
         List<PendingLimit.Place> places = new ArrayList<>();
+        long since = now - TimeUnit.MILLISECONDS.toNanos(waitedMillis);
         for (int i = 0; i < requests; i++) {
-            places.add(Objects.requireNonNull(upstream.pendingRequests().tryTake(client, place -> {})));
+            places.add(Objects.requireNonNull(upstream.pendingRequests().tryTake(client, since, place -> {})));
         }
         loops.get(0).pending += requests;
         return places;
@@ -84,7 +88,13 @@ class CrowdedUpstreamsTest {
                                         ? Map.of(upstream, each.use())
                                         : Map.<Upstream, CrowdedUpstreams.LoopUse>of()))
                         .toList(),
-                Runnable::run);
+                Runnable::run,
+                () -> now);
+    }
+
+    private void giveBack(List<PendingLimit.Place> places) {
+        places.forEach(upstream.pendingRequests()::release);
+        loops.get(0).pending -= places.size();
     }
 
     private List<String> reviewTwice() {
@@ -172,11 +182,34 @@ class CrowdedUpstreamsTest {
         CrowdedUpstreams crowded = crowded();
         List<PendingLimit.Place> places = await(two, 1);
         crowded.review(List.of(upstream));
-        places.forEach(upstream.pendingRequests()::release);
+        giveBack(places);
         crowded.review(List.of(upstream));
         await(two, 1);
         crowded.review(List.of(upstream));
         assertThat(ended).isEmpty();
+    }
+
+    /** Others may have waited at the review before, and may have got their connections. */
+    @Test
+    void whoHasWaitedForAMomentOnlyTakesNothing() {
+        hold(one, 8, 0);
+        waitedMillis = 200;
+        await(two, 3);
+        waitedMillis = 300;
+        await(three, 1);
+        assertThat(reviewTwice()).containsExactly("one 0");
+    }
+
+    @Test
+    void whereNobodyMayWaitForLongHalfOfTheTimeIsLong() {
+        settings.poolAcquireMillis(200);
+        upstream = upstream();
+        hold(one, 8, 0);
+        waitedMillis = 90;
+        await(two, 3);
+        waitedMillis = 110;
+        await(three, 1);
+        assertThat(reviewTwice()).containsExactly("one 0");
     }
 
     @Test
@@ -215,7 +248,8 @@ class CrowdedUpstreamsTest {
     /** A connection of HTTP/1.1 that ends makes room on any event loop, a stream of HTTP/2 only on its own. */
     @Test
     void streamsEndOnTheEventLoopOnWhichOthersWait() {
-        upstream = upstream(UpstreamSettings.Protocol.H2C);
+        settings.protocol(UpstreamSettings.Protocol.H2C);
+        upstream = upstream();
         loops.add(new Loop());
         hold(loops.get(1), one, 8, 0);
         hold(one, 8, 0);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +14,10 @@ import org.junit.jupiter.api.Test;
 class PendingLimitTest {
     private final List<String> lost = new ArrayList<>();
     private final PendingLimit limit = new PendingLimit(4);
+    private long now;
 
     private PendingLimit.@Nullable Place take(String name) {
-        return limit.tryTake(name.substring(0, 1), place -> lost.add(name));
+        return limit.tryTake(name.substring(0, 1), now, place -> lost.add(name));
     }
 
     private void takeAll(String... names) {
@@ -44,6 +46,19 @@ class PendingLimitTest {
         takeAll("c1");
         assertThat(lost).hasSize(3);
         assertThat(limit.taken()).isEqualTo(4);
+    }
+
+    @Test
+    void howManyHaveWaitedForLongIsKnown() {
+        now = Long.MAX_VALUE - 1; // clocks may begin anywhere
+        takeAll("a1", "b1");
+        now += 2;
+        takeAll("a2");
+        now++;
+        takeAll("c1");
+        assertThat(limit.waitingSince(now - 1)).isEqualTo(Map.of("a", 2, "b", 1));
+        assertThat(limit.waitingSince(now - 2)).isEqualTo(Map.of("a", 1, "b", 1));
+        assertThat(limit.waitingSince(now - 4)).isEmpty();
     }
 
     @Test
@@ -79,7 +94,7 @@ class PendingLimitTest {
     void withoutALimitAllMayWait() {
         PendingLimit none = new PendingLimit(0);
         for (int i = 0; i < 5_000; i++) {
-            assertThat(none.tryTake("a", place -> lost.add("a"))).isNotNull();
+            assertThat(none.tryTake("a", 0, place -> lost.add("a"))).isNotNull();
         }
         assertThat(lost).isEmpty();
     }
@@ -95,7 +110,7 @@ class PendingLimitTest {
             if (random.nextInt(5) > 1 || held.isEmpty()) {
                 int client = random.nextInt(random.nextInt(6) + 1);
                 Holding taken = new Holding(client);
-                taken.place = few.tryTake(client, place -> {
+                taken.place = few.tryTake(client, 0, place -> {
                     Holding gone = held.stream()
                             .filter(each -> each.place == place)
                             .findFirst()
