@@ -425,6 +425,7 @@ public final class DataPlane {
                         new CrowdedUpstreams.LoopUse(
                                 use,
                                 pools.countsOn(loop, upstream),
+                                pools.promisedOn(loop, upstream),
                                 transport.loops().get(loop))));
         return uses;
     }

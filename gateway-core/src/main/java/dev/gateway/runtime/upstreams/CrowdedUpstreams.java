@@ -58,9 +58,10 @@ public final class CrowdedUpstreams {
      * The use of an upstream on one event loop.
      *
      * @param counts of its connections, and of requests that wait for one
+     * @param promised how many of those that wait within the limit will get a connection that is being made
      * @param loop runs what ends exchanges
      */
-    public record LoopUse(UpstreamUse exchanges, PoolCounts counts, Executor loop) {}
+    public record LoopUse(UpstreamUse exchanges, PoolCounts counts, int promised, Executor loop) {}
 
     /**
      * Makes it.
@@ -108,7 +109,7 @@ public final class CrowdedUpstreams {
         Crowd crowd = Crowd.of(upstream, loops, nanos);
         int missing = crowd.missing();
         PoolCounts counts = loops.stream().map(LoopUse::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
-        int wanted = missing - counts.connecting();
+        int wanted = missing - loops.stream().mapToInt(LoopUse::promised).sum();
         if (wanted <= 0 || counts.pending() == 0) { // others wait for an endpoint that can be reached
             return;
         }

@@ -84,6 +84,11 @@ final class LoopPools implements StreamOpener {
         return known == null ? PoolCounts.NONE : known.counts();
     }
 
+    int promised(Upstream upstream) {
+        LoopUpstream known = upstreams.get(upstream);
+        return known == null ? 0 : known.promised();
+    }
+
     /** Counts the pooled connections of all upstreams, by their endpoints. */
     Map<Host, PoolCounts> countsByEndpoint() {
         Map<Host, PoolCounts> counts = new HashMap<>();

@@ -403,6 +403,11 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return counts;
     }
 
+    /** Returns how many of the requests that wait for a permit will be served by connections that are being made. */
+    int promised() {
+        return pools.stream().mapToInt(pool -> pool.pending.promised()).sum();
+    }
+
     PoolCounts counts() {
         PoolCounts counts = tunnelCounts();
         for (EndpointPool pool : pools) {

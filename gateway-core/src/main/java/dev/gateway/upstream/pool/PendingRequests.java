@@ -54,6 +54,11 @@ final class PendingRequests implements Waiter.Owner {
         return waiters.size();
     }
 
+    /** Returns how many of those who wait for a permit will be served by connections that are being made. */
+    int promised() {
+        return Math.max(0, Math.min(forPermit, opener.expected() - (waiters.size() - forPermit)));
+    }
+
     @Nullable
     Waiter first() {
         return waiters.first();

@@ -229,6 +229,14 @@ public final class Pools implements AutoCloseable {
     }
 
     /**
+     * Returns how many of the requests that wait for a connection within an upstream's limit will get one that is being made on
+     * this event loop; called on that loop.
+     */
+    public int promisedOn(int loop, Upstream upstream) {
+        return loops.get(loop).promised(upstream);
+    }
+
+    /**
      * Counts the pooled connections of all upstreams, and the requests that wait for one, by their endpoints.
      *
      * @param executor adds up the answers of the event loops

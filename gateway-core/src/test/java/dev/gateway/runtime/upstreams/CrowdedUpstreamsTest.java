@@ -46,12 +46,14 @@ class CrowdedUpstreamsTest {
         final List<UpstreamUse.Idler> idlers = new ArrayList<>();
         int active;
         int connecting;
+        int promised;
         int pending;
 
         CrowdedUpstreams.LoopUse use() {
             return new CrowdedUpstreams.LoopUse(
                     new UpstreamUse(clients, idlers),
                     new PoolCounts(0, active, connecting, pending),
+                    promised,
                     Runnable::run);
         }
     }
@@ -213,11 +215,21 @@ class CrowdedUpstreamsTest {
     }
 
     @Test
-    void aConnectionThatIsBeingMadeIsForThoseWhoWait() {
+    void aConnectionThatIsBeingMadeForThoseWhoWaitIsTheirs() {
         hold(one, 8, 0);
         loops.get(0).connecting = 2;
+        loops.get(0).promised = 2;
         await(two, 3);
         assertThat(reviewTwice()).containsExactly("one 0");
+    }
+
+    /** Such as those to an endpoint that does not answer, while requests wait for another one. */
+    @Test
+    void aConnectionThatIsBeingMadeForOthersIsNot() {
+        hold(one, 8, 0);
+        loops.get(0).connecting = 8;
+        await(two, 3);
+        assertThat(reviewTwice()).hasSize(3);
     }
 
     /** Nobody knows whose they are, or how many people stand behind them. */

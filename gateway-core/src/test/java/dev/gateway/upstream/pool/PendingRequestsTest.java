@@ -241,6 +241,32 @@ class PendingRequestsTest extends PartsFixture {
     }
 
     @Test
+    void aConnectionIsPromisedFirstToThoseThatItWasMadeFor() throws Exception {
+        settings.maxConnections(2);
+        begin(1);
+        endpoint.host.connections().acquireBeyond();
+        part.enqueue();
+        assertThat(told()).containsExactly("dial");
+        part.enqueue();
+        part.enqueue();
+        assertThat(waiting()).isEqualTo(2);
+        assertThat(part.pending.promised()).isZero();
+        shared.permits.release(endpoint.host);
+        loop.runPendingTasks();
+        assertThat(told()).containsExactly("dial");
+        assertThat(part.pending.promised()).isEqualTo(1);
+    }
+
+    @Test
+    void aConnectionThatNobodyWaitsForIsPromisedToNobody() throws Exception {
+        settings.maxConnections(1);
+        begin(1);
+        part.enqueue().cancel();
+        assertThat(part.opener.dialing()).isEqualTo(1);
+        assertThat(part.pending.promised()).isZero();
+    }
+
+    @Test
     void whoseConnectionCouldNotBeMadeWaitsForAPermitAfterAll() throws Exception {
         settings.maxConnections(1).poolAcquireMillis(1_000).connectMillis(6_000);
         begin(1);
