@@ -28,9 +28,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Shares crowded upstreams among clients. An upstream is crowded while requests wait for its connections at two reviews in a row,
- * and some wait for long. Then exchanges that make no progress because of their clients give way to requests of others: those
- * of the client that has most exchanges there, the longest without progress first. No client loses what is within an equal
- * share, and a client alone loses nothing. One thread reviews it each second.
+ * and some wait for long. Then requests of clients with more than an equal share come after those of others, and exchanges
+ * that make no progress because of their clients give way: those of the client that has most exchanges there, the longest
+ * without progress first. No client loses what is within an equal share, and a client alone loses nothing. One thread
+ * reviews it each second.
  */
 public final class CrowdedUpstreams {
     private static final Logger log = LoggerFactory.getLogger(CrowdedUpstreams.class);
@@ -41,9 +42,13 @@ public final class CrowdedUpstreams {
     /** A request that has waited for less may get its connection at any moment. */
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
+    /** How long clients with more than their share come after others. Else they would take all again in the next moment. */
+    private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final Loops loops;
     private final Executor thread;
     private final LongSupplier clock; // the one of event loops
+    private final Map<Upstream, Long> unfair = new HashMap<>(); // when others last waited for long
     private Set<Upstream> crowded = Set.of(); // requests waited for these at the last review
     private CompletableFuture<?> reviewed = CompletableFuture.completedFuture(null);
 
@@ -81,6 +86,7 @@ public final class CrowdedUpstreams {
             return; // an event loop is slow, and has not ended what it was to end
         }
         long nanos = clock.getAsLong();
+        unfair.entrySet().removeIf(each -> isOver(each, nanos));
         Set<Upstream> before = crowded;
         Set<Upstream> now = new HashSet<>(upstreams);
         now.removeIf(each -> each.pendingRequests().taken() == 0);
@@ -99,15 +105,29 @@ public final class CrowdedUpstreams {
                 });
     }
 
+    private static boolean isOver(Map.Entry<Upstream, Long> unfair, long nanos) {
+        boolean over = nanos - unfair.getValue() >= LAST_NANOS;
+        if (over) {
+            unfair.getKey().pendingRequests().serveLast(Set.of());
+        }
+        return over;
+    }
+
     private static List<LoopUse> uses(List<CompletableFuture<Map<Upstream, LoopUse>>> answers, Upstream upstream) {
         return answers.stream()
                 .map(answer -> Objects.requireNonNull(answer.join().get(upstream)))
                 .toList();
     }
 
-    private static void relieve(Upstream upstream, List<LoopUse> loops, long nanos) {
+    private void relieve(Upstream upstream, List<LoopUse> loops, long nanos) {
         Crowd crowd = Crowd.of(upstream, loops, nanos);
         int missing = crowd.missing();
+        if (missing > 0) {
+            unfair.put(upstream, nanos);
+        }
+        if (unfair.containsKey(upstream)) {
+            upstream.pendingRequests().serveLast(crowd.clientsWithMuch());
+        }
         PoolCounts counts = loops.stream().map(LoopUse::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
         int wanted = missing - loops.stream().mapToInt(LoopUse::promised).sum();
         if (wanted <= 0 || counts.pending() == 0) { // others wait for an endpoint that can be reached
@@ -162,7 +182,7 @@ public final class CrowdedUpstreams {
      * @param held how many exchanges of each keep it busy; {@link #choose} takes away what it has chosen
      * @param waiting how many requests of each have waited for long
      * @param all how many exchanges keep it busy
-     * @param share how many each of those that hold or wait could have
+     * @param share how many each of those that hold or wait could have; half for one that is alone at the moment
      */
     private record Crowd(Map<Object, Integer> held, Map<Object, Integer> waiting, int all, int share) {
         static Crowd of(Upstream upstream, List<LoopUse> loops, long nanos) {
@@ -179,12 +199,19 @@ public final class CrowdedUpstreams {
             Set<Object> clients = new HashSet<>(held.keySet());
             clients.addAll(waiting.keySet());
             int all = held.values().stream().mapToInt(Integer::intValue).sum();
-            return new Crowd(held, waiting, all, Math.max(1, all / Math.max(1, clients.size())));
+            return new Crowd(held, waiting, all, Math.max(1, all / Math.max(2, clients.size())));
         }
 
         private static long longNanos(Upstream upstream) {
             long most = TimeUnit.MILLISECONDS.toNanos(upstream.settings().poolAcquireMillis());
             return most > 0 ? Math.min(most / 2, LONG_NANOS) : LONG_NANOS; // or nobody would wait for long
+        }
+
+        /** Returns who has more than its share. */
+        Set<Object> clientsWithMuch() {
+            Set<Object> much = new HashSet<>(held.keySet());
+            much.removeIf(each -> each == NO_CLIENT || held.getOrDefault(each, 0) <= share);
+            return much;
         }
 
         /** Returns how many connections, or streams, those who wait lack to get up to their share. */

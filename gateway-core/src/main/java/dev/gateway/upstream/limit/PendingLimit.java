@@ -20,6 +20,7 @@ public final class PendingLimit {
     private final List<Set<Client>> byPlaces =
             new ArrayList<>(); // at n: those that have n + 1 places; the last is not empty
     private int taken;
+    private volatile Set<Object> last = Set.of();
 
     /** A request that has a place. */
     public interface Holder {
@@ -121,6 +122,18 @@ public final class PendingLimit {
             }
         });
         return waiting;
+    }
+
+    /** Sets which clients have more of the upstream than their share: of those who wait, others are served before them. */
+    public void serveLast(Set<Object> clientsWithMuch) {
+        if (!last.equals(clientsWithMuch)) {
+            last = clientsWithMuch; // queues compare the object before they compare what it contains
+        }
+    }
+
+    /** Returns the clients that are served after all others; the same object until they change. */
+    public Set<Object> last() {
+        return last;
     }
 
     private void add(Place place) {

@@ -16,7 +16,7 @@ final class PendingRequests implements Waiter.Owner {
     private final EndpointContext endpoint;
     private final ConnectionOpener opener;
     private final Owner owner;
-    private final WaitQueue<Waiter> waiters = new WaitQueue<>();
+    private final WaitQueue<Waiter> waiters;
     private int forPermit; // of them, wait for a permit
 
     /** The pool, which also reaches the pools of other endpoints. */
@@ -48,6 +48,7 @@ final class PendingRequests implements Waiter.Owner {
         this.endpoint = endpoint;
         this.opener = opener;
         this.owner = owner;
+        this.waiters = new WaitQueue<>(endpoint.shared.upstream.pendingRequests()::last);
     }
 
     int size() {

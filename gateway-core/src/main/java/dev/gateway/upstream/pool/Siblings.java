@@ -263,8 +263,14 @@ final class Siblings implements EndpointPool.Others {
         return most;
     }
 
-    /** Of one client, the request that has waited longer is served first; of several, the one whose client was served earlier. */
+    /**
+     * Of one client, the request that has waited longer is served first; of several, the one whose client was served earlier,
+     * and those of clients with much after all others.
+     */
     private static boolean isDueBefore(Waiter one, Waiter other) {
+        if (one.comesLast() != other.comesLast()) {
+            return other.comesLast();
+        }
         long difference = one.client.equals(other.client)
                 ? one.connectionWait.sinceNanos - other.connectionWait.sinceNanos
                 : one.dueSinceNanos() - other.dueSinceNanos();

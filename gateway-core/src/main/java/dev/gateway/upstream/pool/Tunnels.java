@@ -32,7 +32,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     private final Siblings others;
     private final Function<Host, Tunnels> siblings;
     private final PermitWaiter permit;
-    private final WaitQueue<TunnelOpening> waiting = new WaitQueue<>();
+    private final WaitQueue<TunnelOpening> waiting;
     private final Set<TunnelOpening> dialing = new LinkedHashSet<>();
     private final Set<TunnelOpening> open = new LinkedHashSet<>();
     private boolean closed;
@@ -48,6 +48,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         this.context = context;
         this.shared = context.shared;
         this.observer = context.observer;
+        this.waiting = new WaitQueue<>(shared.upstream.pendingRequests()::last);
         this.host = host;
         this.others = others;
         this.siblings = siblings;

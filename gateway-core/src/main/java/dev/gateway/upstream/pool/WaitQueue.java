@@ -4,20 +4,25 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A queue of those who wait for a connection; each may leave at any time. Clients take turns: one that is served goes behind all
  * other clients with what else it has here. Those of one client keep their order of arrival. So a client waits for one request of
- * each other client at most, however many these have.
+ * each other client at most, however many these have. Clients that have much already come after all others.
  *
  * @param <E> those who wait
  */
 final class WaitQueue<E extends WaitQueue.Entry<E>> {
     private final Map<Object, Line<E>> lines = new HashMap<>();
+    private final Supplier<Set<Object>> clientsWithMuch; // at present
+    private Set<Object> arrangedFor = Set.of(); // what it returned when the lines were put in order
     private @Nullable Line<E> firstLine; // of the client whose turn it is
     private @Nullable Line<E> lastLine;
+    private @Nullable Line<E> firstOfMuch; // with this, the lines of clients with much begin
     private int size;
 
     /** One who waits. */
@@ -38,6 +43,11 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
             this.client = client;
         }
 
+        /** Whether its client comes after all others, while it is in a queue. */
+        final boolean comesLast() {
+            return line != null && line.comesLast;
+        }
+
         /** Whether it is in a queue. */
         final boolean isQueued() {
             return line != null;
@@ -55,6 +65,8 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
 
     /** Those of one client. */
     private static final class Line<E extends Entry<E>> {
+        final Object client;
+
         @Nullable
         E first;
 
@@ -68,8 +80,22 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
         Line<E> after;
 
         int size;
+        boolean comesLast;
         boolean served;
         long servedNanos;
+
+        Line(Object client) {
+            this.client = client;
+        }
+    }
+
+    /**
+     * Makes an empty queue.
+     *
+     * @param clientsWithMuch returns the clients that come after all others; another object only if they change
+     */
+    WaitQueue(Supplier<Set<Object>> clientsWithMuch) {
+        this.clientsWithMuch = clientsWithMuch;
     }
 
     int size() {
@@ -83,12 +109,16 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
     /** Returns the one that is served next. */
     @Nullable
     E first() {
+        if (size > 0) { // each response asks
+            arrange();
+        }
         return firstLine == null ? null : firstLine.first;
     }
 
     /** Returns the one that is served next of those that fit, null if none does. */
     @Nullable
     E first(Predicate<E> fits) {
+        arrange();
         for (Line<E> line = firstLine; line != null; line = line.after) {
             for (E each = line.first; each != null; each = each.after) {
                 if (fits.test(each)) {
@@ -111,18 +141,21 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
         }
         int ahead = older;
         for (Line<E> line = own.before; line != null && ahead < count; line = line.before) {
-            ahead += Math.min(line.size, older + 1);
+            ahead += line.comesLast == own.comesLast ? Math.min(line.size, older + 1) : line.size;
         }
-        for (Line<E> line = own.after; older > 0 && line != null && ahead < count; line = line.after) {
+        for (Line<E> line = own.after;
+                older > 0 && line != null && line.comesLast == own.comesLast && ahead < count;
+                line = line.after) {
             ahead += Math.min(line.size, older);
         }
         return ahead < count;
     }
 
     void add(E entry) {
+        arrange();
         Line<E> line = lines.get(entry.client);
         if (line == null) {
-            line = new Line<>();
+            line = new Line<>(entry.client);
             lines.put(entry.client, line);
             append(line);
         }
@@ -162,6 +195,9 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
             lines.remove(entry.client);
             unlink(line);
         }
+        if (size == 0) {
+            arrangedFor = Set.of(); // remembers no clients that may have gone
+        }
     }
 
     /** One is about to leave because it is served: its client has had its turn, and goes behind the others. */
@@ -175,17 +211,45 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
         }
     }
 
+    /** Puts the lines in order if other clients have much than before. */
+    private void arrange() {
+        Set<Object> much = clientsWithMuch.get();
+        if (!much.equals(arrangedFor)) {
+            arrangedFor = much;
+            Line<E> next = firstLine;
+            firstLine = lastLine = firstOfMuch = null;
+            while (next != null) {
+                Line<E> line = next;
+                next = line.after;
+                append(line);
+            }
+        }
+    }
+
+    /** Puts a line behind those of its kind. */
     private void append(Line<E> line) {
-        line.before = lastLine;
-        if (lastLine == null) {
+        line.comesLast = arrangedFor.contains(line.client);
+        line.after = line.comesLast ? null : firstOfMuch;
+        line.before = line.after == null ? lastLine : line.after.before;
+        if (line.before == null) {
             firstLine = line;
         } else {
-            lastLine.after = line;
+            line.before.after = line;
         }
-        lastLine = line;
+        if (line.after == null) {
+            lastLine = line;
+        } else {
+            line.after.before = line;
+        }
+        if (line.comesLast && firstOfMuch == null) {
+            firstOfMuch = line;
+        }
     }
 
     private void unlink(Line<E> line) {
+        if (firstOfMuch == line) {
+            firstOfMuch = line.after;
+        }
         if (line.before == null) {
             firstLine = line.after;
         } else {
@@ -201,13 +265,19 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
 
     /** Returns a copy in the order of service, for a loop that may change the queue. */
     List<E> copy() {
+        List<E> all = new ArrayList<>(size);
+        addRounds(firstLine, firstOfMuch, all);
+        addRounds(firstOfMuch, null, all);
+        return all;
+    }
+
+    private static <E extends Entry<E>> void addRounds(@Nullable Line<E> from, @Nullable Line<E> end, List<E> all) {
         List<E> round = new ArrayList<>();
-        for (Line<E> line = firstLine; line != null; line = line.after) {
+        for (Line<E> line = from; line != null && line != end; line = line.after) {
             if (line.first != null) {
                 round.add(line.first);
             }
         }
-        List<E> all = new ArrayList<>(size);
         while (!round.isEmpty()) {
             all.addAll(round);
             List<E> next = new ArrayList<>();
@@ -218,6 +288,5 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
             }
             round = next;
         }
-        return all;
     }
 }

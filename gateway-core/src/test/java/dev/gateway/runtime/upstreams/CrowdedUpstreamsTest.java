@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -97,6 +98,10 @@ class CrowdedUpstreamsTest {
     private void giveBack(List<PendingLimit.Place> places) {
         places.forEach(upstream.pendingRequests()::release);
         loops.get(0).pending -= places.size();
+    }
+
+    private Set<Object> last() {
+        return upstream.pendingRequests().last();
     }
 
     private List<String> reviewTwice() {
@@ -230,6 +235,75 @@ class CrowdedUpstreamsTest {
         loops.get(0).connecting = 8;
         await(two, 3);
         assertThat(reviewTwice()).hasSize(3);
+    }
+
+    /** As with event streams: nothing is ended that may be of use to its client. */
+    @Test
+    void whoHasMoreThanItsShareComesAfterOthers() {
+        hold(one, 0, 7);
+        hold(two, 0, 1);
+        await(one, 3);
+        await(three, 1);
+        assertThat(reviewTwice()).isEmpty();
+        assertThat(last()).containsExactly(one);
+    }
+
+    @Test
+    void nobodyComesLastWhileNobodyHasWaitedForLong() {
+        hold(one, 0, 8);
+        waitedMillis = 200;
+        await(two, 1);
+        assertThat(reviewTwice()).isEmpty();
+        assertThat(last()).isEmpty();
+    }
+
+    @Test
+    void aClientAloneDoesNotComeLast() {
+        hold(one, 0, 8);
+        await(one, 3);
+        assertThat(reviewTwice()).isEmpty();
+        assertThat(last()).isEmpty();
+    }
+
+    @Test
+    void connectionsOfUnixSocketsDoNotComeLast() {
+        hold(new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, null, null), 0, 8);
+        await(two, 1);
+        assertThat(reviewTwice()).isEmpty();
+        assertThat(last()).isEmpty();
+    }
+
+    @Test
+    void whoCameLastDoesSoForAWhileButOnlyAsLongAsItHasMuch() {
+        hold(one, 0, 8);
+        List<PendingLimit.Place> places = await(two, 1);
+        CrowdedUpstreams crowded = crowded();
+        crowded.review(List.of(upstream));
+        crowded.review(List.of(upstream));
+        giveBack(places);
+        now += TimeUnit.SECONDS.toNanos(5);
+        await(one, 1);
+        crowded.review(List.of(upstream));
+        assertThat(last()).as("others may come again").containsExactly(one);
+        hold(two, 0, 8);
+        crowded.review(List.of(upstream));
+        assertThat(last()).isEmpty();
+    }
+
+    @Test
+    void whoCameLastTakesTurnsAgainAfterAWhile() {
+        hold(one, 0, 8);
+        List<PendingLimit.Place> places = await(two, 1);
+        CrowdedUpstreams crowded = crowded();
+        crowded.review(List.of(upstream));
+        crowded.review(List.of(upstream));
+        giveBack(places);
+        now += TimeUnit.SECONDS.toNanos(9);
+        crowded.review(List.of());
+        assertThat(last()).containsExactly(one);
+        now += TimeUnit.SECONDS.toNanos(1);
+        crowded.review(List.of()); // also after a reload has replaced the upstream
+        assertThat(last()).isEmpty();
     }
 
     /** Nobody knows whose they are, or how many people stand behind them. */

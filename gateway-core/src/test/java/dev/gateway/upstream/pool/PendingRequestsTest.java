@@ -7,6 +7,7 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.stream.StreamKind;
 import dev.gateway.upstream.stream.StreamOpener;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -264,6 +265,24 @@ class PendingRequestsTest extends PartsFixture {
         part.enqueue().cancel();
         assertThat(part.opener.dialing()).isEqualTo(1);
         assertThat(part.pending.promised()).isZero();
+    }
+
+    @Test
+    void clientsWithMuchComeAfterOthers() throws Exception {
+        settings.maxConnections(1);
+        begin(1);
+        endpoint.host.connections().acquireBeyond();
+        part.enqueue(new Answer("much"));
+        part.enqueue(new Answer("little"));
+        part.enqueue(new Answer("little"));
+        shared.upstream.pendingRequests().serveLast(Set.of("much"));
+        for (int i = 0; i < 3; i++) {
+            part.free = connection();
+            part.pending.serve();
+        }
+        assertThat(told())
+                .filteredOn(each -> each.startsWith("served"))
+                .containsExactly("served little", "served little", "served much");
     }
 
     @Test

@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The order of those who wait, of whom any may leave: clients take turns. */
 class WaitQueueTest {
-    private final WaitQueue<Named> queue = new WaitQueue<>();
+    private Set<Object> last = Set.of();
+    private final WaitQueue<Named> queue = new WaitQueue<>(() -> last);
     private long now;
 
     /** One who waits, such as {@code b2}: the second of the client b. */
@@ -131,6 +133,52 @@ class WaitQueueTest {
             }
         }
         assertThat(queue.isAmongFirst(new Named("a9"), 9)).isFalse();
+    }
+
+    @Test
+    void thoseOfClientsWithMuchComeAfterAllOthers() {
+        addAll("a1", "a2", "b1", "c1", "c2", "d1");
+        last = Set.of("a", "b");
+        assertThat(queue.first()).hasToString("c1");
+        assertThat(names()).containsExactly("c1", "d1", "c2", "a1", "b1", "a2");
+        assertThat(serve()).isEqualTo("c1");
+        addAll("a3", "e1", "c3");
+        assertThat(serveAll()).containsExactly("d1", "c2", "e1", "c3", "a1", "b1", "a2", "a3");
+    }
+
+    @Test
+    void whoHasMuchNoLongerTakesTurnsAgain() {
+        last = Set.of("a");
+        addAll("a1", "b1", "b2", "b3", "c1");
+        assertThat(serve()).isEqualTo("b1");
+        last = Set.of();
+        assertThat(serveAll()).containsExactly("c1", "b2", "a1", "b3");
+    }
+
+    @Test
+    void whoHasMuchAndWhoIsAmongTheFirstIsKnown() {
+        last = Set.of("b", "d");
+        addAll("a1", "a2", "a3", "a4", "b1", "b2", "c1", "c2", "d1");
+        List<Named> all = queue.copy();
+        for (int count = 0; count <= all.size() + 1; count++) {
+            for (int i = 0; i < all.size(); i++) {
+                assertThat(queue.isAmongFirst(all.get(i), count))
+                        .as("%s among the first %s", all.get(i), count)
+                        .isEqualTo(i < count);
+            }
+        }
+    }
+
+    @Test
+    void whoFitsAndHasMuchIsFoundLast() {
+        addAll("a1", "b1");
+        last = Set.of("a");
+        Named found = queue.first(each -> each.name.endsWith("1"));
+        assertThat(found).hasToString("b1");
+        assertThat(Objects.requireNonNull(found).comesLast()).isFalse();
+        queue.remove(found);
+        assertThat(queue.first(each -> true)).hasToString("a1");
+        assertThat(Objects.requireNonNull(queue.first()).comesLast()).isTrue();
     }
 
     @Test

@@ -150,4 +150,30 @@ class CrowdedUpstreamsIT {
             close(peers);
         }
     }
+
+    /** Else the place that becomes free would be taken by who has all others, and wants it for good. */
+    @ParameterizedTest
+    @EnumSource
+    void whoHasMoreThanItsShareComesAfterOthers(Pairing pairing) throws Exception {
+        try (Origin origin = origin();
+                Rig rig = rig(origin, pairing)) {
+            List<Peer> peers = peers(rig, pairing);
+            for (Peer peer : peers) {
+                Handshake.open(peer, "/socket", "x-forwarded-for", GREEDY);
+            }
+            awaitCrowd(origin, "/socket");
+            Peer more = rig.connect(pairing);
+            peers.add(more);
+            more.open()
+                    .send(
+                            Head.request("POST", "/upload", "content-length", "1000000", "x-forwarded-for", GREEDY),
+                            false);
+            while (rig.metric("gateway_upstream_pending_requests") == 0) {
+                Thread.sleep(20); // the test's timeout interrupts it
+            }
+            anotherClientIsServed(rig, pairing);
+            assertThat(cut(rig)).isEqualTo(1);
+            close(peers);
+        }
+    }
 }
