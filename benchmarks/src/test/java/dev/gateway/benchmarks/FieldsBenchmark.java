@@ -1,5 +1,6 @@
 package dev.gateway.benchmarks;
 
+import dev.gateway.config.listener.ListenerConfig.ForwardedHeaders;
 import dev.gateway.message.ClientTarget;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -60,7 +61,7 @@ public class FieldsBenchmark {
 
     private final ByteBuf out = Unpooled.directBuffer(4096);
     private final Fields unedited = parsed();
-    private final ForwardedFields forwarded = new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
+    private final ForwardedFields forwarded = new ForwardedFields(ForwardedHeaders.X_FORWARDED);
     private final AsciiString plain = new AsciiString("/api/v1/orders/4711/items?page=2");
     private final AsciiString escaped = new AsciiString("/api//v1/%61/../orders/4711/items?page=2");
 

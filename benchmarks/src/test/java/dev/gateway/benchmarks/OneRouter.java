@@ -1,20 +1,21 @@
 package dev.gateway.benchmarks;
 
+import dev.gateway.config.listener.ListenerConfig.ForwardedHeaders;
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.format.CidrSet;
-import dev.gateway.message.OddNames;
 import dev.gateway.message.forwarded.ForwardedFields;
 import io.netty.util.AsciiString;
 
 /** A generation of one listener; nothing is traced or logged. */
 record OneRouter(Router router) implements ListenerRoutes, ExchangeSettings {
-    private static final ForwardedFields FORWARDED = new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
+    private static final ForwardedFields FORWARDED = new ForwardedFields(ForwardedHeaders.X_FORWARDED);
     private static final AsciiString NAME = new AsciiString("gateway");
 
-    private static final ClientTrust TRUST = new ClientTrust(CidrSet.EMPTY, false, OddNames.Policy.DROP);
+    private static final ClientTrust TRUST = new ClientTrust(CidrSet.EMPTY, false, HeadersWithUnderscores.DROP);
 
     @Override
     public int listeners() {

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.reply.GrpcStatus;
@@ -17,7 +18,6 @@ import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
-import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
@@ -49,7 +49,7 @@ final class RequestRouting implements FilterChain.Owner {
 
     private final ExchangeContext exchange;
     private final Owner owner;
-    private final OddNames.Policy oddNames;
+    private final HeadersWithUnderscores oddNames;
     private boolean proxied; // the client has chosen the destination, by CONNECT or an absolute URI
     private @Nullable Route route;
     private @Nullable FilterChain filters;

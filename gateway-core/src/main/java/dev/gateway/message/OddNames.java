@@ -11,16 +11,6 @@ import org.jspecify.annotations.Nullable;
  * that begins with a digit stands before its length.
  */
 public final class OddNames {
-    /** What becomes of such a field. */
-    public enum Policy {
-        /** The request is refused. */
-        REJECT,
-        /** The field does not go upstream. */
-        DROP,
-        /** The field goes upstream. */
-        ALLOW
-    }
-
     private OddNames() {}
 
     /** Returns the first such name, null if there is none. */

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.filter.Filter;
@@ -9,7 +10,6 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
-import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.stream.Cause;
@@ -71,13 +71,13 @@ class ClientTest extends ExchangeRig {
                 "nonsense | unknown"
             })
     void behindTrustedProxiesItIsTheLastHopBeforeThem(String hops, String address) {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         assertThat(exchange("X-Forwarded-For", hops).client).hasToString(address);
     }
 
     @Test
     void forwardedCountsWhereThereIsNothingElse() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         assertThat(exchange("Forwarded", "for=198.51.100.1, for=\"[2001:db8::1]:80\";proto=https, for=192.0.2.8")
                         .client)
                 .hasToString("[2001:db8::1]:80");
@@ -89,7 +89,7 @@ class ClientTest extends ExchangeRig {
             strings = {"for=unknown", "for=_hidden", "proto=https", "for=\"\"", "for=198.51.100.1, for=_a;by=192.0.2.8"
             })
     void aClientWhomAProxyHidesHasNoAddress(String forwarded) {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         SourceAddress found = exchange("Forwarded", forwarded).client;
         assertThat(found).isEqualTo(SourceAddress.UNKNOWN);
         assertThat(found.ip()).isNull();
@@ -100,13 +100,13 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void aTrustedProxyThatSaysNothingIsTheClient() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         assertThat(exchange().client).hasToString("192.0.2.7:5555");
     }
 
     @Test
     void filtersAndWhoeverIsDialedAreToldTheSameClient() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         List<SourceAddress> seen = new ArrayList<>();
         filters.add(new Filter() {
             @Override
@@ -122,7 +122,7 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void aTunnelBehindATrustedProxyHasItsOwnClient() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         offerTunnels();
         RequestHead head = head("CONNECT", "api.example.com:443", "");
         head.fields().add(FieldName.X_FORWARDED_FOR, "203.0.113.9");
@@ -145,7 +145,7 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void whatTrustedProxiesSayPasses() {
-        settings.trust = trust(OddNames.Policy.DROP);
+        settings.trust = trust(HeadersWithUnderscores.DROP);
         exchange("X-Real-IP", "1", "X-Forwarded-Prefix", "/2", "traceparent", "4", "b3", "5");
         assertThat(forwarded().toString())
                 .contains("X-Real-IP: 1", "X-Forwarded-Prefix: /2", "traceparent: 4", "b3: 5");
@@ -154,7 +154,7 @@ class ClientTest extends ExchangeRig {
     /** A proxy that writes one form hands on what its client has written in the other. */
     @Test
     void whatIsReadIsOneFormAndTheOtherIsDropped() {
-        settings.trust = trust(OddNames.Policy.DROP);
+        settings.trust = trust(HeadersWithUnderscores.DROP);
         exchange("X-Forwarded-For", "203.0.113.9", "Forwarded", "for=6.6.6.6;proto=https;host=evil.test");
         assertThat(forwarded().toString())
                 .contains("X-Forwarded-Proto: http\n", "X-Forwarded-For: 203.0.113.9, 192.0.2.7\n")
@@ -164,7 +164,7 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void whatTheClientUsedIsDecidedForAll() {
-        settings.trust = trust(OddNames.Policy.DROP);
+        settings.trust = trust(HeadersWithUnderscores.DROP);
         exchange("Forwarded", "for=203.0.113.9;proto=https;host=\"shop.test:8444\"", "X-Forwarded-Host", "evil.test");
         assertThat(record().target)
                 .hasToString("ClientTarget[scheme=https, authority=shop.test:8444, port=8444, isStated=true]");
@@ -176,7 +176,7 @@ class ClientTest extends ExchangeRig {
     /** What is dropped must not select a route either. */
     @Test
     void nobodyChoosesARouteByTheFormThatIsNotRead() {
-        settings.trust = trust(OddNames.Policy.DROP);
+        settings.trust = trust(HeadersWithUnderscores.DROP);
         route();
         Router all = settings.router(0);
         settings.router = head -> head.fields().contains(FieldName.FORWARDED) ? all.match(head) : null;
@@ -186,7 +186,7 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void tracesOfAnyonePassWhereTheyAreTrusted() {
-        settings.trust = new ClientTrust(ClientTrust.NOBODY.proxies(), true, OddNames.Policy.DROP);
+        settings.trust = new ClientTrust(ClientTrust.NOBODY.proxies(), true, HeadersWithUnderscores.DROP);
         exchange("X-Real-IP", "1", "traceparent", "4", "X-B3-TraceId", "5");
         assertThat(forwarded().toString())
                 .contains("traceparent: 4", "X-B3-TraceId: 5")
@@ -216,7 +216,7 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void oddNamesAreDropped() {
-        settings.trust = trust(OddNames.Policy.DROP);
+        settings.trust = trust(HeadersWithUnderscores.DROP);
         assertThat(exchange("X_User", "1", "Content~Length", "2", "X-User", "3").hasOddNames)
                 .isTrue();
         assertThat(forwarded().toString()).contains("X-User: 3").doesNotContain("_", "~");
@@ -224,14 +224,14 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void oddNamesPassWhereTheyAreAllowed() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         assertThat(exchange("X_User", "1").hasOddNames).isFalse();
         assertThat(forwarded().toString()).contains("X_User: 1");
     }
 
     @Test
     void oddNamesAreRefused() {
-        settings.trust = trust(OddNames.Policy.REJECT);
+        settings.trust = trust(HeadersWithUnderscores.REJECT);
         route();
         handler().onRequest(client, saying("X_User", "1"), true);
         assertAnswered(400, Cause.CLIENT_PROTOCOL_ERROR);
@@ -249,7 +249,7 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void trailersTellNothingOfTheClientAndHaveNoOddNames() {
-        settings.trust = trust(OddNames.Policy.DROP);
+        settings.trust = trust(HeadersWithUnderscores.DROP);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         events.onTrailers(trailers("X-Real-IP", "1", "X_User", "2", "X-Checksum", "3", "b3", "4"));
@@ -259,7 +259,7 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void trailersWithOddNamesAreRefused() {
-        settings.trust = trust(OddNames.Policy.REJECT);
+        settings.trust = trust(HeadersWithUnderscores.REJECT);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         events.onTrailers(trailers("X_User", "2"));
@@ -268,7 +268,7 @@ class ClientTest extends ExchangeRig {
 
     @Test
     void aRefusedHeadHasAClientToo() {
-        settings.trust = trust(OddNames.Policy.DROP);
+        settings.trust = trust(HeadersWithUnderscores.DROP);
         route();
         handler()
                 .onRefused(

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpener;
 import dev.gateway.exchange.Fakes.FakeServerStream;
@@ -16,7 +17,6 @@ import dev.gateway.format.CidrSet;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
-import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
@@ -90,7 +90,7 @@ abstract class ExchangeRig {
     ExchangeHandler handler;
 
     /** Believes the peer of all fake connections, and another proxy in front of it. */
-    static ClientTrust trust(OddNames.Policy oddNames) {
+    static ClientTrust trust(HeadersWithUnderscores oddNames) {
         Cidr peer = Cidr.parse("192.0.2.0/24");
         Cidr other = Cidr.parse("2001:db8:1::/48");
         return new ClientTrust(

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.config.listener.ListenerConfig.ForwardedHeaders;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.BodyRate;
@@ -399,7 +400,7 @@ public final class Fakes {
 
         @Override
         public @Nullable ForwardedFields forwarded(int listener) {
-            return new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
+            return new ForwardedFields(ForwardedHeaders.X_FORWARDED);
         }
 
         @Override

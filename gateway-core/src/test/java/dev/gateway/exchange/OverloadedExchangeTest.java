@@ -2,13 +2,13 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
-import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Action;
@@ -110,7 +110,7 @@ class OverloadedExchangeTest extends ExchangeRig {
     }
 
     private void fromProxy(RequestHead head, String forwardedFor) {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         route();
         head.fields().add(FieldName.X_FORWARDED_FOR, forwardedFor);
         handler().onRequest(client, head, true);

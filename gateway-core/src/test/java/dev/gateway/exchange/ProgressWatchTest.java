@@ -2,12 +2,12 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.progress.UpstreamUse;
 import dev.gateway.exchange.progress.UpstreamUse.Idler;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.FieldName;
-import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.Overload;
@@ -236,7 +236,7 @@ class ProgressWatchTest extends ExchangeRig {
     /** The proxy itself has no share: many people come by one of its connections. */
     @Test
     void behindATrustedProxyEachClientCounts() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         MemoryBudget budget = new MemoryBudget(1L << 40, 1);
         ClientShares shares = new ClientShares();
         gate = new LoopGate(new Overload(), new LoopBudget(budget), new LoopBudget(budget), shares, 1);

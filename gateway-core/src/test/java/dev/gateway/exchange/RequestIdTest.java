@@ -2,10 +2,10 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
-import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -55,7 +55,7 @@ class RequestIdTest extends ExchangeRig {
 
     @Test
     void anIdThatCouldConfuseLogsIsReplaced() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         RequestHead head = withId("a\"b");
         StreamEvents events = handler().onRequest(client, head, true);
         events.onReset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
@@ -64,7 +64,7 @@ class RequestIdTest extends ExchangeRig {
 
     @Test
     void anIdThatATrustedProxySentIsKept() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         RequestHead head = withId("trace-1");
         handler().onRequest(client, head, true);
         opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.NEVER));
@@ -82,7 +82,7 @@ class RequestIdTest extends ExchangeRig {
 
     @Test
     void ofTwoRequestIdsNoneIsBelieved() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         RequestHead head = withId("good");
         head.fields().add(FieldName.X_REQUEST_ID, "\"bad\"");
         handler().onRequest(client, head, true).onReadComplete();

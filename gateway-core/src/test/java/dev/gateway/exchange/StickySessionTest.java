@@ -2,11 +2,11 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.exchange.route.HedgeDelay;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
-import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.SessionResult;
@@ -268,7 +268,7 @@ class StickySessionTest extends ExchangeRig {
 
     @Test
     void aClientThatSpeaksTlsWithATrustedProxyGetsASecureCookie() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
         askAsIfByTls();
         assertThat(client.field("Set-Cookie")).contains("; Secure;");
     }

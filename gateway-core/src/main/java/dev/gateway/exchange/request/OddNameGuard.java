@@ -1,5 +1,6 @@
 package dev.gateway.exchange.request;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
 import dev.gateway.observe.ExchangeRecord;
@@ -35,14 +36,14 @@ public final class OddNameGuard {
      *
      * @return why the gateway refuses the request, or null
      */
-    public @Nullable Failure check(Fields fields, OddNames.Policy policy, ExchangeRecord record) {
-        AsciiString odd = policy == OddNames.Policy.ALLOW ? null : OddNames.first(fields);
+    public @Nullable Failure check(Fields fields, HeadersWithUnderscores policy, ExchangeRecord record) {
+        AsciiString odd = policy == HeadersWithUnderscores.ALLOW ? null : OddNames.first(fields);
         if (odd == null) {
             return null;
         }
         record.hasOddNames = true;
         String shown = odd.subSequence(0, Math.min(SHOWN, odd.length())).toString();
-        if (policy == OddNames.Policy.REJECT) {
+        if (policy == HeadersWithUnderscores.REJECT) {
             return Failure.of(
                     Cause.CLIENT_PROTOCOL_ERROR,
                     "a field name with other characters than letters, digits and hyphens, or that does not begin with a"

@@ -1,7 +1,7 @@
 package dev.gateway.exchange.settings;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.format.CidrSet;
-import dev.gateway.message.OddNames;
 import dev.gateway.stream.SourceAddress;
 
 /**
@@ -12,9 +12,9 @@ import dev.gateway.stream.SourceAddress;
  * @param tracesOfAnyone whether all peers may set traces
  * @param oddNames what to do with fields whose names upstreams may misread
  */
-public record ClientTrust(CidrSet proxies, boolean tracesOfAnyone, OddNames.Policy oddNames) {
+public record ClientTrust(CidrSet proxies, boolean tracesOfAnyone, HeadersWithUnderscores oddNames) {
     /** Trusts nobody and allows all names: for tests. */
-    public static final ClientTrust NOBODY = new ClientTrust(CidrSet.EMPTY, false, OddNames.Policy.ALLOW);
+    public static final ClientTrust NOBODY = new ClientTrust(CidrSet.EMPTY, false, HeadersWithUnderscores.ALLOW);
 
     /** Whether an address is a trusted proxy's. */
     public boolean isProxy(SourceAddress address) {

@@ -11,7 +11,6 @@ import dev.gateway.filter.errorpages.ErrorPageFiles;
 import dev.gateway.filter.errorpages.ErrorPages;
 import dev.gateway.format.CidrSet;
 import dev.gateway.format.Durations;
-import dev.gateway.message.OddNames;
 import dev.gateway.message.forwarded.ForwardedFields;
 import dev.gateway.observe.trace.Propagator;
 import dev.gateway.observe.trace.TraceSettings;
@@ -75,8 +74,8 @@ public record GenerationSettings(
                 new ClientTrust(
                         CidrSet.of(listener.http().trustedProxies()),
                         tracing.trust() == TracingConfig.Trust.ANYONE,
-                        oddNames(listener.http().headersWithUnderscores())),
-                forwarded(listener.http().forwardedHeaders()),
+                        listener.http().headersWithUnderscores()),
+                new ForwardedFields(listener.http().forwardedHeaders()),
                 listener.http().via() == ListenerConfig.Via.ALWAYS,
                 (int) listener.limits().maxRequestLine(),
                 listener.limits().maxBody(),
@@ -88,24 +87,6 @@ public record GenerationSettings(
         long rate = listener.minBodyRate();
         long idle = Durations.millis(listener.timeouts().requestBodyIdle());
         return rate == 0 ? null : new BodyRate(rate, idle == 0 ? DEFAULT_GRACE_MILLIS : idle);
-    }
-
-    private static OddNames.Policy oddNames(ListenerConfig.HeadersWithUnderscores wanted) {
-        return switch (wanted) {
-            case REJECT -> OddNames.Policy.REJECT;
-            case DROP -> OddNames.Policy.DROP;
-            case ALLOW -> OddNames.Policy.ALLOW;
-        };
-    }
-
-    private static ForwardedFields forwarded(ListenerConfig.ForwardedHeaders wanted) {
-        return new ForwardedFields(
-                switch (wanted) {
-                    case X_FORWARDED -> ForwardedFields.Mode.X_FORWARDED;
-                    case FORWARDED -> ForwardedFields.Mode.FORWARDED;
-                    case BOTH -> ForwardedFields.Mode.BOTH;
-                    case OFF -> ForwardedFields.Mode.OFF;
-                });
     }
 
     /** Returns what is done about traces, null for nothing. */

@@ -1,5 +1,6 @@
 package dev.gateway.message.forwarded;
 
+import dev.gateway.config.listener.ListenerConfig.ForwardedHeaders;
 import dev.gateway.message.AsciiBuilder;
 import dev.gateway.message.ClientTarget;
 import dev.gateway.message.FieldName;
@@ -25,20 +26,10 @@ public final class ForwardedFields {
     private static final AsciiString HOST = new AsciiString(";host=\"");
     private static final AsciiString PROTO = new AsciiString(";proto=");
 
-    private final Mode mode;
-
-    /** Which fields are written. */
-    public enum Mode {
-        /** {@code X-Forwarded-For}, {@code -Proto}, {@code -Host} and {@code -Port}. */
-        X_FORWARDED,
-        /** {@code Forwarded} (RFC 7239). */
-        FORWARDED,
-        BOTH,
-        OFF
-    }
+    private final ForwardedHeaders mode;
 
     /** Makes the rule. */
-    public ForwardedFields(Mode mode) {
+    public ForwardedFields(ForwardedHeaders mode) {
         this.mode = mode;
     }
 
@@ -56,12 +47,13 @@ public final class ForwardedFields {
             AsciiString scheme,
             ClientTarget target,
             @Nullable ForwardedClaims claims) {
-        if (mode == Mode.OFF) {
+        if (mode == ForwardedHeaders.OFF) {
             return;
         }
         Fields fields = head.fields();
-        AsciiString listed = mode == Mode.FORWARDED ? null : list(fields, peerIp, claims);
-        AsciiString standard = mode == Mode.X_FORWARDED ? null : standard(head, peerIp, scheme, target, claims);
+        AsciiString listed = mode == ForwardedHeaders.FORWARDED ? null : list(fields, peerIp, claims);
+        AsciiString standard =
+                mode == ForwardedHeaders.X_FORWARDED ? null : standard(head, peerIp, scheme, target, claims);
         if (standard != null) {
             fields.set(FieldName.FORWARDED, standard);
         } else if (claims != null) {
@@ -97,8 +89,8 @@ public final class ForwardedFields {
      * only, that one. The other counts where only that is present.
      */
     public ForwardedHops hops(Fields fields) {
-        FieldName first = mode == Mode.FORWARDED ? FieldName.FORWARDED : FieldName.X_FORWARDED_FOR;
-        FieldName second = mode == Mode.FORWARDED ? FieldName.X_FORWARDED_FOR : FieldName.FORWARDED;
+        FieldName first = mode == ForwardedHeaders.FORWARDED ? FieldName.FORWARDED : FieldName.X_FORWARDED_FOR;
+        FieldName second = mode == ForwardedHeaders.FORWARDED ? FieldName.X_FORWARDED_FOR : FieldName.FORWARDED;
         return ForwardedHops.of(fields, fields.contains(first) || !fields.contains(second) ? first : second);
     }
 

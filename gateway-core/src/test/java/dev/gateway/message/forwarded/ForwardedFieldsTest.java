@@ -2,6 +2,7 @@ package dev.gateway.message.forwarded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.ListenerConfig.ForwardedHeaders;
 import dev.gateway.message.ClientTarget;
 import dev.gateway.message.Heads;
 import dev.gateway.message.ProxyFields;
@@ -22,19 +23,19 @@ class ForwardedFieldsTest {
     };
 
     private static String apply(boolean rfc7239, boolean trusted, String ip, String... fields) {
-        return apply(rfc7239 ? ForwardedFields.Mode.BOTH : ForwardedFields.Mode.X_FORWARDED, trusted, ip, fields);
+        return apply(rfc7239 ? ForwardedHeaders.BOTH : ForwardedHeaders.X_FORWARDED, trusted, ip, fields);
     }
 
-    private static String apply(ForwardedFields.Mode mode, boolean trusted, String ip, String... fields) {
+    private static String apply(ForwardedHeaders mode, boolean trusted, String ip, String... fields) {
         return apply(mode, trusted ? 100 : -1, ip, fields);
     }
 
     /** The client is that many hops before the peer, or stands at the first one; a negative number is for a stranger. */
-    private static String apply(ForwardedFields.Mode mode, int hopsBack, String ip, String... fields) {
+    private static String apply(ForwardedHeaders mode, int hopsBack, String ip, String... fields) {
         return apply(mode, hopsBack, Heads.get("app.example:8080", "/", fields), ip);
     }
 
-    private static String apply(ForwardedFields.Mode mode, int hopsBack, RequestHead head, String ip) {
+    private static String apply(ForwardedHeaders mode, int hopsBack, RequestHead head, String ip) {
         ForwardedFields forwarded = new ForwardedFields(mode);
         ClientTarget target = ClientTarget.of(Scheme.HTTP, head.authority());
         ForwardedClaims claims = null;
@@ -101,7 +102,7 @@ class ForwardedFieldsTest {
 
     @Test
     void aRequestWithoutHostTellsWhatIsKnown() {
-        assertThat(apply(ForwardedFields.Mode.BOTH, -1, Heads.get("", "/"), "unix"))
+        assertThat(apply(ForwardedHeaders.BOTH, -1, Heads.get("", "/"), "unix"))
                 .isEqualTo(
                         """
                         Forwarded: for=_unix;proto=http
@@ -121,7 +122,7 @@ class ForwardedFieldsTest {
         "[::1], 80",
     })
     void thePortIsThatOfHost(String host, String port) {
-        assertThat(apply(ForwardedFields.Mode.X_FORWARDED, -1, Heads.get(host, "/"), "10.0.0.9"))
+        assertThat(apply(ForwardedHeaders.X_FORWARDED, -1, Heads.get(host, "/"), "10.0.0.9"))
                 .contains("X-Forwarded-Port: " + port + "\n");
     }
 
@@ -156,7 +157,7 @@ class ForwardedFieldsTest {
                 .replace("; ", "\n")
                 .replace('\0', ';')
                 .split("\n");
-        assertThat(apply(ForwardedFields.Mode.X_FORWARDED, place, "10.0.0.9", fields))
+        assertThat(apply(ForwardedHeaders.X_FORWARDED, place, "10.0.0.9", fields))
                 .contains("X-Forwarded-Proto: " + scheme + "\n")
                 .contains("X-Forwarded-Host: " + host + "\n")
                 .contains("X-Forwarded-Port: " + port + "\n");
@@ -170,7 +171,7 @@ class ForwardedFieldsTest {
             "X-Forwarded-Host: shop.test",
             "Forwarded: for=6.6.6.6"
         };
-        assertThat(apply(ForwardedFields.Mode.BOTH, 3, "10.0.0.9", lists))
+        assertThat(apply(ForwardedHeaders.BOTH, 3, "10.0.0.9", lists))
                 .isEqualTo(
                         """
                         Forwarded: for="[2001:db8::1]", for="1.1.1.1:99";host="shop.test";proto=https, for=unknown, \
@@ -181,7 +182,7 @@ class ForwardedFieldsTest {
                         X-Forwarded-Port: 443
                         """);
         String standard = "Forwarded: for=\"[2001:db8::1]:80\", for=\"1.1.1.1:99\";proto=https, for=\"a, b\", for=_x";
-        assertThat(apply(ForwardedFields.Mode.X_FORWARDED, 3, "10.0.0.9", standard, "X-Forwarded-Prefix: /a"))
+        assertThat(apply(ForwardedHeaders.X_FORWARDED, 3, "10.0.0.9", standard, "X-Forwarded-Prefix: /a"))
                 .isEqualTo(
                         """
                         X-Forwarded-For: 2001:db8::1, 1.1.1.1, unknown, _x, 10.0.0.9
@@ -193,7 +194,7 @@ class ForwardedFieldsTest {
 
     @Test
     void withoutAFormToWriteTheOneThatWasReadStays() {
-        assertThat(apply(ForwardedFields.Mode.OFF, 9, "10.0.0.9", "X-Forwarded-For: 1.1.1.1", "Forwarded: for=6.6.6.6"))
+        assertThat(apply(ForwardedHeaders.OFF, 9, "10.0.0.9", "X-Forwarded-For: 1.1.1.1", "Forwarded: for=6.6.6.6"))
                 .isEqualTo("X-Forwarded-For: 1.1.1.1\n");
     }
 }

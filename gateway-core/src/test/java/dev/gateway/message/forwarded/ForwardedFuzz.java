@@ -3,6 +3,7 @@ package dev.gateway.message.forwarded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatObject;
 
+import dev.gateway.config.listener.ListenerConfig.ForwardedHeaders;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.Authority;
 import dev.gateway.message.ClientTarget;
@@ -11,7 +12,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.Scheme;
-import dev.gateway.message.forwarded.ForwardedFields.Mode;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -42,14 +42,14 @@ final class ForwardedFuzz {
             Pattern.compile("(?is)(?:^|;)for=(?:\"(?<quoted>(?:[^\"\\\\]|\\\\.)*)\"|(?<plain>[^;]*))");
     private static final Pattern INNER = Pattern.compile("(?s)(?:^|;)" + TOKEN + "=" + VALUE);
 
-    private static final List<Mode> MODES = List.of(Mode.values());
+    private static final List<ForwardedHeaders> MODES = List.of(ForwardedHeaders.values());
 
     private ForwardedFuzz() {}
 
     public static void fuzzerTestOneInput(byte[] input) {
         String[] lines = new String(input, StandardCharsets.ISO_8859_1).split("\n", -1);
         int choice = lines[0].isEmpty() ? 0 : lines[0].charAt(0);
-        Mode mode = MODES.get(choice % 3);
+        ForwardedHeaders mode = MODES.get(choice % 3);
         int wanted = choice / 3 % 8;
         Fields fields = new Fields();
         for (String line : Arrays.asList(lines).subList(1, lines.length)) {
@@ -190,19 +190,19 @@ final class ForwardedFuzz {
 
     /** What the gateway has written, the next one reads as this one did. */
     private static void checkWritten(
-            Fields fields, Mode mode, ForwardedClaims claims, List<String> before, boolean wellFormed) {
+            Fields fields, ForwardedHeaders mode, ForwardedClaims claims, List<String> before, boolean wellFormed) {
         for (int i = 0; i < fields.size(); i++) {
             for (byte b : fields.value(i).toByteArray()) {
                 assertThat(Ascii.isFieldValue(b)).isTrue();
             }
         }
-        if (mode == Mode.FORWARDED) {
+        if (mode == ForwardedHeaders.FORWARDED) {
             assertThat(fields.contains(FieldName.X_FORWARDED_FOR)).isFalse();
             assertThat(fields.contains(FieldName.X_FORWARDED_PROTO)).isFalse();
         } else {
             checkList(fields, claims, before);
         }
-        if (mode == Mode.X_FORWARDED) {
+        if (mode == ForwardedHeaders.X_FORWARDED) {
             assertThat(fields.contains(FieldName.FORWARDED)).isFalse();
         } else {
             // A quote without its end has another end once the lines are one; nobody relies on hops with such ones.

@@ -2,13 +2,14 @@ package dev.gateway.message.forwarded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.ListenerConfig.ForwardedHeaders;
 import dev.gateway.message.Heads;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ForwardedHopsTest {
-    private static List<String> hops(ForwardedFields.Mode mode, String... lines) {
+    private static List<String> hops(ForwardedHeaders mode, String... lines) {
         ForwardedHops hops = new ForwardedFields(mode).hops(Heads.fields(lines));
         List<String> all = new ArrayList<>();
         for (String hop = hops.next(); hop != null; hop = hops.next()) {
@@ -19,7 +20,7 @@ class ForwardedHopsTest {
     }
 
     private static List<String> listed(String... lines) {
-        return hops(ForwardedFields.Mode.X_FORWARDED, lines);
+        return hops(ForwardedHeaders.X_FORWARDED, lines);
     }
 
     private static List<String> standard(String... values) {
@@ -27,7 +28,7 @@ class ForwardedHopsTest {
         for (int i = 0; i < lines.length; i++) {
             lines[i] = "Forwarded: " + values[i];
         }
-        return hops(ForwardedFields.Mode.FORWARDED, lines);
+        return hops(ForwardedHeaders.FORWARDED, lines);
     }
 
     @Test
@@ -54,13 +55,13 @@ class ForwardedHopsTest {
     @Test
     void oneFieldCountsAndTheOtherOnlyWhereThatIsAbsent() {
         String[] both = {"Forwarded: for=192.0.2.1", "X-Forwarded-For: 192.0.2.2"};
-        assertThat(hops(ForwardedFields.Mode.X_FORWARDED, both)).containsExactly("192.0.2.2");
-        assertThat(hops(ForwardedFields.Mode.BOTH, both)).containsExactly("192.0.2.2");
-        assertThat(hops(ForwardedFields.Mode.OFF, both)).containsExactly("192.0.2.2");
-        assertThat(hops(ForwardedFields.Mode.FORWARDED, both)).containsExactly("192.0.2.1");
-        assertThat(hops(ForwardedFields.Mode.X_FORWARDED, "Forwarded: for=192.0.2.1"))
+        assertThat(hops(ForwardedHeaders.X_FORWARDED, both)).containsExactly("192.0.2.2");
+        assertThat(hops(ForwardedHeaders.BOTH, both)).containsExactly("192.0.2.2");
+        assertThat(hops(ForwardedHeaders.OFF, both)).containsExactly("192.0.2.2");
+        assertThat(hops(ForwardedHeaders.FORWARDED, both)).containsExactly("192.0.2.1");
+        assertThat(hops(ForwardedHeaders.X_FORWARDED, "Forwarded: for=192.0.2.1"))
                 .containsExactly("192.0.2.1");
-        assertThat(hops(ForwardedFields.Mode.FORWARDED, "X-Forwarded-For: 192.0.2.2"))
+        assertThat(hops(ForwardedHeaders.FORWARDED, "X-Forwarded-For: 192.0.2.2"))
                 .containsExactly("192.0.2.2");
     }
 
