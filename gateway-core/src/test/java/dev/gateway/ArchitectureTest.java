@@ -233,6 +233,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule poolUses = mayUse(
             "upstream.pool",
+            "config",
             "protocol.http1",
             "protocol.http2",
             "protocol.tcp",

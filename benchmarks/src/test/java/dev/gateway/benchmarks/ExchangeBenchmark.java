@@ -1,5 +1,6 @@
 package dev.gateway.benchmarks;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.filter.Filter;
@@ -67,7 +68,7 @@ public class ExchangeBenchmark {
                         List.of(FieldName.of("X-Powered-By")))));
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", 9000, 1));
         UpstreamSettings settings = UpstreamSettings.builder()
-                .protocol(UpstreamSettings.Protocol.HTTP1)
+                .protocol(Protocol.HTTP1)
                 .maxConnections(1024)
                 .maxPendingRequests(1024)
                 .maxRequests(65536)

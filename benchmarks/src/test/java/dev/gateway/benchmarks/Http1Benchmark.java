@@ -1,5 +1,6 @@
 package dev.gateway.benchmarks;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.RouteMatch;
@@ -208,7 +209,7 @@ public class Http1Benchmark {
                 endpoints,
                 RoundRobin::new,
                 UpstreamSettings.builder()
-                        .protocol(UpstreamSettings.Protocol.HTTP1)
+                        .protocol(Protocol.HTTP1)
                         .maxConnections(1024)
                         .maxPendingRequests(1024)
                         .maxRequests(1024)

@@ -1,5 +1,6 @@
 package dev.gateway.upstream;
 
+import dev.gateway.config.upstream.SessionPersistenceConfig.SameSite;
 import dev.gateway.message.Cookies;
 import dev.gateway.message.Fields;
 import io.netty.util.AsciiString;
@@ -23,19 +24,6 @@ public final class SessionPersistence {
     private final LongSupplier clock;
     private final Supplier<List<String>> keyTexts;
     private volatile State state;
-
-    /** To which requests that begin at pages of other sites a browser adds the cookie. */
-    public enum SameSite {
-        LAX("Lax"),
-        STRICT("Strict"),
-        NONE("None");
-
-        private final String text;
-
-        SameSite(String text) {
-            this.text = text;
-        }
-    }
 
     /** The state that depends on the keys and the endpoints; {@code texts} are the keys that it was made from. */
     private record State(List<String> texts, SessionKeys keys, List<Host> hosts, Map<Long, Endpoint> ids) {}
@@ -180,6 +168,6 @@ public final class SessionPersistence {
         return new AsciiString(cookie.append("; HttpOnly")
                 .append(secure ? "; Secure" : "")
                 .append("; SameSite=")
-                .append(written.text));
+                .append(written));
     }
 }

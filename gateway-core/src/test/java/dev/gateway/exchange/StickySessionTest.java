@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
+import dev.gateway.config.upstream.SessionPersistenceConfig.SameSite;
 import dev.gateway.exchange.route.HedgeDelay;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.FieldName;
@@ -35,7 +36,7 @@ class StickySessionTest extends ExchangeRig {
 
     private List<String> keys = List.of(KEY);
     private final SessionPersistence sessions =
-            new SessionPersistence("app", "sid", () -> keys, 60, SessionPersistence.SameSite.LAX, () -> 1000);
+            new SessionPersistence("app", "sid", () -> keys, 60, SameSite.LAX, () -> 1000);
     private @Nullable Upstream sticky;
 
     @BeforeEach

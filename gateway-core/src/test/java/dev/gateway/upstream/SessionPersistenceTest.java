@@ -2,9 +2,9 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.SessionPersistenceConfig.SameSite;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
-import dev.gateway.upstream.SessionPersistence.SameSite;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import io.netty.util.AsciiString;

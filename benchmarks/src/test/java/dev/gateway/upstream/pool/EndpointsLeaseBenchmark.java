@@ -1,5 +1,6 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.ClientStream;
@@ -68,7 +69,7 @@ public class EndpointsLeaseBenchmark implements EndpointPool.Owner, StreamOpener
                 .mapToObj(i -> new Endpoint(i, "192.0.2." + i % 256, 9000 + i / 256, 1))
                 .toList();
         UpstreamSettings settings = UpstreamSettings.builder()
-                .protocol(UpstreamSettings.Protocol.HTTP1)
+                .protocol(Protocol.HTTP1)
                 .maxConnections(4096)
                 .maxPendingRequests(1024)
                 .maxRequests(65536)

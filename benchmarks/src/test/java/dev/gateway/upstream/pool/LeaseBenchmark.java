@@ -1,5 +1,6 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.transport.Transport;
@@ -62,7 +63,7 @@ public class LeaseBenchmark {
     public void fill() throws Exception {
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", 9000, 1));
         UpstreamSettings settings = UpstreamSettings.builder()
-                .protocol(UpstreamSettings.Protocol.HTTP1)
+                .protocol(Protocol.HTTP1)
                 .maxConnections(1024)
                 .maxPendingRequests(1024)
                 .maxRequests(65536)

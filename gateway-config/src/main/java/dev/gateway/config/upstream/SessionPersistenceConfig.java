@@ -19,10 +19,22 @@ public record SessionPersistenceConfig(
     /** To which requests that begin at pages of other sites a browser adds the cookie. */
     public enum SameSite {
         /** Those that open a page. */
-        LAX,
+        LAX("Lax"),
         /** None. */
-        STRICT,
+        STRICT("Strict"),
         /** All, if the client uses HTTPS; else as {@link #LAX}. */
-        NONE
+        NONE("None");
+
+        private final String word;
+
+        SameSite(String word) {
+            this.word = word;
+        }
+
+        /** Returns the word of the cookie's attribute. */
+        @Override
+        public String toString() {
+            return word;
+        }
     }
 }

@@ -3,6 +3,7 @@ package dev.gateway.connect.assembly;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
 import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
 import dev.gateway.connect.AddressRules;
 import dev.gateway.connect.ConnectPolicy;
 import dev.gateway.connect.ConnectRules;
@@ -255,7 +256,7 @@ public final class ConnectAssembly {
                 .responseHeadersMillis(RESPONSE_HEADERS_MILLIS)
                 .idleMillis(POOL_IDLE_MILLIS)
                 .maxLifetimeMillis(POOL_LIFETIME_MILLIS)
-                .dialSettings(new DialSettings(addresses, parents(), DialSettings.ProxyHeader.NONE))
+                .dialSettings(new DialSettings(addresses, parents(), SendProxyProtocol.NONE))
                 .build();
     }
 

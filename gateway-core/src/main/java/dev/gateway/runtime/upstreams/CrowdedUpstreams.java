@@ -1,11 +1,11 @@
 package dev.gateway.runtime.upstreams;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.exchange.progress.UpstreamUse;
 import dev.gateway.exchange.progress.UpstreamUse.Idler;
 import dev.gateway.overload.memory.ClientMemory;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import dev.gateway.upstream.pool.PoolCounts;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -31,11 +31,7 @@ public final class SessionAssembly {
                 config.sessionName(),
                 keys(upstream.name(), config, states),
                 timeout == null ? 0 : timeout.toSeconds(),
-                switch (config.sameSite()) {
-                    case LAX -> SessionPersistence.SameSite.LAX;
-                    case STRICT -> SessionPersistence.SameSite.STRICT;
-                    case NONE -> SessionPersistence.SameSite.NONE;
-                },
+                config.sameSite(),
                 () -> System.currentTimeMillis() / 1000)); // all replicas need the same, also after a restart
     }
 

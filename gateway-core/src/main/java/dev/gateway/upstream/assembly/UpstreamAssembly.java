@@ -39,7 +39,7 @@ public final class UpstreamAssembly {
         UpstreamConfig.Tls tls = protocols.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
         UpstreamSettings settings = UpstreamSettings.builder()
-                .protocol(protocol(protocols.protocol()))
+                .protocol(protocols.protocol())
                 .tls(tls == null ? null : tls(tls))
                 .maxConnections(config.circuitBreaker().maxConnections())
                 .maxPendingRequests(config.circuitBreaker().maxPendingRequests())
@@ -50,8 +50,7 @@ public final class UpstreamAssembly {
                 .responseHeadersMillis(Durations.millis(timeouts.responseHeaders()))
                 .idleMillis(Durations.millis(timeouts.idle()))
                 .maxLifetimeMillis(Durations.millis(timeouts.maxLifetime()))
-                .dialSettings(
-                        new DialSettings(addresses, ParentProxies.NONE, proxyHeader(protocols.sendProxyProtocol())))
+                .dialSettings(new DialSettings(addresses, ParentProxies.NONE, protocols.sendProxyProtocol()))
                 .build();
         Balancer.Policy balancing = BuiltInBalancers.policy(config.loadBalancer());
         Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing, localZone), settings);
@@ -71,15 +70,6 @@ public final class UpstreamAssembly {
         return specs;
     }
 
-    private static UpstreamSettings.Protocol protocol(UpstreamConfig.Protocol protocol) {
-        return switch (protocol) {
-            case AUTO -> UpstreamSettings.Protocol.AUTO;
-            case HTTP1 -> UpstreamSettings.Protocol.HTTP1;
-            case H2 -> UpstreamSettings.Protocol.H2;
-            case H2C -> UpstreamSettings.Protocol.H2C;
-        };
-    }
-
     /** Returns how connections to it are secured. */
     public static UpstreamTlsSettings tls(UpstreamConfig.Tls tls) {
         return new UpstreamTlsSettings(
@@ -90,13 +80,5 @@ public final class UpstreamAssembly {
                 tls.keyFile(),
                 TlsConfig.versions(tls.offer().minVersion(), tls.offer().maxVersion()),
                 tls.offer().ciphers());
-    }
-
-    private static DialSettings.ProxyHeader proxyHeader(UpstreamConfig.SendProxyProtocol wanted) {
-        return switch (wanted) {
-            case NONE -> DialSettings.ProxyHeader.NONE;
-            case V1 -> DialSettings.ProxyHeader.V1;
-            case V2 -> DialSettings.ProxyHeader.V2;
-        };
     }
 }

@@ -1,5 +1,6 @@
 package dev.gateway.upstream.dial;
 
+import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
@@ -11,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param parents the proxies that connections go through
  * @param proxyHeader the PROXY protocol header that tells the endpoint about the client of a tunnel
  */
-public record DialSettings(@Nullable AddressPolicy addresses, ParentProxies parents, ProxyHeader proxyHeader) {
+public record DialSettings(@Nullable AddressPolicy addresses, ParentProxies parents, SendProxyProtocol proxyHeader) {
     /** Straight to the endpoint, wherever it is. */
-    public static final DialSettings DIRECT = new DialSettings(null, ParentProxies.NONE, ProxyHeader.NONE);
+    public static final DialSettings DIRECT = new DialSettings(null, ParentProxies.NONE, SendProxyProtocol.NONE);
 
     /**
      * Applies the address policy to a destination that a parent is to dial, as far as possible without resolving its name.
@@ -27,14 +28,5 @@ public record DialSettings(@Nullable AddressPolicy addresses, ParentProxies pare
         // Netty accepts more forms of addresses than IpLiteral does: here that denies more.
         InetAddress known = NetUtil.createInetAddressFromIpAddressString(host);
         return known == null ? addresses.refuseName(host, port) : addresses.refuse(host, known, port);
-    }
-
-    /** The versions of the PROXY protocol, and none. */
-    public enum ProxyHeader {
-        NONE,
-        /** The line of text. */
-        V1,
-        /** The binary header. */
-        V2
     }
 }

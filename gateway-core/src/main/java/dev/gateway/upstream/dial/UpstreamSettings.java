@@ -1,5 +1,6 @@
 package dev.gateway.upstream.dial;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,17 +34,6 @@ public record UpstreamSettings(
     /** Begins without limits, with {@link Protocol#AUTO} in cleartext, and without parent proxies. */
     public static Builder builder() {
         return new Builder();
-    }
-
-    /** The protocol that the gateway speaks to endpoints. */
-    public enum Protocol {
-        /** By ALPN over TLS: h2 if offered, else HTTP/1.1; HTTP/1.1 in cleartext. */
-        AUTO,
-        HTTP1,
-        /** HTTP/2 over TLS. */
-        H2,
-        /** HTTP/2 in cleartext with prior knowledge. */
-        H2C
     }
 
     /** Collects the settings of an upstream's connections. What is not set has no limit. */

@@ -1,10 +1,10 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.tls.ClientTls.Alpn;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 

@@ -1,11 +1,11 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;

@@ -1,5 +1,6 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.tls.ClientTlsSettings;
 import dev.gateway.upstream.dial.ParentProxy;
@@ -48,7 +49,7 @@ final class UpstreamTls implements AutoCloseable {
         return made;
     }
 
-    private static List<String> alpn(UpstreamSettings.Protocol protocol) {
+    private static List<String> alpn(Protocol protocol) {
         return switch (protocol) {
             case AUTO -> List.of("h2", "http/1.1");
             case H2, H2C -> List.of("h2");

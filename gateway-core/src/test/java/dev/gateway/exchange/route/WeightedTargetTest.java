@@ -3,6 +3,7 @@ package dev.gateway.exchange.route;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.config.upstream.SessionPersistenceConfig.SameSite;
 import dev.gateway.exchange.route.WeightedTarget.Weighted;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -80,8 +81,7 @@ class WeightedTargetTest {
                 .toList();
         List<String> keys = List.of("0123456789abcdef0123456789abcdef");
         return new Upstream(name, all, RoundRobin::new, settings)
-                .persist(new SessionPersistence(
-                        name, "sid", () -> keys, 0, SessionPersistence.SameSite.LAX, () -> 1_000));
+                .persist(new SessionPersistence(name, "sid", () -> keys, 0, SameSite.LAX, () -> 1_000));
     }
 
     private static RequestHead request(Upstream upstream, int endpoint) {

@@ -2,6 +2,7 @@ package dev.gateway.runtime.upstreams;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.exchange.progress.UpstreamUse;
 import dev.gateway.overload.memory.ClientMemory;
 import dev.gateway.overload.memory.ClientShares;
@@ -32,7 +33,7 @@ class CrowdedUpstreamsTest {
     private final List<Loop> loops = new ArrayList<>(List.of(new Loop()));
     private final List<String> ended = new ArrayList<>();
     private final UpstreamSettings.Builder settings =
-            UpstreamSettings.builder().protocol(UpstreamSettings.Protocol.HTTP1);
+            UpstreamSettings.builder().protocol(Protocol.HTTP1);
     private Upstream upstream = upstream();
     private long now = TimeUnit.HOURS.toNanos(1);
     private long waitedMillis = 2_000; // those who wait
@@ -334,7 +335,7 @@ class CrowdedUpstreamsTest {
     /** A connection of HTTP/1.1 that ends makes room on any event loop, a stream of HTTP/2 only on its own. */
     @Test
     void streamsEndOnTheEventLoopOnWhichOthersWait() {
-        settings.protocol(UpstreamSettings.Protocol.H2C);
+        settings.protocol(Protocol.H2C);
         upstream = upstream();
         loops.add(new Loop());
         hold(loops.get(1), one, 8, 0);

@@ -2,6 +2,7 @@ package dev.gateway.upstream.dial;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,7 @@ class DialSettingsTest {
                 }
             },
             ParentProxies.NONE,
-            DialSettings.ProxyHeader.NONE);
+            SendProxyProtocol.NONE);
 
     @ParameterizedTest
     @CsvSource({

@@ -2,7 +2,8 @@ package dev.gateway.upstream.dial;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
+import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +18,7 @@ class UpstreamSettingsTest {
     void whatIsSaidIsKept() {
         UpstreamTlsSettings tls =
                 new UpstreamTlsSettings(true, null, "app.example", null, null, List.of("TLSv1.3"), List.of());
-        DialSettings dialSettings = new DialSettings(null, ParentProxies.NONE, DialSettings.ProxyHeader.V2);
+        DialSettings dialSettings = new DialSettings(null, ParentProxies.NONE, SendProxyProtocol.V2);
         UpstreamSettings settings = UpstreamSettings.builder()
                 .protocol(Protocol.H2)
                 .tls(tls)

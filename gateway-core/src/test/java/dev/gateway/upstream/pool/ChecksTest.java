@@ -2,8 +2,8 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.stream.Cause;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;

@@ -2,8 +2,8 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.stream.CloseCause;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

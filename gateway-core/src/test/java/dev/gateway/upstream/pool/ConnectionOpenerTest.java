@@ -2,9 +2,9 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import java.util.List;
 import org.junit.jupiter.api.Test;

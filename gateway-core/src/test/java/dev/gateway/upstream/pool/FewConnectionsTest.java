@@ -2,9 +2,9 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
 import io.netty.handler.codec.http2.Http2Error;
 import java.util.List;

@@ -2,6 +2,7 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.net.tls.ServerTlsSettings;
@@ -23,7 +24,6 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.DialSettings;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import dev.gateway.upstream.stream.StreamKind;
 import io.netty.channel.EventLoop;

@@ -1,5 +1,6 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Descriptors;
 import dev.gateway.net.transport.TestDescriptors;
@@ -14,7 +15,6 @@ import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import dev.gateway.upstream.stream.StreamKind;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;

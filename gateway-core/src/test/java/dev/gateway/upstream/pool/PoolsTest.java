@@ -3,6 +3,7 @@ package dev.gateway.upstream.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.net.tls.ServerTlsSettings;
 import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
@@ -15,7 +16,6 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.DialSettings;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;

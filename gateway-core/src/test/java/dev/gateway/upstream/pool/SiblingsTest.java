@@ -2,13 +2,13 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.stream.Cause;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.DialSettings;
-import dev.gateway.upstream.dial.UpstreamSettings.Protocol;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -3,6 +3,7 @@ package dev.gateway.upstream.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
 import dev.gateway.net.ReadCredit;
 import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import dev.gateway.stream.Cause;
@@ -12,7 +13,6 @@ import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.AddressPolicy;
 import dev.gateway.upstream.dial.DialSettings;
-import dev.gateway.upstream.dial.DialSettings.ProxyHeader;
 import dev.gateway.upstream.dial.ParentProxies;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -268,7 +268,7 @@ class TunnelsTest extends PoolFixture {
 
     @Test
     void theEndpointIsToldOfTheClientFirst() throws Exception {
-        tellsOfClients(ProxyHeader.V1);
+        tellsOfClients(SendProxyProtocol.V1);
         TunnelClient client = tunnel(0).established();
         try (Socket peer = accept()) {
             String line = "PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\n";
@@ -284,7 +284,7 @@ class TunnelsTest extends PoolFixture {
     @Test
     void theEndpointIsToldOfTheClientBeforeTls() throws Exception {
         settings.tls = tls(false, "localhost", null);
-        tellsOfClients(ProxyHeader.V2);
+        tellsOfClients(SendProxyProtocol.V2);
         TunnelClient client = tunnel(0);
         try (Socket peer = accept()) {
             byte[] first = peer.getInputStream().readNBytes(28 + 1);
@@ -294,7 +294,7 @@ class TunnelsTest extends PoolFixture {
         client.expect("failed " + Cause.TLS_FAILED);
     }
 
-    private void tellsOfClients(ProxyHeader header) throws Exception {
+    private void tellsOfClients(SendProxyProtocol header) throws Exception {
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1));
         DialSettings dialSettings = new DialSettings(null, ParentProxies.NONE, header);
         upstreamOf(endpoints, RoundRobin::new, dialSettings);
