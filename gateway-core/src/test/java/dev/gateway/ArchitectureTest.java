@@ -196,7 +196,7 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule connectUses =
-            mayUse("connect", "format", "message", "stream", "net", "upstream", "filter", "overload");
+            mayUse("connect", "config", "format", "message", "stream", "net", "upstream", "filter", "overload");
 
     @ArchTest
     static final ArchRule observeUses =

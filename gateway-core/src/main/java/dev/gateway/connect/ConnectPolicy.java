@@ -1,5 +1,6 @@
 package dev.gateway.connect;
 
+import dev.gateway.config.ConnectConfig.Sni;
 import dev.gateway.format.PortRange;
 import dev.gateway.stream.Cause;
 import java.util.List;
@@ -32,7 +33,7 @@ public final class ConnectPolicy {
             List<PortRange> allowedPorts,
             List<HostRule> allow,
             List<HostRule> deny,
-            SniMode sni,
+            Sni sni,
             int maxTunnels) {
         public Settings {
             allowedPorts = List.copyOf(allowedPorts);

@@ -1,5 +1,6 @@
 package dev.gateway.connect;
 
+import dev.gateway.config.ConnectConfig.Sni;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.InspectionContext;
@@ -32,11 +33,11 @@ public final class SniCheck implements Filter {
     @Override
     public @Nullable BodyInspector inspector(RequestHead head, InspectionContext context) {
         ConnectPolicy policy = policies.of(context.identity());
-        SniMode mode = policy.settings().sni();
-        Target target = head.isConnect() && mode != SniMode.OFF ? Target.of(head) : null;
+        Sni mode = policy.settings().sni();
+        Target target = head.isConnect() && mode != Sni.OFF ? Target.of(head) : null;
         return target == null
                 ? null
-                : new Inspector(target, mayBeUnnamed(target, policy), mode == SniMode.MUST_MATCH, context);
+                : new Inspector(target, mayBeUnnamed(target, policy), mode == Sni.MUST_MATCH, context);
     }
 
     /**

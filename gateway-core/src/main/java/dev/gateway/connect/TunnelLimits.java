@@ -1,5 +1,6 @@
 package dev.gateway.connect;
 
+import dev.gateway.config.ConnectConfig.Limits;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -16,33 +17,24 @@ import dev.gateway.stream.Identity;
 public final class TunnelLimits implements Filter {
     private static final Verdict OVERLOAD = new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "too many tunnels are open"));
 
-    private final Settings settings;
+    private final Limits limits;
     private final Policies policies;
     private final TunnelCounts counts;
 
-    /**
-     * The limits of an entry; 0 for none.
-     *
-     * @param maxTunnels in all
-     * @param maxTunnelsPerClient from one address, or one IPv6 network of 64 bits
-     * @param maxTunnelsPerIdentity of one identity
-     */
-    public record Settings(int maxTunnels, int maxTunnelsPerClient, int maxTunnelsPerIdentity) {}
-
     /** Makes the filter of an entry; policies have limits of their own besides. */
-    public TunnelLimits(Settings settings, Policies policies, TunnelCounts counts) {
-        this.settings = settings;
+    public TunnelLimits(Limits limits, Policies policies, TunnelCounts counts) {
+        this.limits = limits;
         this.policies = policies;
         this.counts = counts;
     }
 
     @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
-        if (!counts.tryAdd(settings.maxTunnels)) {
+        if (!counts.tryAdd(limits.maxTunnels())) {
             return OVERLOAD;
         }
         ClientNetwork client = context.client().network();
-        if (!counts.clients().tryAdd(client, settings.maxTunnelsPerClient)) {
+        if (!counts.clients().tryAdd(client, limits.maxTunnelsPerClient())) {
             counts.remove();
             return limited("this client's address");
         }
@@ -53,7 +45,7 @@ public final class TunnelLimits implements Filter {
             return limited("policy " + policy.name());
         }
         Identity identity = context.identity();
-        if (identity != null && !counts.identities().tryAdd(identity.name(), settings.maxTunnelsPerIdentity)) {
+        if (identity != null && !counts.identities().tryAdd(identity.name(), limits.maxTunnelsPerIdentity())) {
             counts.policies().remove(policy.name());
             counts.clients().remove(client);
             counts.remove();

@@ -2,6 +2,7 @@ package dev.gateway.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.ConnectConfig.Sni;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.format.PortRange;
@@ -77,7 +78,7 @@ class AddressRulesTest {
     private List<InetAddress> dialed(
             String authority, AddressRules rules, Function<String, List<InetAddress>> resolver) {
         ConnectPolicy everything = new ConnectPolicy(new ConnectPolicy.Settings(
-                "all", List.of(new PortRange(1, 65535)), Rules.allow("*"), List.of(), SniMode.OFF, 0));
+                "all", List.of(new PortRange(1, 65535)), Rules.allow("*"), List.of(), Sni.OFF, 0));
         RequestHead head = Heads.request("CONNECT", authority, "");
         Verdict verdict = new ConnectRules(Rules.only(everything), each -> rules, tally, false)
                 .onRequest(head, FakeContext.from("192.0.2.9"));

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatObject;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import com.sun.management.ThreadMXBean;
+import dev.gateway.config.ConnectConfig.Limits;
+import dev.gateway.config.ConnectConfig.Sni;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.format.PortRange;
@@ -119,7 +122,7 @@ class ConnectRulesTest {
                 List.of(new PortRange(80, 80), new PortRange(8000, 8010)),
                 Rules.allow("*"),
                 List.of(),
-                SniMode.OFF,
+                Sni.OFF,
                 0));
         ConnectRules rules = new ConnectRules(Rules.only(policy), each -> ANY, tally, false);
         RequestHead head = Heads.get("A.example", "/x", "Host: A.example");
@@ -204,7 +207,7 @@ class ConnectRulesTest {
                 IntStream.range(0, 1000).mapToObj(i -> ".n" + i + ".example").toArray(String[]::new);
         Policies policies = Rules.only(Rules.policy(Rules.allow(names), Rules.deny(names[1], "10.0.0.0/8")));
         ConnectRules rules = new ConnectRules(policies, each -> ANY, tally, false);
-        TunnelLimits limits = new TunnelLimits(new TunnelLimits.Settings(10, 10, 10), policies, tally.tunnels());
+        TunnelLimits limits = new TunnelLimits(new Limits(Position.NOWHERE, 10, 10, 10), policies, tally.tunnels());
         RequestHead head = connect("some.host.n7.example:443");
         FakeContext context = FakeContext.from("192.0.2.9");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

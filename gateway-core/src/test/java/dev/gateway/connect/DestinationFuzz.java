@@ -2,6 +2,7 @@ package dev.gateway.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.ConnectConfig.Sni;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.format.PortRange;
@@ -37,8 +38,8 @@ final class DestinationFuzz {
     private static final List<HostRule> DENIED =
             Rules.deny("denied.example", ".below.example", "192.0.0.0/3", "2600::/16");
 
-    private static final ConnectPolicy POLICY = new ConnectPolicy(new ConnectPolicy.Settings(
-            "all", List.of(new PortRange(1, 65535)), Rules.allow("*"), DENIED, SniMode.OFF, 0));
+    private static final ConnectPolicy POLICY = new ConnectPolicy(
+            new ConnectPolicy.Settings("all", List.of(new PortRange(1, 65535)), Rules.allow("*"), DENIED, Sni.OFF, 0));
 
     private static final AddressRules ADDRESSES = new AddressRules(
             new AddressRules.Settings("egress", true, List.of(), List.of(), DENIED, false),

@@ -2,6 +2,7 @@ package dev.gateway.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.ConnectConfig.Sni;
 import dev.gateway.format.PortRange;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -94,7 +95,7 @@ class ProxyAutoConfigTest {
                 List.of(new PortRange(443, 443), new PortRange(8000, 8010)),
                 Rules.allow("a.example", "192.0.2.0/24", ".b.example", "2001:db8::/32"),
                 Rules.deny("x.b.example"),
-                SniMode.OFF,
+                Sni.OFF,
                 0));
         Policies policies = new Policies(
                 everybody, List.of(Rules.forIdentity("ci", Rules.policy(Rules.allow("*"), Rules.deny("10.0.0.0/8")))));

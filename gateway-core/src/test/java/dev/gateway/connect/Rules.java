@@ -1,5 +1,6 @@
 package dev.gateway.connect;
 
+import dev.gateway.config.ConnectConfig.Sni;
 import dev.gateway.format.PortRange;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,10 +29,10 @@ final class Rules {
 
     /** Makes a policy for port 443. */
     static ConnectPolicy policy(List<HostRule> allow, List<HostRule> deny) {
-        return policy("egress", allow, deny, SniMode.OFF, 0);
+        return policy("egress", allow, deny, Sni.OFF, 0);
     }
 
-    static ConnectPolicy policy(String name, List<HostRule> allow, List<HostRule> deny, SniMode sni, int maxTunnels) {
+    static ConnectPolicy policy(String name, List<HostRule> allow, List<HostRule> deny, Sni sni, int maxTunnels) {
         return new ConnectPolicy(
                 new ConnectPolicy.Settings(name, List.of(new PortRange(443, 443)), allow, deny, sni, maxTunnels));
     }

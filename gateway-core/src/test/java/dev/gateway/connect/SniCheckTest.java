@@ -2,6 +2,7 @@ package dev.gateway.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.ConnectConfig.Sni;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.message.Heads;
@@ -45,13 +46,13 @@ class SniCheckTest {
         return record.toByteArray();
     }
 
-    private @Nullable BodyInspector inspector(SniMode mode, boolean audit, String method, String authority) {
+    private @Nullable BodyInspector inspector(Sni mode, boolean audit, String method, String authority) {
         List<HostRule> allow = Rules.allow("*", "Nexus", ".registry", "a.example");
         Policies policies = Rules.only(Rules.policy("egress", allow, List.of(), mode, 0));
         return new SniCheck(policies, tally, audit).inspector(Heads.request(method, authority, ""), context);
     }
 
-    private BodyInspector inspector(SniMode mode, boolean audit, String authority) {
+    private BodyInspector inspector(Sni mode, boolean audit, String authority) {
         return Objects.requireNonNull(inspector(mode, audit, "CONNECT", authority));
     }
 
@@ -89,7 +90,7 @@ class SniCheckTest {
         "NEXUS.:443,",
     })
     void aTunnelWhoseClientAsksForItsHostPasses(String authority, @Nullable String serverName) {
-        assertThat(inspect(inspector(SniMode.MUST_MATCH, false, authority), hello(serverName), false))
+        assertThat(inspect(inspector(Sni.MUST_MATCH, false, authority), hello(serverName), false))
                 .isSameAs(BodyInspector.PASS);
         assertThat(denials()).isEmpty();
     }
@@ -108,7 +109,7 @@ class SniCheckTest {
         "a.example:8443, b.example",
     })
     void aTunnelWhoseClientAsksForAnotherHostIsRefused(String authority, @Nullable String serverName) {
-        Failure failure = failure(inspect(inspector(SniMode.MUST_MATCH, false, authority), hello(serverName), false));
+        Failure failure = failure(inspect(inspector(Sni.MUST_MATCH, false, authority), hello(serverName), false));
 
         assertThat(failure.cause()).isEqualTo(Cause.POLICY_SNI);
         assertThat(failure.status()).isEqualTo(403);
@@ -122,8 +123,7 @@ class SniCheckTest {
             strings = {"a\nexample", "a example", "a\u0000.example", "a\u001b[2J", "a\u007f", "\u00e4.example", "\u00ff"
             })
     void aServerNameThatIsNoneIsNeverShown(String serverName) {
-        Failure failure =
-                failure(inspect(inspector(SniMode.MUST_MATCH, false, "a.example:443"), hello(serverName), false));
+        Failure failure = failure(inspect(inspector(Sni.MUST_MATCH, false, "a.example:443"), hello(serverName), false));
 
         assertThat(failure.detail()).isEqualTo("a.example:443: a ClientHello for a server name that is not valid");
         assertThat(context.tunnelServerName).isNull();
@@ -134,16 +134,16 @@ class SniCheckTest {
     void whatIsNotTlsIsRefusedWhereItMustMatch(String first) {
         byte[] bytes = first.getBytes(StandardCharsets.US_ASCII);
 
-        assertThat(failure(inspect(inspector(SniMode.MUST_MATCH, false, "a.example:443"), bytes, false))
+        assertThat(failure(inspect(inspector(Sni.MUST_MATCH, false, "a.example:443"), bytes, false))
                         .detail())
                 .isEqualTo("a.example:443: not TLS");
-        assertThat(inspect(inspector(SniMode.LOG, false, "a.example:443"), bytes, false))
+        assertThat(inspect(inspector(Sni.LOG, false, "a.example:443"), bytes, false))
                 .isSameAs(BodyInspector.PASS);
     }
 
     @ParameterizedTest
     @CsvSource({"LOG, a.example", "LOG, B.Example", "LOG,", "MUST_MATCH, a.example", "MUST_MATCH, b.example"})
-    void whatIsAskedForIsToldWhetherItMatchesOrNot(SniMode mode, @Nullable String serverName) {
+    void whatIsAskedForIsToldWhetherItMatchesOrNot(Sni mode, @Nullable String serverName) {
         byte[] hello = hello(serverName);
         BodyInspector inspector = inspector(mode, false, "a.example:443");
         inspect(inspector, Arrays.copyOf(hello, hello.length - 1), false);
@@ -155,7 +155,7 @@ class SniCheckTest {
     @Test
     void aHelloIsWaitedForUntilItIsWhole() {
         byte[] hello = hello("a.example");
-        BodyInspector inspector = inspector(SniMode.MUST_MATCH, false, "a.example:443");
+        BodyInspector inspector = inspector(Sni.MUST_MATCH, false, "a.example:443");
         for (int i = 0; i < hello.length; i++) {
             assertThat(inspect(inspector, Arrays.copyOf(hello, i), false)).isSameAs(BodyInspector.MORE);
         }
@@ -164,30 +164,30 @@ class SniCheckTest {
 
     @Test
     void aClientThatEndsBeforeItsHelloIsRefused() {
-        assertThat(failure(inspect(inspector(SniMode.MUST_MATCH, false, "a.example:443"), new byte[0], true))
+        assertThat(failure(inspect(inspector(Sni.MUST_MATCH, false, "a.example:443"), new byte[0], true))
                         .cause())
                 .isEqualTo(Cause.POLICY_SNI);
-        assertThat(inspect(inspector(SniMode.LOG, false, "a.example:443"), new byte[] {22}, true))
+        assertThat(inspect(inspector(Sni.LOG, false, "a.example:443"), new byte[] {22}, true))
                 .isSameAs(BodyInspector.PASS);
     }
 
     @Test
     void inAuditModeAMismatchIsCountedAndPasses() {
-        assertThat(inspect(inspector(SniMode.MUST_MATCH, true, "a.example:443"), hello("b.example"), false))
+        assertThat(inspect(inspector(Sni.MUST_MATCH, true, "a.example:443"), hello("b.example"), false))
                 .isSameAs(BodyInspector.PASS);
         assertThat(denials()).containsExactly("egress sni 1");
     }
 
     @Test
     void whereItIsOnlyLoggedNothingIsCounted() {
-        assertThat(inspect(inspector(SniMode.LOG, false, "a.example:443"), hello("b.example"), false))
+        assertThat(inspect(inspector(Sni.LOG, false, "a.example:443"), hello("b.example"), false))
                 .isSameAs(BodyInspector.PASS);
         assertThat(denials()).isEmpty();
     }
 
     @Test
     void nobodyLooksWhereItIsOffOrNoTunnel() {
-        assertThat(inspector(SniMode.OFF, false, "CONNECT", "a.example:443")).isNull();
-        assertThat(inspector(SniMode.MUST_MATCH, false, "GET", "a.example:443")).isNull();
+        assertThat(inspector(Sni.OFF, false, "CONNECT", "a.example:443")).isNull();
+        assertThat(inspector(Sni.MUST_MATCH, false, "GET", "a.example:443")).isNull();
     }
 }

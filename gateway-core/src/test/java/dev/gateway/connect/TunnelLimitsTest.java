@@ -2,6 +2,9 @@ package dev.gateway.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.ConnectConfig.Limits;
+import dev.gateway.config.ConnectConfig.Sni;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Heads;
@@ -19,10 +22,9 @@ class TunnelLimitsTest {
 
     private TunnelLimits limits(int all, int perClient, int perIdentity) {
         Policies policies = new Policies(
-                Rules.policy("egress", Rules.allow("*"), List.of(), SniMode.OFF, 0),
-                List.of(Rules.forGroup(
-                        "builders", Rules.policy("builders", Rules.allow("*"), List.of(), SniMode.OFF, 2))));
-        return new TunnelLimits(new TunnelLimits.Settings(all, perClient, perIdentity), policies, counts);
+                Rules.policy("egress", Rules.allow("*"), List.of(), Sni.OFF, 0),
+                List.of(Rules.forGroup("builders", Rules.policy("builders", Rules.allow("*"), List.of(), Sni.OFF, 2))));
+        return new TunnelLimits(new Limits(Position.NOWHERE, all, perClient, perIdentity), policies, counts);
     }
 
     private static boolean open(TunnelLimits limits, FakeContext context) {

@@ -167,7 +167,7 @@ final class AccountFileFuzz {
             assertThat(lines).hasSize(1);
             assertThat(pair).isEqualTo(new NameAndPassword(lines.get(0).name, lines.get(0).rest));
             assertThat(pair.password()).isNotEmpty();
-            assertThat(pair.toString()).isEqualTo(pair.name() + ":\u2026");
+            assertThat(pair.toString()).isEqualTo("***");
             assertThat(socks && pair.password().getBytes(StandardCharsets.UTF_8).length > 255)
                     .isFalse();
         } catch (IllegalArgumentException e) {

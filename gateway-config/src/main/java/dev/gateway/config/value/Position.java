@@ -8,6 +8,9 @@ package dev.gateway.config.value;
  * @param column from 1, in characters
  */
 public record Position(String file, int line, int column) {
+    /** That of values which stand in no file. */
+    public static final Position NOWHERE = new Position("", 0, 0);
+
     /** Returns {@code file:line:col}, as compilers and editors write and follow it. */
     @Override
     public String toString() {

@@ -15,7 +15,6 @@ import dev.gateway.connect.Policies;
 import dev.gateway.connect.ProxyAutoConfig;
 import dev.gateway.connect.ProxyAutoConfigFile;
 import dev.gateway.connect.SniCheck;
-import dev.gateway.connect.SniMode;
 import dev.gateway.connect.TunnelLimits;
 import dev.gateway.connect.ViaLoopDetector;
 import dev.gateway.exchange.route.Route;
@@ -147,9 +146,7 @@ public final class ConnectAssembly {
         List<Filter> filters = new ArrayList<>();
         ConnectConfig.Auth auth = config.auth();
         if (auth != null) {
-            ProxyAuthentication.Settings settings = new ProxyAuthentication.Settings(
-                    auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
-            login = new ProxyAuthentication(settings, state.work());
+            login = new ProxyAuthentication(auth, state.work());
             // First: what follows may depend on who the client is, and strangers learn nothing from its answers.
             filters.add(login);
         }
@@ -158,13 +155,8 @@ public final class ConnectAssembly {
         // Who may reach what; a refused request takes no place among the tunnels.
         filters.add(new ConnectRules(
                 policies, policy -> way(policy).addresses, tally, config.rules().audit()));
-        ConnectConfig.Limits limits = config.rules().limits();
         // After all that refuses requests for other reasons, so that only what goes upstream is counted.
-        filters.add(new TunnelLimits(
-                new TunnelLimits.Settings(
-                        limits.maxTunnels(), limits.maxTunnelsPerClient(), limits.maxTunnelsPerIdentity()),
-                policies,
-                tally.tunnels()));
+        filters.add(new TunnelLimits(config.rules().limits(), policies, tally.tunnels()));
         // Looks at bytes, not at the head, so its place matters least.
         filters.add(new SniCheck(policies, tally, config.rules().audit()));
         return filters;
@@ -231,11 +223,7 @@ public final class ConnectAssembly {
                 // What a policy does not say is the entry's, and is called so.
                 rules(access.allow(), (access.allow().equals(entry.allow()) ? "" : label) + "allow"),
                 rules(access.deny(), (access.deny().equals(entry.deny()) ? "" : label) + "deny"),
-                switch (access.sni()) {
-                    case OFF -> SniMode.OFF;
-                    case LOG -> SniMode.LOG;
-                    case MUST_MATCH -> SniMode.MUST_MATCH;
-                },
+                access.sni(),
                 maxTunnels));
     }
 

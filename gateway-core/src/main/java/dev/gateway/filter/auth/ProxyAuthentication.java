@@ -1,5 +1,6 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.config.ConnectConfig;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -10,10 +11,8 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Proxy authentication: has clients prove who they are before they use this gateway as a proxy (RFC 9110, section 11.7).
@@ -23,47 +22,32 @@ import org.jspecify.annotations.Nullable;
 public final class ProxyAuthentication implements Filter {
     private static final int MOST_WRONG = 1_000;
 
-    private final Settings settings;
+    private final ConnectConfig.Auth settings;
     private final LoginServices services;
-
-    /**
-     * How clients may prove who they are; at least one way.
-     *
-     * @param realm name that the client shows to its user
-     * @param usersFile for Basic, lines as htpasswd writes them; null if it is not offered
-     * @param groupsFile lines of a group, a colon, and its members by name, however they prove who they are; or null
-     * @param tokensFile for Bearer, lines of an identity, a colon and its token; null if it is not offered
-     * @param clientCertificate whether a client certificate's common name is an identity
-     */
-    public record Settings(
-            String realm,
-            @Nullable Path usersFile,
-            @Nullable Path groupsFile,
-            @Nullable Path tokensFile,
-            boolean clientCertificate) {}
 
     /**
      * Makes the filter, and reads its files.
      *
      * @throws AuthFileException if one cannot be read
      */
-    public ProxyAuthentication(Settings settings, AuthWork work) throws AuthFileException {
+    public ProxyAuthentication(ConnectConfig.Auth settings, AuthWork work) throws AuthFileException {
         this(settings, work, System::nanoTime);
     }
 
-    ProxyAuthentication(Settings settings, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
+    ProxyAuthentication(ConnectConfig.Auth settings, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
         this.settings = settings;
-        AccountFiles files = new AccountFiles(settings.usersFile, settings.groupsFile, settings.tokensFile, nanoClock);
+        AccountFiles files =
+                new AccountFiles(settings.usersFile(), settings.groupsFile(), settings.tokensFile(), nanoClock);
         VerifiedCredentials<Identity> verified = new VerifiedCredentials<>(nanoClock);
         VerifiedCredentials<Identity> wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
         this.services = new LoginServices(
                 files,
-                settings.usersFile == null ? verified : settings.usersFile,
+                settings.usersFile() == null ? verified : settings.usersFile(),
                 work,
                 verified,
                 wrong,
                 new PasswordChecks(work, verified, wrong),
-                new Challenges(settings.realm, settings.usersFile != null, settings.tokensFile != null));
+                new Challenges(settings.realm(), settings.usersFile() != null, settings.tokensFile() != null));
     }
 
     @Override
@@ -84,12 +68,12 @@ public final class ProxyAuthentication implements Filter {
     }
 
     private boolean offers(Credentials.Scheme scheme) {
-        return (scheme == Credentials.Scheme.BASIC ? settings.usersFile : settings.tokensFile) != null;
+        return (scheme == Credentials.Scheme.BASIC ? settings.usersFile() : settings.tokensFile()) != null;
     }
 
     private Verdict certificate(FilterContext context) {
         ConnectionInfo.TlsInfo tls = context.connection().tls();
-        String name = settings.clientCertificate && tls != null && tls.clientSubject() != null
+        String name = settings.clientCertificate() && tls != null && tls.clientSubject() != null
                 ? CommonName.of(tls.clientSubject())
                 : null;
         if (name == null) {

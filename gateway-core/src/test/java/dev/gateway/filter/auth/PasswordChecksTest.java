@@ -2,6 +2,8 @@ package dev.gateway.filter.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.ConnectConfig.Auth;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.auth.AccountFiles.State;
@@ -58,7 +60,7 @@ class PasswordChecksTest {
     @Test
     void theirLoopsNeverWaitForEachOther(@TempDir Path directory) throws Exception {
         Path users = Files.writeString(directory.resolve("users"), "ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n");
-        ProxyAuthentication.Settings settings = new ProxyAuthentication.Settings("r", users, null, null, false);
+        Auth settings = new Auth(Position.NOWHERE, "r", users, null, null, false);
         work.failed(FakeContext.from(SUSPECT).client().network(), "somebody");
         for (int round = 0; round < 20; round++) {
             List<ProxyAuthentication> entries = List.of(

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import dev.gateway.config.ConnectConfig.Auth;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
@@ -55,10 +57,10 @@ class ProxyAuthenticationTest {
     }
 
     private ProxyAuthentication filter() throws AuthFileException {
-        return filter(new ProxyAuthentication.Settings("gate \"way\"", users, groups, tokens, true));
+        return filter(new Auth(Position.NOWHERE, "gate \"way\"", users, tokens, groups, true));
     }
 
-    private ProxyAuthentication filter(ProxyAuthentication.Settings settings) throws AuthFileException {
+    private ProxyAuthentication filter(Auth settings) throws AuthFileException {
         return new ProxyAuthentication(settings, new AuthWork(queue(hashing), queue(files), () -> now), () -> now);
     }
 
@@ -133,8 +135,8 @@ class ProxyAuthenticationTest {
 
     @Test
     void onlyWhatIsAcceptedIsAskedFor() throws Exception {
-        ProxyAuthentication onlyBasic = filter(new ProxyAuthentication.Settings("r", users, null, null, false));
-        ProxyAuthentication onlyBearer = filter(new ProxyAuthentication.Settings("r", null, null, tokens, false));
+        ProxyAuthentication onlyBasic = filter(new Auth(Position.NOWHERE, "r", users, null, null, false));
+        ProxyAuthentication onlyBearer = filter(new Auth(Position.NOWHERE, "r", null, tokens, null, false));
 
         assertThat(challenges(ask(onlyBasic, FakeContext.from("192.0.2.9"))))
                 .containsExactly("Basic realm=\"r\", charset=\"UTF-8\"");
@@ -397,7 +399,7 @@ class ProxyAuthenticationTest {
 
     @Test
     void whereOnlyCertificatesCountNothingElseIsAskedFor() throws Exception {
-        ProxyAuthentication filter = filter(new ProxyAuthentication.Settings("r", null, null, null, true));
+        ProxyAuthentication filter = filter(new Auth(Position.NOWHERE, "r", null, null, null, true));
         Verdict verdict = filter.onRequest(connect(), FakeContext.withCertificate(null));
 
         assertThat(failure(verdict).cause()).isEqualTo(Cause.PROXY_AUTH);

@@ -2,13 +2,13 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.ConnectConfig.Sni;
 import dev.gateway.connect.AddressRules;
 import dev.gateway.connect.ConnectPolicy;
 import dev.gateway.connect.Decision;
 import dev.gateway.connect.HostRule;
 import dev.gateway.connect.Policies;
 import dev.gateway.connect.ProxyAutoConfig;
-import dev.gateway.connect.SniMode;
 import dev.gateway.format.PortRange;
 import dev.gateway.tests.support.Tools;
 import java.io.IOException;
@@ -37,7 +37,7 @@ class ProxyAutoConfigIT {
 
     private static ConnectPolicy policy(List<HostRule> allow, List<HostRule> deny) {
         return new ConnectPolicy(new ConnectPolicy.Settings(
-                "egress", List.of(new PortRange(443, 443), new PortRange(8000, 8010)), allow, deny, SniMode.OFF, 0));
+                "egress", List.of(new PortRange(443, 443), new PortRange(8000, 8010)), allow, deny, Sni.OFF, 0));
     }
 
     private static String script(Policies policies, boolean denyPrivate, String... trusted) {
