@@ -165,10 +165,11 @@ class ArchitectureTest {
     static final ArchRule streamUses = mayUse("stream", "format", "message", "overload");
 
     @ArchTest
-    static final ArchRule netUses = mayUse("net", "files", "format", "stream", "message", "time", "overload");
+    static final ArchRule netUses = mayUse("net", "config", "files", "format", "stream", "message", "time", "overload");
 
     @ArchTest
-    static final ArchRule upstreamUses = mayUse("upstream", "config", "config.yaml", "message", "stream", "overload");
+    static final ArchRule upstreamUses =
+            mayUse("upstream", "config", "config.yaml", "format", "message", "stream", "overload");
 
     @ArchTest
     static final ArchRule healthUses =
@@ -234,6 +235,7 @@ class ArchitectureTest {
     static final ArchRule poolUses = mayUse(
             "upstream.pool",
             "config",
+            "format",
             "protocol.http1",
             "protocol.http2",
             "protocol.tcp",

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -76,12 +77,17 @@ public final class AccountFile {
      */
     public record Groups(Map<String, Set<String>> members, List<String> faults) {}
 
-    /** A name and its password. */
+    /** A name and its password; never printed. */
     public record NameAndPassword(String name, String password) {
-        /** Hides the password. */
+        /** Returns them in the form of the Basic scheme (RFC 7617). */
+        public String basic() {
+            return "Basic "
+                    + Base64.getEncoder().encodeToString((name + ':' + password).getBytes(StandardCharsets.UTF_8));
+        }
+
         @Override
         public String toString() {
-            return name + ":…";
+            return "***";
         }
     }
 

@@ -83,4 +83,19 @@ class AccountFileTest {
         assertThatThrownBy(() -> AccountFile.nameAndPassword(FILE, text, true))
                 .hasMessageContaining("SOCKS has room for no more than 255 bytes");
     }
+
+    @Test
+    void credentialsAreWrittenAsHttpHasThem() {
+        assertThat(new NameAndPassword("Aladdin", "open sesame").basic())
+                .isEqualTo("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="); // the example of RFC 7617, section 2
+        assertThat(new NameAndPassword("test", "123\u00a3").basic())
+                .isEqualTo("Basic dGVzdDoxMjPCow=="); // that of section 2.1: UTF-8
+    }
+
+    @Test
+    void credentialsAreNeverPrinted() {
+        assertThat(new NameAndPassword("ann", "secret").toString())
+                .doesNotContain("ann")
+                .doesNotContain("secret");
+    }
 }

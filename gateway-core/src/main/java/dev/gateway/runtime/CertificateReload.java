@@ -1,5 +1,6 @@
 package dev.gateway.runtime;
 
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
 import dev.gateway.net.tls.ServerTls;
@@ -7,7 +8,6 @@ import dev.gateway.observe.metrics.state.CertificateExpiry;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.ParentProxy;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -51,9 +51,9 @@ public final class CertificateReload {
     void watch(List<Upstream> added) {
         for (Upstream upstream : added) {
             UpstreamSettings settings = upstream.settings();
-            Stream<@Nullable UpstreamTlsSettings> parents =
+            Stream<UpstreamConfig.@Nullable Tls> parents =
                     settings.dialSettings().parents().all().stream().map(ParentProxy::tls);
-            List<UpstreamTlsSettings> all = Stream.concat(Stream.of(settings.tls()), parents)
+            List<UpstreamConfig.Tls> all = Stream.concat(Stream.of(settings.tls()), parents)
                     .filter(Objects::nonNull)
                     .toList();
             if (!all.isEmpty()) {

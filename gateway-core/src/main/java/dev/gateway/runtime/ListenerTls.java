@@ -1,9 +1,10 @@
 package dev.gateway.runtime;
 
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
+import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.files.FileWatch;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.net.tls.ServerTlsSettings;
-import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -26,15 +27,15 @@ public final class ListenerTls implements AutoCloseable {
     /** Reads the files. */
     static ListenerTls read(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
         List<Path> files = new ArrayList<>();
-        for (CertificateFiles each : settings.certificates().files()) {
+        for (CertificateRef each : settings.shown()) {
             files.add(each.certFile());
             files.add(each.keyFile());
         }
-        Path caFile = settings.clients().caFile();
+        Path caFile = settings.config().clients().caFile();
         if (caFile != null) {
             files.add(caFile);
         }
-        Path crlFile = settings.clients().crlFile();
+        Path crlFile = settings.config().clients().crlFile();
         if (crlFile != null) {
             files.add(crlFile);
         }
@@ -68,7 +69,7 @@ public final class ListenerTls implements AutoCloseable {
 
     /** Whether reading the files by these settings would make the same of them. */
     boolean isCurrent(ServerTlsSettings wanted) {
-        return settings.equals(wanted) && !outdated && !watch.hasChanged();
+        return ConfigEquality.isSame(settings, wanted) && !outdated && !watch.hasChanged();
     }
 
     /** Has no further use for it; connections that are being secured keep what they need. */

@@ -1,7 +1,8 @@
 package dev.gateway.upstream;
 
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.config.value.Position;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
@@ -37,7 +38,7 @@ public final class UrlUpstream {
                 : url.getHost();
         int port = url.getPort() > 0 ? url.getPort() : secured ? 443 : 80;
         UpstreamSettings settings = UpstreamSettings.builder()
-                .tls(secured ? new UpstreamTlsSettings(true, caFile, null, null, null, List.of(), List.of()) : null)
+                .tls(secured ? Tls.verified(Position.NOWHERE, caFile) : null)
                 .connectMillis(times.stepMillis)
                 .tlsHandshakeMillis(times.stepMillis)
                 .responseHeadersMillis(times.stepMillis)

@@ -2,6 +2,7 @@ package dev.gateway.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.ConnectConfig.Proxy.Kind;
 import dev.gateway.upstream.dial.ParentProxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -14,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ParentRulesTest {
-    private static final ParentProxy FIRST = new ParentProxy(ParentProxy.Kind.HTTP, "first.example", 3128, null, null);
-    private static final ParentProxy SECOND = new ParentProxy(ParentProxy.Kind.SOCKS5, "second.example", 1, null, null);
+    private static final ParentProxy FIRST = new ParentProxy(Kind.HTTP, "first.example", 3128, null, null);
+    private static final ParentProxy SECOND = new ParentProxy(Kind.SOCKS5, "second.example", 1, null, null);
 
     private final OwnListeners own = new OwnListeners(new LocalAddresses(Set::of, () -> 0, Runnable::run));
     private final ParentRules rules = new ParentRules(

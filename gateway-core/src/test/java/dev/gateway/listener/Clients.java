@@ -2,10 +2,11 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
+import dev.gateway.config.listener.TlsConfig.ClientAuth;
 import dev.gateway.net.tls.SelfSigned;
 import dev.gateway.net.tls.ServerTls;
-import dev.gateway.net.tls.ServerTlsSettings;
-import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.tls.TlsValues;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -129,12 +130,11 @@ final class Clients {
 
     /** Returns a listener's TLS with self-signed certificates; with more than one, the name chooses. */
     static ServerTls serverTls(Path directory, int certificates) throws Exception {
-        CertificateFiles files = SelfSigned.in(directory);
-        return new ServerTls(new ServerTlsSettings(
-                new ServerTlsSettings.Certificates(Collections.nCopies(certificates, files), false),
-                new ServerTlsSettings.Protocols(List.of("h2", "http/1.1"), List.of(), List.of()),
-                new ServerTlsSettings.Clients(ServerTlsSettings.ClientAuthentication.NONE, null, null),
-                ServerTlsSettings.Sessions.DEFAULT,
+        CertificateRef files = SelfSigned.in(directory);
+        return new ServerTls(TlsValues.server(
+                Collections.nCopies(certificates, files),
+                TlsValues.spoken(List.of("h2", "http/1.1")),
+                TlsValues.clients(ClientAuth.NONE, null),
                 ListenerRig.PATIENCE_MILLIS));
     }
 

@@ -43,6 +43,11 @@ public record TlsConfig(
             alpn = List.copyOf(alpn);
             ciphers = List.copyOf(ciphers);
         }
+
+        /** Returns the names of the versions that are spoken, the oldest first. */
+        public List<String> versions() {
+            return Version.names(minVersion, maxVersion);
+        }
     }
 
     /**
@@ -51,7 +56,12 @@ public record TlsConfig(
      * @param tickets whether they may by ticket
      * @param timeout for how long a session or ticket is taken
      */
-    public record Sessions(boolean tickets, Duration timeout) {}
+    public record Sessions(boolean tickets, Duration timeout) {
+        /** Returns for how many seconds, at least one. */
+        public int timeoutSeconds() {
+            return (int) Math.max(1, timeout.toSeconds());
+        }
+    }
 
     /**
      * Which certificates clients show.
@@ -68,6 +78,12 @@ public record TlsConfig(
         TERMINATE,
         /** At the upstream: nothing is decrypted. */
         PASSTHROUGH
+    }
+
+    /** Returns what handshakes go by: all but what becomes of open connections when a file changes. */
+    public TlsConfig ofHandshakes() {
+        Clients asked = new Clients(clients.auth, clients.caFile, clients.crlFile, CaChange.KEEP);
+        return new TlsConfig(position, mode, certificates, protocols, sessions, asked);
     }
 
     /** A PEM chain, leaf first, and its PKCS#8 PEM key. It serves the names it is issued for. */
@@ -94,19 +110,19 @@ public record TlsConfig(
             this.word = word;
         }
 
+        /** Returns the names of the versions from the oldest to the newest, both included. */
+        public static List<String> names(Version oldest, Version newest) {
+            return Arrays.stream(values())
+                    .filter(version -> version.compareTo(oldest) >= 0 && version.compareTo(newest) <= 0)
+                    .map(Version::toString)
+                    .toList();
+        }
+
         /** Returns the name that the JDK and OpenSSL use. */
         @Override
         public String toString() {
             return word;
         }
-    }
-
-    /** Returns the versions of TLS from the oldest to the newest, both included. */
-    public static List<String> versions(Version oldest, Version newest) {
-        return Arrays.stream(Version.values())
-                .filter(version -> version.compareTo(oldest) >= 0 && version.compareTo(newest) <= 0)
-                .map(Version::toString)
-                .toList();
     }
 
     /** What becomes of open connections when other client certificates are accepted. */

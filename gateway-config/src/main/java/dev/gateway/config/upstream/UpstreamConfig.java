@@ -86,7 +86,7 @@ public record UpstreamConfig(
      *
      * @param verify whether certificate and host name are verified
      * @param caFile PEM certificates trusted instead of the platform's, or null
-     * @param serverName asked for and verified instead of the endpoint's host, or null
+     * @param serverName asked for and verified instead of the endpoint's host, {@link #OF_REQUEST}, or null
      * @param certFile PEM chain of the client certificate, or null
      * @param keyFile its PKCS#8 PEM key; null exactly if certFile is
      * @param offer what the gateway offers to speak
@@ -98,7 +98,25 @@ public record UpstreamConfig(
             @Nullable String serverName,
             @Nullable Path certFile,
             @Nullable Path keyFile,
-            TlsOffer offer) {}
+            TlsOffer offer) {
+        /** Says that the name is the host of each request, and that connections of one name serve no other. */
+        public static final String OF_REQUEST = "{host}";
+
+        /** Returns the usual way: the certificate is verified, by the authorities of a file or else the platform's. */
+        public static Tls verified(Position position, @Nullable Path caFile) {
+            return new Tls(position, true, caFile, null, null, null, TlsOffer.DEFAULT);
+        }
+
+        /** Returns the same for somewhere else in the file. */
+        public Tls at(Position other) {
+            return new Tls(other, verify, caFile, serverName, certFile, keyFile, offer);
+        }
+
+        /** Whether the host of each request is the name to ask for and verify. */
+        public boolean followsHost() {
+            return OF_REQUEST.equals(serverName);
+        }
+    }
 
     /**
      * What the gateway offers in a handshake.
@@ -106,8 +124,17 @@ public record UpstreamConfig(
      * @param ciphers names as OpenSSL or the JDK write them; empty for a safe default
      */
     public record TlsOffer(TlsConfig.Version minVersion, TlsConfig.Version maxVersion, List<String> ciphers) {
+        /** TLS 1.2 and 1.3, with safe ciphers. */
+        public static final TlsOffer DEFAULT =
+                new TlsOffer(TlsConfig.Version.TLS_1_2, TlsConfig.Version.TLS_1_3, List.of());
+
         public TlsOffer {
             ciphers = List.copyOf(ciphers);
+        }
+
+        /** Returns the names of the versions that are offered, the oldest first. */
+        public List<String> versions() {
+            return TlsConfig.Version.names(minVersion, maxVersion);
         }
     }
 

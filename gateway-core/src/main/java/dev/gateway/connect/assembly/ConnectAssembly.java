@@ -1,9 +1,12 @@
 package dev.gateway.connect.assembly;
 
 import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.ConnectConfig.Proxy.Kind;
 import dev.gateway.config.Destination;
 import dev.gateway.config.route.RouteConfig;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
+import dev.gateway.config.value.Position;
 import dev.gateway.connect.AddressRules;
 import dev.gateway.connect.ConnectPolicy;
 import dev.gateway.connect.ConnectRules;
@@ -27,14 +30,13 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.format.AccountFile;
+import dev.gateway.format.AccountFile.NameAndPassword;
 import dev.gateway.format.Durations;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.assembly.UpstreamAssembly;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.dial.DialSettings;
 import dev.gateway.upstream.dial.ParentProxy;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -61,10 +63,6 @@ public final class ConnectAssembly {
     private static final long RESPONSE_HEADERS_MILLIS = 60_000;
     private static final long POOL_IDLE_MILLIS = 60_000;
     private static final long POOL_LIFETIME_MILLIS = 3_600_000;
-
-    /** By the platform's authorities, as the host that was dialed. */
-    private static final UpstreamTlsSettings VERIFIED =
-            new UpstreamTlsSettings(true, null, null, null, null, List.of(), List.of());
 
     private final ConnectConfig config;
     private final ConnectShared state;
@@ -294,34 +292,32 @@ public final class ConnectAssembly {
         return new ParentRules(parents, state.own());
     }
 
-    private static @Nullable ParentProxy parent(ConnectConfig.@Nullable Proxy proxy) throws IOException {
+    private @Nullable ParentProxy parent(ConnectConfig.@Nullable Proxy proxy) throws IOException {
         if (proxy == null) {
             return null;
         }
         return new ParentProxy(
-                switch (proxy.kind()) {
-                    case HTTP -> ParentProxy.Kind.HTTP;
-                    case HTTPS -> ParentProxy.Kind.HTTPS;
-                    case SOCKS5 -> ParentProxy.Kind.SOCKS5;
-                },
+                proxy.kind(),
                 proxy.host(),
                 proxy.port(),
                 proxy.credentialsFile() == null
                         ? null
-                        : credentials(proxy.credentialsFile(), proxy.kind() == ConnectConfig.Proxy.Kind.SOCKS5),
+                        : credentials(proxy.credentialsFile(), proxy.kind() == Kind.SOCKS5),
                 tls(proxy));
     }
 
-    private static @Nullable UpstreamTlsSettings tls(ConnectConfig.Proxy proxy) {
-        if (proxy.kind() != ConnectConfig.Proxy.Kind.HTTPS) {
+    /** Returns it without its place in the file: what is said of one proxy at two places is one proxy. */
+    private static UpstreamConfig.@Nullable Tls tls(ConnectConfig.Proxy proxy) {
+        if (proxy.kind() != Kind.HTTPS) {
             return null;
         }
-        return proxy.tls() == null ? VERIFIED : UpstreamAssembly.tls(proxy.tls());
+        return proxy.tls() == null
+                ? UpstreamConfig.Tls.verified(Position.NOWHERE, null)
+                : proxy.tls().at(Position.NOWHERE);
     }
 
-    private static ParentProxy.Credentials credentials(Path file, boolean socks) throws IOException {
+    private static NameAndPassword credentials(Path file, boolean socks) throws IOException {
         String text = InputFile.text(file, StandardCharsets.UTF_8, (long) AccountFile.MAX_MEBIBYTES << 20);
-        AccountFile.NameAndPassword read = AccountFile.nameAndPassword(file, text, socks);
-        return new ParentProxy.Credentials(read.name(), read.password());
+        return AccountFile.nameAndPassword(file, text, socks);
     }
 }

@@ -4,6 +4,7 @@ import dev.gateway.config.AdminConfig;
 import dev.gateway.config.listener.BindConfig;
 import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.listener.TlsConfig;
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.ipaccess.AccessList;
@@ -15,8 +16,6 @@ import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.tls.SelfSigned;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.net.tls.ServerTlsSettings;
-import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
-import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
 import dev.gateway.protocol.http1.HeadLimits;
 import dev.gateway.protocol.http1.Http1ServerSettings;
 import dev.gateway.protocol.http2.Http2ServerSettings;
@@ -153,34 +152,17 @@ public final class ListenerAssembly {
         if (config == null || !listener.isHttp()) {
             return null;
         }
-        List<CertificateFiles> certificates = new ArrayList<>();
-        config.certificates()
-                .refs()
-                .forEach(ref -> certificates.add(new CertificateFiles(ref.certFile(), ref.keyFile())));
+        List<CertificateRef> shown = new ArrayList<>(config.certificates().refs());
         if (config.certificates().selfSignedDirectory() != null) {
             try {
-                certificates.add(SelfSigned.in(config.certificates().selfSignedDirectory()));
+                shown.add(SelfSigned.in(config.certificates().selfSignedDirectory()));
             } catch (IOException | GeneralSecurityException e) {
                 throw StartException.at(config.position(), e);
             }
         }
-        List<String> versions = TlsConfig.versions(
-                config.protocols().minVersion(), config.protocols().maxVersion());
         return new ServerTlsSettings(
-                new ServerTlsSettings.Certificates(
-                        certificates, config.certificates().unknownServerName() == TlsConfig.UnknownServerName.REFUSE),
-                new ServerTlsSettings.Protocols(
-                        config.protocols().alpn(), versions, config.protocols().ciphers()),
-                new ServerTlsSettings.Clients(
-                        switch (config.clients().auth()) {
-                            case NONE -> ClientAuthentication.NONE;
-                            case OPTIONAL -> ClientAuthentication.OPTIONAL;
-                            case REQUIRED -> ClientAuthentication.REQUIRED;
-                        },
-                        config.clients().caFile(),
-                        config.clients().crlFile()),
-                new ServerTlsSettings.Sessions(config.sessions().tickets(), (int)
-                        Math.max(1, config.sessions().timeout().toSeconds())),
+                shown,
+                config.ofHandshakes(),
                 Durations.millis(listener.timeouts().tlsHandshake()));
     }
 }

@@ -1,5 +1,6 @@
 package dev.gateway.net.tls;
 
+import dev.gateway.config.upstream.UpstreamConfig;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.ssl.IdentityCipherSuiteFilter;
 import io.netty.handler.ssl.OpenSslContextOption;
@@ -50,17 +51,22 @@ public final class ClientTls implements AutoCloseable {
     /**
      * Reads certificates and keys.
      *
+     * @param alpn what is offered, in the order of preference
+     * @param handshakeMillis how long a handshake may take, 0 for no limit
      * @throws IOException if a file cannot be read
      * @throws GeneralSecurityException if a certificate, key or protocol is not usable
      */
-    public ClientTls(ClientTlsSettings settings) throws IOException, GeneralSecurityException {
-        this.serverName = settings.serverName();
-        this.handshakeMillis = settings.handshakeMillis();
-        List<String> protocols = settings.protocols().isEmpty() ? TlsProvider.PROTOCOLS : settings.protocols();
+    public ClientTls(UpstreamConfig.Tls settings, List<String> alpn, long handshakeMillis)
+            throws IOException, GeneralSecurityException {
+        this.serverName = settings.followsHost() ? null : settings.serverName();
+        this.handshakeMillis = handshakeMillis;
+        List<String> protocols = settings.offer().versions();
         SslContextBuilder builder = SslContextBuilder.forClient()
                 .sslProvider(TlsProvider.CURRENT)
                 .protocols(protocols)
-                .ciphers(TlsProvider.clientCiphers(settings.ciphers(), protocols), IdentityCipherSuiteFilter.INSTANCE);
+                .ciphers(
+                        TlsProvider.clientCiphers(settings.offer().ciphers(), protocols),
+                        IdentityCipherSuiteFilter.INSTANCE);
         if (!settings.verify()) {
             builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
         } else {
@@ -70,7 +76,7 @@ public final class ClientTls implements AutoCloseable {
         }
         this.certificate = identify(builder, settings.certFile(), settings.keyFile());
         try {
-            this.configured = build(builder, settings.alpn());
+            this.configured = build(builder, alpn);
             this.http1 = build(builder, List.of("http/1.1"));
             this.none = build(builder, List.of());
         } catch (IllegalArgumentException e) {

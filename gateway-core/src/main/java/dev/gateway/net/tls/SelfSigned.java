@@ -1,6 +1,7 @@
 package dev.gateway.net.tls;
 
-import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
+import dev.gateway.config.value.Position;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
@@ -35,9 +36,9 @@ public final class SelfSigned {
      * @throws IOException if the files cannot be read or written
      * @throws GeneralSecurityException if this JDK cannot make the certificate
      */
-    public static CertificateFiles in(Path directory) throws IOException, GeneralSecurityException {
-        CertificateFiles files =
-                new CertificateFiles(directory.resolve("self-signed.crt"), directory.resolve("self-signed.key"));
+    public static CertificateRef in(Path directory) throws IOException, GeneralSecurityException {
+        CertificateRef files = new CertificateRef(
+                Position.NOWHERE, directory.resolve("self-signed.crt"), directory.resolve("self-signed.key"));
         if (Files.exists(files.certFile())
                 && Files.exists(files.keyFile())
                 && isOurs(files.keyFile())

@@ -1,7 +1,9 @@
 package dev.gateway.net.tls;
 
+import dev.gateway.config.listener.TlsConfig;
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
+import dev.gateway.config.listener.TlsConfig.UnknownServerName;
 import dev.gateway.files.InputFile;
-import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
@@ -67,33 +69,34 @@ public final class ServerTls implements AutoCloseable {
      * @throws GeneralSecurityException if a certificate, key, cipher or protocol is not usable
      */
     public ServerTls(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
-        this(settings, TicketSecrets.lasting(settings.sessions().timeoutSeconds()));
+        this(settings, TicketSecrets.lasting(settings.config().sessions().timeoutSeconds()));
     }
 
     ServerTls(ServerTlsSettings settings, TicketSecrets secrets) throws IOException, GeneralSecurityException {
-        this.protocols = List.copyOf(settings.protocols().alpn());
-        this.refusesUnknownNames = settings.certificates().refusesUnknownNames();
-        List<String> versions = versions(settings.protocols());
+        TlsConfig config = settings.config();
+        this.protocols = config.protocols().alpn();
+        this.refusesUnknownNames = config.certificates().unknownServerName() == UnknownServerName.REFUSE;
+        List<String> versions = config.protocols().versions();
         this.spoken = KeyOffer.Spoken.of(
-                versions, TlsProvider.ciphers(settings.protocols().ciphers(), versions));
+                versions, TlsProvider.ciphers(config.protocols().ciphers(), versions));
         this.handshakeMillis = settings.handshakeMillis();
-        this.tickets = settings.sessions().tickets();
+        this.tickets = config.sessions().tickets();
         this.secrets = secrets;
         // Read once: tickets must not have the key of one CA while connections have the trust of another.
-        Path caFile = settings.clients().caFile();
+        Path caFile = config.clients().caFile();
         X509Certificate @Nullable [] authorities = caFile == null ? null : Pem.certificates(caFile);
-        this.policy = policy(settings.clients(), authorities);
+        this.policy = policy(config.clients(), authorities);
         this.clients = authorities == null
                 ? null
-                : ClientCertificates.read(settings.clients().crlFile(), authorities);
+                : ClientCertificates.read(config.clients().crlFile(), authorities);
         if (!tickets && TlsProvider.CURRENT == SslProvider.JDK) {
             log.warn("sessionTickets: false has no effect, because the JDK's TLS always gives tickets");
         }
         TrustManager trusted = clients == null ? null : clients.trust();
         try {
-            for (CertificateFiles files : settings.certificates().files()) {
+            for (CertificateRef files : settings.shown()) {
                 X509Certificate[] chain = Pem.certificates(files.certFile());
-                SslContext context = newContext(settings, files, chain, trusted);
+                SslContext context = newContext(config, files, chain, trusted);
                 contexts.add(context);
                 certificates.add(chain[0]);
                 names.add(chain[0], context);
@@ -108,10 +111,10 @@ public final class ServerTls implements AutoCloseable {
     }
 
     private static SslContext newContext(
-            ServerTlsSettings settings, CertificateFiles files, X509Certificate[] chain, @Nullable TrustManager trusted)
+            TlsConfig config, CertificateRef files, X509Certificate[] chain, @Nullable TrustManager trusted)
             throws IOException, GeneralSecurityException {
-        ServerTlsSettings.Protocols spoken = settings.protocols();
-        List<String> versions = versions(spoken);
+        TlsConfig.Protocols spoken = config.protocols();
+        List<String> versions = spoken.versions();
         try {
             PrivateKey key = Pem.privateKey(files.keyFile());
             Pem.requirePair(chain[0], key, files.keyFile());
@@ -123,9 +126,9 @@ public final class ServerTls implements AutoCloseable {
                     .protocols(versions)
                     .ciphers(TlsProvider.ciphers(spoken.ciphers(), versions), IdentityCipherSuiteFilter.INSTANCE)
                     .applicationProtocolConfig(TlsProvider.alpn(spoken.alpn()))
-                    .clientAuth(clientAuth(settings.clients()))
+                    .clientAuth(clientAuth(config.clients()))
                     .sessionCacheSize(CACHED_RESUMPTIONS)
-                    .sessionTimeout(settings.sessions().timeoutSeconds())
+                    .sessionTimeout(config.sessions().timeoutSeconds())
                     .build();
         } catch (IllegalArgumentException e) {
             // Netty's word for a cipher or protocol that nobody knows.
@@ -133,13 +136,9 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    private static List<String> versions(ServerTlsSettings.Protocols spoken) {
-        return spoken.versions().isEmpty() ? TlsProvider.PROTOCOLS : spoken.versions();
-    }
-
-    private static ClientAuth clientAuth(ServerTlsSettings.Clients wanted) throws GeneralSecurityException {
+    private static ClientAuth clientAuth(TlsConfig.Clients wanted) throws GeneralSecurityException {
         ClientAuth auth =
-                switch (wanted.authentication()) {
+                switch (wanted.auth()) {
                     case NONE -> ClientAuth.NONE;
                     case OPTIONAL -> ClientAuth.OPTIONAL;
                     case REQUIRED -> ClientAuth.REQUIRE;
@@ -150,10 +149,10 @@ public final class ServerTls implements AutoCloseable {
         return auth;
     }
 
-    private static byte[] policy(ServerTlsSettings.Clients wanted, X509Certificate @Nullable [] authorities)
+    private static byte[] policy(TlsConfig.Clients wanted, X509Certificate @Nullable [] authorities)
             throws IOException, GeneralSecurityException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
-        all.writeBytes(wanted.authentication().name().getBytes(StandardCharsets.US_ASCII));
+        all.writeBytes(wanted.auth().name().getBytes(StandardCharsets.US_ASCII));
         if (authorities != null) {
             for (X509Certificate authority : authorities) {
                 all.writeBytes(authority.getEncoded());

@@ -1,5 +1,6 @@
 package dev.gateway.protocol.socks;
 
+import dev.gateway.format.AccountFile.NameAndPassword;
 import dev.gateway.format.IpLiteral;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.stream.Cause;
@@ -25,7 +26,7 @@ public final class SocksHandshake extends ParentHandshake {
     private static final int MAX_TEXT = 255;
 
     private final Destination destination;
-    private final @Nullable Login login;
+    private final @Nullable NameAndPassword login;
     private final byte[] reply = new byte[MAX_TEXT + 7]; // of the longest name, with all around it
     private int received;
     private State state = State.METHOD;
@@ -44,16 +45,12 @@ public final class SocksHandshake extends ParentHandshake {
      */
     public record Destination(String host, int port) {}
 
-    /** Who we are; at most 255 bytes of UTF-8 each. */
-    public record Login(String name, String password) {
-        @Override
-        public String toString() {
-            return "***";
-        }
-    }
-
-    /** Makes the handler of one connection. */
-    public SocksHandshake(Destination destination, @Nullable Login login, Outcome outcome) {
+    /**
+     * Makes the handler of one connection.
+     *
+     * @param login who we are, at most 255 bytes of UTF-8 each
+     */
+    public SocksHandshake(Destination destination, @Nullable NameAndPassword login, Outcome outcome) {
         super(outcome);
         this.destination = destination;
         this.login = login;
@@ -102,7 +99,7 @@ public final class SocksHandshake extends ParentHandshake {
         }
     }
 
-    private void logIn(ChannelHandlerContext ctx, Login shown) {
+    private void logIn(ChannelHandlerContext ctx, NameAndPassword shown) {
         ByteBuf out = ctx.alloc().buffer().writeByte(LOGIN_VERSION);
         writeText(out, shown.name());
         writeText(out, shown.password());

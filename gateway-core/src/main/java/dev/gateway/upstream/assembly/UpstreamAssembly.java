@@ -1,6 +1,5 @@
 package dev.gateway.upstream.assembly;
 
-import dev.gateway.config.listener.TlsConfig;
 import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.files.StartException;
@@ -13,7 +12,6 @@ import dev.gateway.upstream.dial.AddressPolicy;
 import dev.gateway.upstream.dial.DialSettings;
 import dev.gateway.upstream.dial.ParentProxies;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import dev.gateway.upstream.discovery.EndpointEntries;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,11 +34,10 @@ public final class UpstreamAssembly {
             UpstreamConfig config, @Nullable String localZone, AddressPolicy addresses, FilterStates.Prepared states)
             throws StartException {
         UpstreamConfig.Protocols protocols = config.protocols();
-        UpstreamConfig.Tls tls = protocols.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
         UpstreamSettings settings = UpstreamSettings.builder()
                 .protocol(protocols.protocol())
-                .tls(tls == null ? null : tls(tls))
+                .tls(protocols.tls())
                 .maxConnections(config.circuitBreaker().maxConnections())
                 .maxPendingRequests(config.circuitBreaker().maxPendingRequests())
                 .maxRequests(config.circuitBreaker().maxRequests())
@@ -68,17 +65,5 @@ public final class UpstreamAssembly {
             }
         }
         return specs;
-    }
-
-    /** Returns how connections to it are secured. */
-    public static UpstreamTlsSettings tls(UpstreamConfig.Tls tls) {
-        return new UpstreamTlsSettings(
-                tls.verify(),
-                tls.caFile(),
-                tls.serverName(),
-                tls.certFile(),
-                tls.keyFile(),
-                TlsConfig.versions(tls.offer().minVersion(), tls.offer().maxVersion()),
-                tls.offer().ciphers());
     }
 }

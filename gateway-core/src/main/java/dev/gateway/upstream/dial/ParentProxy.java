@@ -1,7 +1,8 @@
 package dev.gateway.upstream.dial;
 
-import java.nio.charset.StandardCharsets;
-import java.util.Base64;
+import dev.gateway.config.ConnectConfig.Proxy.Kind;
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.format.AccountFile.NameAndPassword;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -12,32 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param credentials what the gateway authenticates with, or null
  * @param tls how an HTTPS proxy is verified, null for others
  */
-public record ParentProxy(
-        Kind kind, String host, int port, @Nullable Credentials credentials, @Nullable UpstreamTlsSettings tls) {
-    /** The protocol that the gateway speaks to a parent. */
-    public enum Kind {
-        /** HTTP/1.1 in cleartext: CONNECT, and requests that name their whole URI. */
-        HTTP,
-        /** The same over TLS. */
-        HTTPS,
-        /** SOCKS version 5 (RFC 1928); the parent resolves names. */
-        SOCKS5
-    }
-
-    /** A name and a password; never printed. */
-    public record Credentials(String name, String password) {
-        /** Returns them in the form of the Basic scheme (RFC 7617). */
-        public String basic() {
-            return "Basic "
-                    + Base64.getEncoder().encodeToString((name + ':' + password).getBytes(StandardCharsets.UTF_8));
-        }
-
-        @Override
-        public String toString() {
-            return "***";
-        }
-    }
-
+public record ParentProxy(Kind kind, String host, int port, @Nullable NameAndPassword credentials, @Nullable Tls tls) {
     /** Whether it forwards plain HTTP requests, too, not only tunnels. */
     public boolean isHttp() {
         return kind != Kind.SOCKS5;

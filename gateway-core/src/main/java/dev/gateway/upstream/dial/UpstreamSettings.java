@@ -1,6 +1,7 @@
 package dev.gateway.upstream.dial;
 
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record UpstreamSettings(
         Protocol protocol,
-        @Nullable UpstreamTlsSettings tls,
+        @Nullable Tls tls,
         int maxConnections,
         int maxPendingRequests,
         int maxRequests,
@@ -39,7 +40,7 @@ public record UpstreamSettings(
     /** Collects the settings of an upstream's connections. What is not set has no limit. */
     public static final class Builder {
         private Protocol protocol = Protocol.AUTO;
-        private @Nullable UpstreamTlsSettings tls;
+        private @Nullable Tls tls;
         private int maxConnections;
         private int maxPendingRequests;
         private int maxRequests;
@@ -58,7 +59,7 @@ public record UpstreamSettings(
             return this;
         }
 
-        public Builder tls(@Nullable UpstreamTlsSettings secured) {
+        public Builder tls(@Nullable Tls secured) {
             tls = secured;
             return this;
         }

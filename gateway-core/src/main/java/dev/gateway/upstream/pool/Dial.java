@@ -1,5 +1,6 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.format.AccountFile.NameAndPassword;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.net.ProxyHeader;
@@ -256,7 +257,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             finish();
             return;
         }
-        ParentProxy.Credentials shown = parent.credentials();
+        NameAndPassword shown = parent.credentials();
         addBeforeSteps(
                 parent.isHttp()
                         ? new ConnectHandshake(
@@ -265,9 +266,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                                 shown == null ? null : shown.basic(),
                                 this)
                         : new SocksHandshake(
-                                new SocksHandshake.Destination(endpoint.host(), endpoint.port()),
-                                shown == null ? null : new SocksHandshake.Login(shown.name(), shown.password()),
-                                this));
+                                new SocksHandshake.Destination(endpoint.host(), endpoint.port()), shown, this));
     }
 
     @Override

@@ -1,11 +1,10 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.tls.ClientTls;
-import dev.gateway.net.tls.ClientTlsSettings;
 import dev.gateway.upstream.dial.ParentProxy;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
@@ -29,15 +28,15 @@ final class UpstreamTls implements AutoCloseable {
 
     /** Reads certificates and keys. */
     static UpstreamTls of(UpstreamSettings settings) throws IOException, GeneralSecurityException {
-        UpstreamTlsSettings own = settings.tls();
+        UpstreamConfig.Tls own = settings.tls();
         UpstreamTls made = new UpstreamTls(
-                own == null ? null : client(own, alpn(settings.protocol()), settings.tlsHandshakeMillis()));
+                own == null ? null : new ClientTls(own, alpn(settings.protocol()), settings.tlsHandshakeMillis()));
         boolean complete = false;
         try {
             for (ParentProxy parent : settings.dialSettings().parents().all()) {
                 if (parent.tls() != null) {
                     // No limit of its own: the connect timeout covers the whole handshake with a parent.
-                    made.parents.put(parent, client(parent.tls(), List.of(), 0));
+                    made.parents.put(parent, new ClientTls(parent.tls(), List.of(), 0));
                 }
             }
             complete = true;
@@ -55,20 +54,6 @@ final class UpstreamTls implements AutoCloseable {
             case H2, H2C -> List.of("h2");
             case HTTP1 -> List.of("http/1.1");
         };
-    }
-
-    private static ClientTls client(UpstreamTlsSettings tls, List<String> alpn, long handshakeMillis)
-            throws IOException, GeneralSecurityException {
-        return new ClientTls(new ClientTlsSettings(
-                tls.verify(),
-                tls.caFile(),
-                tls.followsHost() ? null : tls.serverName(),
-                tls.certFile(),
-                tls.keyFile(),
-                tls.protocols(),
-                tls.ciphers(),
-                alpn,
-                handshakeMillis));
     }
 
     /** Returns TLS for connections to a parent, or to endpoints if the parent is null; null for cleartext. */

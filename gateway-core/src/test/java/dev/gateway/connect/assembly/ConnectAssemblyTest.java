@@ -4,17 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.ConnectConfig.Proxy.Kind;
 import dev.gateway.config.LoadResult;
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.config.value.Position;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.connect.Decision;
 import dev.gateway.connect.Policies;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.auth.ProxyAuthentication;
+import dev.gateway.format.AccountFile.NameAndPassword;
 import dev.gateway.stream.Identity;
 import dev.gateway.upstream.dial.AddressPolicy;
 import dev.gateway.upstream.dial.ParentProxies;
 import dev.gateway.upstream.dial.ParentProxy;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -124,18 +127,30 @@ class ConnectAssemblyTest {
         assertThat(parents.parentOf("10.1.2.3", 443)).isNull();
         assertThat(parents.parentOf("WWW.example", 443))
                 .isEqualTo(new ParentProxy(
-                        ParentProxy.Kind.SOCKS5,
-                        "2001:db8::1",
-                        1080,
-                        new ParentProxy.Credentials("gateway", "s3cr:t"),
-                        null));
-        assertThat(parents.parentOf("2001:db8::7", 443))
-                .isEqualTo(new ParentProxy(
-                        ParentProxy.Kind.HTTPS,
-                        "proxy.example",
-                        3128,
-                        null,
-                        new UpstreamTlsSettings(true, null, null, null, null, List.of(), List.of())));
+                        Kind.SOCKS5, "2001:db8::1", 1080, new NameAndPassword("gateway", "s3cr:t"), null));
+        ParentProxy last = Objects.requireNonNull(parents.parentOf("2001:db8::7", 443));
+        assertThat(last).hasToString("https://proxy.example:3128");
+        assertThat(last.tls()).isEqualTo(Tls.verified(Position.NOWHERE, null));
+    }
+
+    @Test
+    void aParentIsTheSameWhereverItIsWritten() throws Exception {
+        ParentProxies parents = entry(
+                        """
+                allow: ["*"]
+                parents:
+                  - {hosts: [.example], proxy: "https://proxy.test:3128", tls: {serverName: one.test}}
+                  - {hosts: [.corp.test], proxy: "https://proxy.test:3128", tls: {serverName: one.test}}
+                  - {hosts: ["*"], proxy: "https://proxy.test:3128", tls: {serverName: other.test}}
+                """)
+                .upstreams()
+                .get(0)
+                .settings()
+                .dialSettings()
+                .parents();
+        ParentProxy parent = parents.parentOf("www.example", 443);
+        assertThat(parents.parentOf("www.corp.test", 443)).isNotNull().isEqualTo(parent);
+        assertThat(parents.parentOf("a.test", 443)).isNotNull().isNotEqualTo(parent);
     }
 
     /** What the loader lets pass must not fail when the gateway starts. */

@@ -2,6 +2,10 @@ package dev.gateway.net.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.TlsConfig.Version;
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.config.upstream.UpstreamConfig.TlsOffer;
+import dev.gateway.config.value.Position;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -43,9 +47,9 @@ class ClientTlsTest {
                 .protocols("TLSv1.2")
                 .trustManager(identity.getCertificate())
                 .build();
-        ClientTlsSettings settings =
-                new ClientTlsSettings(false, null, null, chain, key, List.of("TLSv1.2"), List.of(), List.of(), 0);
-        try (ClientTls ours = new ClientTls(settings)) {
+        TlsOffer offer = new TlsOffer(Version.TLS_1_2, Version.TLS_1_2, List.of());
+        Tls settings = new Tls(Position.NOWHERE, false, null, null, chain, key, offer);
+        try (ClientTls ours = new ClientTls(settings, List.of(), 0)) {
             SslHandler serverTls = theirs.newHandler(UnpooledByteBufAllocator.DEFAULT);
             EmbeddedChannel server = new EmbeddedChannel(serverTls);
             EmbeddedChannel client = new EmbeddedChannel(

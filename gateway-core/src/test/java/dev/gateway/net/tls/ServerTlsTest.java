@@ -3,12 +3,11 @@ package dev.gateway.net.tls;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
-import dev.gateway.net.tls.ServerTlsSettings.Certificates;
-import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
-import dev.gateway.net.tls.ServerTlsSettings.Clients;
-import dev.gateway.net.tls.ServerTlsSettings.Protocols;
-import dev.gateway.net.tls.ServerTlsSettings.Sessions;
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
+import dev.gateway.config.listener.TlsConfig.ClientAuth;
+import dev.gateway.config.listener.TlsConfig.Protocols;
+import dev.gateway.config.listener.TlsConfig.Version;
+import dev.gateway.config.value.Position;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
@@ -117,7 +116,7 @@ class ServerTlsTest {
 
     @Test
     void aClientGetsTheProtocolItOffersAndTheNewestVersion() throws Exception {
-        serve(settings(List.of(certificate("localhost")), ClientAuthentication.NONE));
+        serve(settings(List.of(certificate("localhost")), ClientAuth.NONE));
 
         try (SSLSocket socket = connect("localhost", "TLSv1.3", "http/1.1")) {
             assertThat(socket.getApplicationProtocol()).isEqualTo("http/1.1");
@@ -138,7 +137,7 @@ class ServerTlsTest {
     void theServerNameChoosesTheCertificate() throws Exception {
         serve(settings(
                 List.of(certificate("first.test"), certificate("shop.test"), certificate("*.shop.test")),
-                ClientAuthentication.NONE));
+                ClientAuth.NONE));
 
         assertThat(certificateFor("first.test")).contains("first.test");
         assertThat(certificateFor("shop.test")).contains("CN=shop.test");
@@ -163,11 +162,11 @@ class ServerTlsTest {
     })
     void twoKindsOfKeysForOneNameAreBothServed(boolean ecFirst, String version, String signatures, String type)
             throws Exception {
-        List<CertificateFiles> both = new ArrayList<>();
+        List<CertificateRef> both = new ArrayList<>();
         both.add(files(rsa));
         both.add(ecFirst ? 0 : 1, certificate("shop.test", new CertificateBuilder().ecp256()));
         both.add(certificate("other.test"));
-        int port = port(serve(settings(both, ClientAuthentication.NONE)));
+        int port = port(serve(settings(both, ClientAuth.NONE)));
         for (String name : List.of("-servername", "-noservername")) {
             List<String> options = new ArrayList<>(List.of(version, "-sigalgs", signatures, name));
             if (name.equals("-servername")) {
@@ -182,8 +181,7 @@ class ServerTlsTest {
     @Test
     void aClientThatCanDoBothGetsTheCertificateThatCostsLess() throws Exception {
         serve(settings(
-                List.of(files(rsa), certificate("shop.test", new CertificateBuilder().ecp256())),
-                ClientAuthentication.NONE));
+                List.of(files(rsa), certificate("shop.test", new CertificateBuilder().ecp256())), ClientAuth.NONE));
         for (String version : List.of("TLSv1.3", "TLSv1.2")) {
             try (SSLSocket socket = connect("shop.test", version)) {
                 assertThat(socket.getSession()
@@ -203,7 +201,7 @@ class ServerTlsTest {
                         certificate("first.test"),
                         certificate("*.shop.test", new CertificateBuilder().rsa2048()),
                         certificate("www.shop.test", new CertificateBuilder().ecp256())),
-                ClientAuthentication.NONE)));
+                ClientAuth.NONE)));
         assertThat(openSsl(port, "-tls1_3", "-servername", "www.shop.test")).contains("CN = www.shop.test");
         assertThat(openSsl(port, "-tls1_3", "-servername", "www.shop.test", "-sigalgs", "rsa_pss_rsae_sha256"))
                 .contains("CN = *.shop.test");
@@ -211,15 +209,12 @@ class ServerTlsTest {
 
     @Test
     void suitesForOneKindOnlyChooseThatKind() throws Exception {
-        ServerTlsSettings all = settings(
+        serve(TlsValues.server(
                 List.of(certificate("shop.test", new CertificateBuilder().ecp256()), files(rsa)),
-                ClientAuthentication.NONE);
-        serve(new ServerTlsSettings(
-                all.certificates(),
-                new Protocols(List.of(), List.of("TLSv1.2"), List.of("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256")),
-                all.clients(),
-                all.sessions(),
-                all.handshakeMillis()));
+                new Protocols(
+                        List.of(), Version.TLS_1_2, Version.TLS_1_2, List.of("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256")),
+                TlsValues.clients(ClientAuth.NONE, null),
+                5000));
         try (SSLSocket socket = connect("shop.test", "TLSv1.2")) {
             assertThat(socket.getSession()
                             .getPeerCertificates()[0]
@@ -235,9 +230,9 @@ class ServerTlsTest {
 
     @Test
     void aReturningClientResumes() throws Exception {
-        List<CertificateFiles> two = List.of(certificate("localhost"), certificate("other.test"));
+        List<CertificateRef> two = List.of(certificate("localhost"), certificate("other.test"));
         for (String version : List.of("TLSv1.3", "TLSv1.2")) {
-            Channel before = serve(settings(two, ClientAuthentication.NONE));
+            Channel before = serve(settings(two, ClientAuth.NONE));
             int port = ((InetSocketAddress) before.localAddress()).getPort();
             exchange("localhost", version);
             assertThat(taken().info().resumed()).isFalse();
@@ -245,7 +240,7 @@ class ServerTlsTest {
             assertThat(taken().info().resumed()).isTrue();
             // As after a reload: a new object with the same policy on the same address.
             before.close().sync();
-            serve(settings(two, ClientAuthentication.NONE), port);
+            serve(settings(two, ClientAuth.NONE), port);
             exchange("localhost", version);
             assertThat(taken().info().resumed()).isTrue();
         }
@@ -253,7 +248,7 @@ class ServerTlsTest {
 
     @Test
     void aTicketIsTakenForTwoHoursAndNotForFour() throws Exception {
-        serve(settings(List.of(certificate("localhost")), ClientAuthentication.NONE));
+        serve(settings(List.of(certificate("localhost")), ClientAuth.NONE));
         exchange("localhost", "TLSv1.3");
         assertThat(taken().info().resumed()).isFalse();
         clock.addAndGet(TimeUnit.HOURS.toNanos(2));
@@ -268,14 +263,10 @@ class ServerTlsTest {
 
     @Test
     void withoutTicketsNoTicketIsGivenOrTaken() throws Exception {
-        List<CertificateFiles> certificates = List.of(certificate("localhost"), certificate("other.test"));
-        ServerTlsSettings with = settings(certificates, ClientAuthentication.NONE);
-        ServerTlsSettings without = new ServerTlsSettings(
-                with.certificates(),
-                with.protocols(),
-                with.clients(),
-                new Sessions(false, with.sessions().timeoutSeconds()),
-                with.handshakeMillis());
+        List<CertificateRef> certificates = List.of(certificate("localhost"), certificate("other.test"));
+        ServerTlsSettings with = settings(certificates, ClientAuth.NONE);
+        ServerTlsSettings without = TlsValues.server(
+                certificates, with.config().protocols(), with.config().clients(), false, with.handshakeMillis());
         Channel before = serve(with);
         int port = ((InetSocketAddress) before.localAddress()).getPort();
         exchange("localhost", "TLSv1.3"); // which gives the client a ticket
@@ -314,14 +305,14 @@ class ServerTlsTest {
 
     @Test
     void aTicketIsNoWayAroundAClientCertificate() throws Exception {
-        List<CertificateFiles> certificates = List.of(certificate("localhost"));
-        Channel lax = serve(settings(certificates, ClientAuthentication.NONE));
+        List<CertificateRef> certificates = List.of(certificate("localhost"));
+        Channel lax = serve(settings(certificates, ClientAuth.NONE));
         int port = ((InetSocketAddress) lax.localAddress()).getPort();
         exchange("localhost", "TLSv1.3");
         taken();
         lax.close().sync();
 
-        serve(settings(certificates, ClientAuthentication.REQUIRED), port);
+        serve(settings(certificates, ClientAuth.REQUIRED), port);
         assertThatThrownBy(() -> exchange("localhost", "TLSv1.3")).isInstanceOf(IOException.class);
         assertThat(failures.poll(10, TimeUnit.SECONDS)).isNotNull();
         assertThat(secured).isEmpty();
@@ -329,7 +320,7 @@ class ServerTlsTest {
 
     @Test
     void aRequiredClientCertificateIsVerifiedAndNamed() throws Exception {
-        serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
+        serve(settings(List.of(certificate("localhost")), ClientAuth.REQUIRED));
 
         X509Bundle alice = new CertificateBuilder().subject("CN=alice").buildIssuedBy(ca);
         client = clientContext(alice);
@@ -366,7 +357,7 @@ class ServerTlsTest {
     })
     void aClientIsToldWhyItsCertificateIsNotAccepted(String version, String issuer, String alert, String told)
             throws Exception {
-        serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
+        serve(settings(List.of(certificate("localhost")), ClientAuth.REQUIRED));
         X509Bundle other = new CertificateBuilder()
                 .subject("CN=" + issuer)
                 .setIsCertificateAuthority(true)
@@ -381,7 +372,7 @@ class ServerTlsTest {
 
     @Test
     void aCertificateOfAServerIsNoneOfAClient() throws Exception {
-        serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
+        serve(settings(List.of(certificate("localhost")), ClientAuth.REQUIRED));
         client = stubbornContext(new CertificateBuilder()
                 .subject("CN=mallory")
                 .addExtendedKeyUsageServerAuth()
@@ -452,7 +443,7 @@ class ServerTlsTest {
     @ParameterizedTest
     @ValueSource(strings = {"TLSv1.2", "TLSv1.3"})
     void aClientThatResumesHasTheWholeChainOfTheFirstHandshake(String version) throws Exception {
-        serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
+        serve(settings(List.of(certificate("localhost")), ClientAuth.REQUIRED));
         X509Bundle issuer = new CertificateBuilder()
                 .subject("CN=Intermediate")
                 .setIsCertificateAuthority(true)
@@ -474,7 +465,7 @@ class ServerTlsTest {
     /** BoringSSL resumes the session itself, and verifies nothing. */
     @Test
     void aChainOfWhichTheIssuerHasExpiredIsRefusedWhenAClientResumes() throws Exception {
-        serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
+        serve(settings(List.of(certificate("localhost")), ClientAuth.REQUIRED));
         Instant end = Instant.now().plusSeconds(4);
         X509Bundle issuer = new CertificateBuilder()
                 .subject("CN=Intermediate")
@@ -524,7 +515,7 @@ class ServerTlsTest {
 
     @Test
     void anOptionalClientCertificateMayBeMissing() throws Exception {
-        serve(settings(List.of(certificate("localhost")), ClientAuthentication.OPTIONAL));
+        serve(settings(List.of(certificate("localhost")), ClientAuth.OPTIONAL));
 
         exchange("localhost", "TLSv1.3");
         TlsInfo none = taken().info();
@@ -537,14 +528,14 @@ class ServerTlsTest {
 
     @Test
     void protocolsAndCiphersAreTheOnesConfigured() throws Exception {
-        serve(new ServerTlsSettings(
-                new Certificates(List.of(certificate("localhost")), false),
+        serve(TlsValues.server(
+                List.of(certificate("localhost")),
                 new Protocols(
                         List.of(),
-                        List.of("TLSv1.2"),
+                        Version.TLS_1_2,
+                        Version.TLS_1_2,
                         List.of("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384")),
-                new Clients(ClientAuthentication.NONE, null, null),
-                Sessions.DEFAULT,
+                TlsValues.clients(ClientAuth.NONE, null),
                 5000));
 
         assertThatThrownBy(() -> exchange("localhost", "TLSv1.3")).isInstanceOf(SSLException.class);
@@ -557,16 +548,12 @@ class ServerTlsTest {
     @Test
     void aClientThatDoesNotSpeakTlsOrSaysNothingIsClosed() throws Exception {
         for (int certificates = 1; certificates <= 2; certificates++) {
-            List<CertificateFiles> files = new ArrayList<>();
+            List<CertificateRef> files = new ArrayList<>();
             for (int i = 0; i < certificates; i++) {
                 files.add(certificate("localhost"));
             }
-            Channel channel = serve(new ServerTlsSettings(
-                    new Certificates(files, false),
-                    new Protocols(List.of(), List.of(), List.of()),
-                    new Clients(ClientAuthentication.NONE, null, null),
-                    Sessions.DEFAULT,
-                    100));
+            Channel channel = serve(TlsValues.server(
+                    files, TlsValues.spoken(List.of()), TlsValues.clients(ClientAuth.NONE, null), 100));
             int port = ((InetSocketAddress) channel.localAddress()).getPort();
             for (String text : List.of("GET / HTTP/1.1\r\n\r\n", "")) {
                 try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -586,16 +573,12 @@ class ServerTlsTest {
     @Test
     void aClientThatEndsWithinTheHandshakeIsClosedAtOnce() throws Exception {
         for (int certificates = 1; certificates <= 2; certificates++) {
-            List<CertificateFiles> files = new ArrayList<>();
+            List<CertificateRef> files = new ArrayList<>();
             for (int i = 0; i < certificates; i++) {
                 files.add(certificate("localhost"));
             }
-            Channel channel = serve(new ServerTlsSettings(
-                    new Certificates(files, false),
-                    new Protocols(List.of(), List.of(), List.of()),
-                    new Clients(ClientAuthentication.NONE, null, null),
-                    Sessions.DEFAULT,
-                    0)); // no limit
+            Channel channel = serve(TlsValues.server(
+                    files, TlsValues.spoken(List.of()), TlsValues.clients(ClientAuth.NONE, null), 0)); // no limit
             int port = ((InetSocketAddress) channel.localAddress()).getPort();
             for (byte[] begun : List.of(new byte[] {}, new byte[] {22, 3, 1})) {
                 try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -612,14 +595,14 @@ class ServerTlsTest {
 
     @Test
     void theSelfSignedCertificateIsMadeOnceAndItsKeyIsPrivate() throws Exception {
-        CertificateFiles made = SelfSigned.in(directory.resolve("new"));
+        CertificateRef made = SelfSigned.in(directory.resolve("new"));
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(made.keyFile())))
                 .isEqualTo("rw-------");
         byte[] before = Files.readAllBytes(made.certFile());
         assertThat(SelfSigned.in(directory.resolve("new"))).isEqualTo(made);
         assertThat(Files.readAllBytes(made.certFile())).isEqualTo(before);
 
-        serve(settings(List.of(made), ClientAuthentication.NONE));
+        serve(settings(List.of(made), ClientAuth.NONE));
         X509Certificate certificate = Pem.certificates(made.certFile())[0];
         assertThat(certificate.getSubjectAlternativeNames().stream().map(name -> String.valueOf(name.get(1))))
                 .containsExactlyInAnyOrder("localhost", "127.0.0.1", "0:0:0:0:0:0:0:1");
@@ -632,7 +615,7 @@ class ServerTlsTest {
 
     @Test
     void aSelfSignedKeyThatOthersMayHaveChosenIsReplaced() throws Exception {
-        CertificateFiles made = SelfSigned.in(directory.resolve("new"));
+        CertificateRef made = SelfSigned.in(directory.resolve("new"));
         byte[] before = Files.readAllBytes(made.certFile());
         Files.setPosixFilePermissions(made.keyFile(), PosixFilePermissions.fromString("rw-rw-rw-"));
         assertThat(SelfSigned.in(directory.resolve("new"))).isEqualTo(made);
@@ -643,7 +626,7 @@ class ServerTlsTest {
 
     @Test
     void clientsAreTheSameWhereTheAuthoritiesAreWhateverElseIsInTheirFile() throws Exception {
-        List<CertificateFiles> certificates = List.of(certificate("localhost"));
+        List<CertificateRef> certificates = List.of(certificate("localhost"));
         Path plain = Files.writeString(directory.resolve("plain.pem"), ca.getCertificatePEM());
         Path commented = Files.writeString(directory.resolve("commented.pem"), "The CA:\n" + ca.getCertificatePEM());
         Path other = Files.writeString(
@@ -661,13 +644,9 @@ class ServerTlsTest {
         }
     }
 
-    private static ServerTlsSettings clientsOf(List<CertificateFiles> certificates, Path authorities) {
-        return new ServerTlsSettings(
-                new Certificates(certificates, false),
-                new Protocols(List.of(), List.of(), List.of()),
-                new Clients(ClientAuthentication.REQUIRED, authorities, null),
-                Sessions.DEFAULT,
-                10_000);
+    private static ServerTlsSettings clientsOf(List<CertificateRef> certificates, Path authorities) {
+        return TlsValues.server(
+                certificates, TlsValues.spoken(List.of()), TlsValues.clients(ClientAuth.REQUIRED, authorities), 10_000);
     }
 
     @Test
@@ -686,7 +665,7 @@ class ServerTlsTest {
                     List.of("PRIVATE KEY", algorithm.equals("ec") ? "EC PRIVATE KEY" : "RSA PRIVATE KEY")) {
                 byte[] der = format.equals("PRIVATE KEY") ? pkcs8 : traditional(pkcs8, directory, algorithm);
                 Files.writeString(keyFile, pem(format, der));
-                serve(settings(List.of(new CertificateFiles(certFile, keyFile)), ClientAuthentication.NONE));
+                serve(settings(List.of(new CertificateRef(Position.NOWHERE, certFile, keyFile)), ClientAuth.NONE));
                 exchange("localhost", "TLSv1.3");
             }
         }
@@ -694,11 +673,12 @@ class ServerTlsTest {
 
     @Test
     void aKeyOfAnotherCertificateIsAnErrorAtStart() throws Exception {
-        CertificateFiles one = certificate("localhost");
-        CertificateFiles other = certificate("localhost");
+        CertificateRef one = certificate("localhost");
+        CertificateRef other = certificate("localhost");
 
         assertThatThrownBy(() -> new ServerTls(settings(
-                        List.of(new CertificateFiles(one.certFile(), other.keyFile())), ClientAuthentication.NONE)))
+                        List.of(new CertificateRef(Position.NOWHERE, one.certFile(), other.keyFile())),
+                        ClientAuth.NONE)))
                 .isInstanceOf(GeneralSecurityException.class);
     }
 
@@ -722,11 +702,11 @@ class ServerTlsTest {
                 + "-----\n";
     }
 
-    private CertificateFiles certificate(String name) throws Exception {
+    private CertificateRef certificate(String name) throws Exception {
         return certificate(name, new CertificateBuilder().ecp256());
     }
 
-    private CertificateFiles certificate(String name, CertificateBuilder kind) throws Exception {
+    private CertificateRef certificate(String name, CertificateBuilder kind) throws Exception {
         return files(issue(name, kind));
     }
 
@@ -736,10 +716,11 @@ class ServerTlsTest {
                 .buildIssuedBy(ca);
     }
 
-    private CertificateFiles files(X509Bundle bundle) throws IOException {
+    private CertificateRef files(X509Bundle bundle) throws IOException {
         Path file = Files.createTempFile(directory, "certificate", ".pem");
         Files.writeString(file, bundle.getCertificatePathPEM());
-        return new CertificateFiles(file, Files.writeString(Path.of(file + ".key"), bundle.getPrivateKeyPEM()));
+        return new CertificateRef(
+                Position.NOWHERE, file, Files.writeString(Path.of(file + ".key"), bundle.getPrivateKeyPEM()));
     }
 
     /** GeneralNames in DER, because the builder takes no wildcard. */
@@ -753,15 +734,10 @@ class ServerTlsTest {
         return der;
     }
 
-    private ServerTlsSettings settings(List<CertificateFiles> certificates, ClientAuthentication auth)
-            throws IOException {
+    private ServerTlsSettings settings(List<CertificateRef> certificates, ClientAuth auth) throws IOException {
         Path caFile = Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
-        return new ServerTlsSettings(
-                new Certificates(certificates, false),
-                new Protocols(List.of("h2", "http/1.1"), List.of(), List.of()),
-                new Clients(auth, caFile, null),
-                Sessions.DEFAULT,
-                5000);
+        return TlsValues.server(
+                certificates, TlsValues.spoken(List.of("h2", "http/1.1")), TlsValues.clients(auth, caFile), 5000);
     }
 
     private Channel serve(ServerTlsSettings settings) throws Exception {

@@ -3,9 +3,9 @@ package dev.gateway.protocol.socks;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gateway.format.AccountFile.NameAndPassword;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.protocol.socks.SocksHandshake.Destination;
-import dev.gateway.protocol.socks.SocksHandshake.Login;
 import dev.gateway.stream.Cause;
 import dev.gateway.testing.CountedMemory;
 import dev.gateway.testing.FuzzInput;
@@ -83,7 +83,7 @@ final class SocksFuzz {
         Conversation(String host, boolean login, List<byte[]> pieces) {
             EmbeddedChannel channel = new EmbeddedChannel();
             CountedMemory memory = new CountedMemory(channel);
-            Login shown = login ? new Login("gateway", "secret") : null;
+            NameAndPassword shown = login ? new NameAndPassword("gateway", "secret") : null;
             channel.pipeline().addLast(new SocksHandshake(new Destination(host, 443), shown, this));
             for (byte[] piece : pieces) {
                 channel.writeInbound(memory.of(piece));

@@ -2,9 +2,9 @@ package dev.gateway.protocol.socks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.format.AccountFile.NameAndPassword;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.protocol.socks.SocksHandshake.Destination;
-import dev.gateway.protocol.socks.SocksHandshake.Login;
 import dev.gateway.stream.Cause;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
@@ -46,7 +46,7 @@ class SocksHandshakeTest {
         channel.finishAndReleaseAll();
     }
 
-    private void ask(String host, @Nullable Login login) {
+    private void ask(String host, @Nullable NameAndPassword login) {
         channel.pipeline().addLast(new SocksHandshake(new Destination(host, 443), login, outcome));
     }
 
@@ -104,7 +104,7 @@ class SocksHandshakeTest {
     @ValueSource(booleans = {false, true})
     void aProxyThatWantsToKnowIsToldWhoWeAre(boolean bytewise) {
         this.bytewise = bytewise;
-        ask("a.test", new Login("gateway", "pässword"));
+        ask("a.test", new NameAndPassword("gateway", "pässword"));
         assertThat(sent()).isEqualTo("05020002");
         answer("0502");
         assertThat(sent()).isEqualTo("0107" + hex("gateway") + "09" + hex("pässword"));
@@ -116,7 +116,7 @@ class SocksHandshakeTest {
 
     @Test
     void aProxyThatDoesNotIsNot() {
-        ask("a.test", new Login("gateway", "secret"));
+        ask("a.test", new NameAndPassword("gateway", "secret"));
         sent();
         answer("0500");
         assertThat(sent()).startsWith("050100");
@@ -182,7 +182,7 @@ class SocksHandshakeTest {
                 "05000500000900||upstream_protocol_error: answered with an address of no known kind",
             })
     void aProxyThatWillNotHaveUsOrBreaksTheRulesIsLeft(String answer, @Nullable String password, String told) {
-        ask("a.test", password == null ? null : new Login("gateway", password));
+        ask("a.test", password == null ? null : new NameAndPassword("gateway", password));
         answer(answer);
         assertThat(outcomes).containsExactly(told);
     }
@@ -192,7 +192,7 @@ class SocksHandshakeTest {
         Random random = new Random(7);
         for (int i = 0; i < 500; i++) {
             outcomes.clear();
-            ask("a.test", new Login("gateway", "secret"));
+            ask("a.test", new NameAndPassword("gateway", "secret"));
             byte[] noise = new byte[1 + random.nextInt(400)];
             random.nextBytes(noise);
             if (random.nextBoolean()) {

@@ -2,9 +2,8 @@ package dev.gateway.upstream.dial;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.upstream.dial.ParentProxy.Credentials;
-import dev.gateway.upstream.dial.ParentProxy.Kind;
-import org.junit.jupiter.api.Test;
+import dev.gateway.config.ConnectConfig.Proxy.Kind;
+import dev.gateway.format.AccountFile.NameAndPassword;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,7 +16,7 @@ class ParentProxyTest {
         "HTTP, ::1, 3128, http://[::1]:3128",
     })
     void itIsShownAsItsUrlWithoutAPassword(Kind kind, String host, int port, String url) {
-        ParentProxy proxy = new ParentProxy(kind, host, port, new Credentials("ann", "secret"), null);
+        ParentProxy proxy = new ParentProxy(kind, host, port, new NameAndPassword("ann", "secret"), null);
         assertThat(proxy).hasToString(url);
     }
 
@@ -26,20 +25,5 @@ class ParentProxyTest {
     void onlyAProxyOfHttpTakesRequestsForOthers(Kind kind, boolean takes) {
         assertThat(new ParentProxy(kind, "proxy.example", 1, null, null).isHttp())
                 .isEqualTo(takes);
-    }
-
-    @Test
-    void credentialsAreWrittenAsHttpHasThem() {
-        assertThat(new Credentials("Aladdin", "open sesame").basic())
-                .isEqualTo("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="); // the example of RFC 7617, section 2
-        assertThat(new Credentials("test", "123\u00a3").basic())
-                .isEqualTo("Basic dGVzdDoxMjPCow=="); // that of section 2.1: UTF-8
-    }
-
-    @Test
-    void credentialsAreNeverPrinted() {
-        assertThat(new Credentials("ann", "secret").toString())
-                .doesNotContain("ann")
-                .doesNotContain("secret");
     }
 }

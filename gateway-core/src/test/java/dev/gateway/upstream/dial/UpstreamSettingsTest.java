@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
-import java.util.List;
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.config.upstream.UpstreamConfig.TlsOffer;
+import dev.gateway.config.value.Position;
 import org.junit.jupiter.api.Test;
 
 class UpstreamSettingsTest {
@@ -16,8 +18,7 @@ class UpstreamSettingsTest {
 
     @Test
     void whatIsSaidIsKept() {
-        UpstreamTlsSettings tls =
-                new UpstreamTlsSettings(true, null, "app.example", null, null, List.of("TLSv1.3"), List.of());
+        Tls tls = new Tls(Position.NOWHERE, true, null, "app.example", null, null, TlsOffer.DEFAULT);
         DialSettings dialSettings = new DialSettings(null, ParentProxies.NONE, SendProxyProtocol.V2);
         UpstreamSettings settings = UpstreamSettings.builder()
                 .protocol(Protocol.H2)

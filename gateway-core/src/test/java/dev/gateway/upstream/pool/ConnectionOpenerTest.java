@@ -3,10 +3,11 @@ package dev.gateway.upstream.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.config.upstream.UpstreamConfig.TlsOffer;
+import dev.gateway.config.value.Position;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** How many connections are opened for those who wait, and when one waits for a permit. */
@@ -60,7 +61,7 @@ class ConnectionOpenerTest extends PartsFixture implements ConnectionOpener.Owne
 
     private void negotiate() {
         settings.protocol(Protocol.AUTO)
-                .tls(new UpstreamTlsSettings(false, null, null, null, null, List.of(), List.of()));
+                .tls(new Tls(Position.NOWHERE, false, null, null, null, null, TlsOffer.DEFAULT));
     }
 
     @Test

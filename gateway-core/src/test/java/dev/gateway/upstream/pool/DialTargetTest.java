@@ -2,6 +2,7 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.ConnectConfig.Proxy.Kind;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.dial.AddressPolicy;
 import dev.gateway.upstream.dial.ParentProxies;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class DialTargetTest {
-    private static final ParentProxy PARENT = new ParentProxy(ParentProxy.Kind.HTTP, "proxy.test", 3128, null, null);
+    private static final ParentProxy PARENT = new ParentProxy(Kind.HTTP, "proxy.test", 3128, null, null);
 
     private static final ParentProxies PARENTS = new ParentProxies() {
         @Override

@@ -2,8 +2,8 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.TlsConfig.ClientAuth;
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
-import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
 import dev.gateway.upstream.Host;
 import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
 import io.netty.handler.codec.http2.Http2Error;
@@ -66,7 +66,7 @@ class FewConnectionsTest extends PoolFixture {
     void aHandshakeThatLeadsToHttp2LetsOtherEventLoopsConnect() throws Exception {
         settings.tls = tls(true, "localhost", null);
         settings.maxConnections = 1;
-        FakeUpstream origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"));
+        FakeUpstream origin = https(certificate("localhost"), ClientAuth.NONE, List.of("h2", "http/1.1"));
         to(origin);
         List<Reply> replies = List.of(get(0, "/hold"), get(1, "/hold")); // neither knows yet what will be spoken
         List<Runnable> answers = List.of(heldBy(origin), heldBy(origin));

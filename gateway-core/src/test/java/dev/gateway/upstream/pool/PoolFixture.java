@@ -2,12 +2,15 @@ package dev.gateway.upstream.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
+import dev.gateway.config.listener.TlsConfig.ClientAuth;
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.config.upstream.UpstreamConfig.TlsOffer;
+import dev.gateway.config.value.Position;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ServerTls;
-import dev.gateway.net.tls.ServerTlsSettings;
-import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
-import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.net.tls.TlsValues;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.Cause;
@@ -24,7 +27,6 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.DialSettings;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import dev.gateway.upstream.stream.StreamKind;
 import io.netty.channel.EventLoop;
 import io.netty.pkitesting.CertificateBuilder;
@@ -133,7 +135,7 @@ abstract class PoolFixture {
         Protocol protocol = Protocol.AUTO;
 
         @Nullable
-        UpstreamTlsSettings tls;
+        Tls tls;
 
         int maxConnections;
         int maxPendingRequests;
@@ -152,16 +154,12 @@ abstract class PoolFixture {
         return origin(true, maxStreams, null);
     }
 
-    FakeUpstream https(CertificateFiles certificate, ClientAuthentication auth, List<String> alpn) throws Exception {
+    FakeUpstream https(CertificateRef certificate, ClientAuth auth, List<String> alpn) throws Exception {
         return origin(
                 false,
                 100,
-                new ServerTls(new ServerTlsSettings(
-                        new ServerTlsSettings.Certificates(List.of(certificate), false),
-                        new ServerTlsSettings.Protocols(alpn, List.of(), List.of()),
-                        new ServerTlsSettings.Clients(auth, caFile(), null),
-                        ServerTlsSettings.Sessions.DEFAULT,
-                        10_000)));
+                new ServerTls(TlsValues.server(
+                        List.of(certificate), TlsValues.spoken(alpn), TlsValues.clients(auth, caFile()), 10_000)));
     }
 
     FakeUpstream origin(boolean http2, int maxStreams, @Nullable ServerTls tls) throws InterruptedException {
@@ -231,30 +229,30 @@ abstract class PoolFixture {
         pools.add(upstream);
     }
 
-    UpstreamTlsSettings tls(boolean verify, @Nullable String name, @Nullable CertificateFiles identity)
-            throws Exception {
-        return new UpstreamTlsSettings(
+    Tls tls(boolean verify, @Nullable String name, @Nullable CertificateRef identity) throws Exception {
+        return new Tls(
+                Position.NOWHERE,
                 verify,
                 caFile(),
                 name,
                 identity == null ? null : identity.certFile(),
                 identity == null ? null : identity.keyFile(),
-                List.of(),
-                List.of());
+                TlsOffer.DEFAULT);
     }
 
     Path caFile() throws Exception {
         return Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
     }
 
-    CertificateFiles certificate(String name, String... others) throws Exception {
+    CertificateRef certificate(String name, String... others) throws Exception {
         CertificateBuilder builder =
                 new CertificateBuilder().ecp256().subject("CN=" + name).addSanDnsName(name);
         for (String other : others) {
             builder.addSanDnsName(other);
         }
         X509Bundle bundle = builder.buildIssuedBy(ca);
-        return new CertificateFiles(
+        return new CertificateRef(
+                Position.NOWHERE,
                 Files.writeString(directory.resolve(name + ".crt"), bundle.getCertificatePathPEM()),
                 Files.writeString(directory.resolve(name + ".key"), bundle.getPrivateKeyPEM()));
     }

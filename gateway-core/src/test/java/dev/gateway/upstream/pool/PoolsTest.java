@@ -3,11 +3,16 @@ package dev.gateway.upstream.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
+import dev.gateway.config.listener.TlsConfig.ClientAuth;
+import dev.gateway.config.listener.TlsConfig.Protocols;
+import dev.gateway.config.listener.TlsConfig.Version;
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.config.upstream.UpstreamConfig.TlsOffer;
+import dev.gateway.config.value.Position;
 import dev.gateway.net.tls.ServerTls;
-import dev.gateway.net.tls.ServerTlsSettings;
-import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
-import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.net.tls.TlsValues;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
@@ -16,7 +21,6 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.DialSettings;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
@@ -437,7 +441,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aRequestGivenUpLeavesItsConnectionToTheNext() throws Exception {
         settings.tls = tls(true, "localhost", null);
-        FakeUpstream origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("http/1.1"));
+        FakeUpstream origin = https(certificate("localhost"), ClientAuth.NONE, List.of("http/1.1"));
         to(origin);
         EventLoop loop = transport.loops().get(0);
         Reply first = Reply.getAndCancel(
@@ -581,10 +585,10 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void anUnknownAuthorityIsNotTrusted() throws Exception {
-        settings.tls = new UpstreamTlsSettings(true, null, null, null, null, List.of(), List.of());
+        settings.tls = Tls.verified(Position.NOWHERE, null);
         to(
                 "localhost",
-                https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"))
+                https(certificate("localhost"), ClientAuth.NONE, List.of("h2", "http/1.1"))
                         .port());
 
         assertFailure(get("/").failure(), Cause.TLS_FAILED);
@@ -596,7 +600,7 @@ class PoolsTest extends PoolFixture {
         settings.tls = tls(true, null, null);
         to(
                 "localhost",
-                https(certificate("other.test"), ClientAuthentication.NONE, List.of("h2", "http/1.1"))
+                https(certificate("other.test"), ClientAuth.NONE, List.of("h2", "http/1.1"))
                         .port());
 
         assertFailure(get("/").failure(), Cause.TLS_FAILED);
@@ -608,7 +612,7 @@ class PoolsTest extends PoolFixture {
         settings.tls = tls(false, null, null);
         to(
                 "localhost",
-                https(certificate("other.test"), ClientAuthentication.NONE, List.of("h2", "http/1.1"))
+                https(certificate("other.test"), ClientAuth.NONE, List.of("h2", "http/1.1"))
                         .port());
 
         assertThat(get("/").connection()).isEqualTo(1);
@@ -617,7 +621,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void anotherNameCanBeAskedForAndVerified() throws Exception {
         settings.tls = tls(true, "other.test", null);
-        to(https(certificate("other.test"), ClientAuthentication.NONE, List.of("h2", "http/1.1")));
+        to(https(certificate("other.test"), ClientAuth.NONE, List.of("h2", "http/1.1")));
 
         assertThat(get("/").connection()).isEqualTo(1);
     }
@@ -625,7 +629,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void http2IsSpokenWhereItIsOffered() throws Exception {
         settings.tls = tls(true, "localhost", null);
-        to(https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1")));
+        to(https(certificate("localhost"), ClientAuth.NONE, List.of("h2", "http/1.1")));
         List<Reply> replies = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             replies.add(get("/"));
@@ -640,7 +644,7 @@ class PoolsTest extends PoolFixture {
     void http1IsSpokenWhereHttp2IsNotOffered() throws Exception {
         settings.tls = tls(true, "localhost", null);
         for (List<String> offered : List.of(List.of("http/1.1"), List.<String>of())) {
-            FakeUpstream origin = https(certificate("localhost"), ClientAuthentication.NONE, offered);
+            FakeUpstream origin = https(certificate("localhost"), ClientAuth.NONE, offered);
             if (upstream != null) {
                 pools.remove(upstream);
                 awaitEvent("closed");
@@ -659,16 +663,16 @@ class PoolsTest extends PoolFixture {
     void anUpstreamThatMustSpeakHttp2AndDoesNotIsTold() throws Exception {
         settings.tls = tls(true, "localhost", null);
         settings.protocol = Protocol.H2;
-        to(https(certificate("localhost"), ClientAuthentication.NONE, List.of("http/1.1")));
+        to(https(certificate("localhost"), ClientAuth.NONE, List.of("http/1.1")));
 
         assertFailure(get("/").failure(), Cause.TLS_FAILED);
     }
 
     @Test
     void aClientCertificateIsShown() throws Exception {
-        CertificateFiles identity = certificate("gateway");
+        CertificateRef identity = certificate("gateway");
         settings.tls = tls(true, "localhost", identity);
-        to(https(certificate("localhost"), ClientAuthentication.REQUIRED, List.of("h2", "http/1.1")));
+        to(https(certificate("localhost"), ClientAuth.REQUIRED, List.of("h2", "http/1.1")));
 
         assertThat(get("/").connection()).isEqualTo(1);
     }
@@ -676,7 +680,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void anUpstreamThatMissesAClientCertificateIsTold() throws Exception {
         settings.tls = tls(true, "localhost", null);
-        to(https(certificate("localhost"), ClientAuthentication.REQUIRED, List.of("h2", "http/1.1")));
+        to(https(certificate("localhost"), ClientAuth.REQUIRED, List.of("h2", "http/1.1")));
 
         Failure failure = get("/").failure(); // TLS 1.3 tells it after the handshake, at the first read
         assertThat(failure.cause()).isIn(Cause.TLS_FAILED, Cause.CONNECT_FAILED);
@@ -688,7 +692,7 @@ class PoolsTest extends PoolFixture {
     void anEndpointThatRequiresHttp1GetsNoHttp2FromAnyLoop() throws Exception {
         settings.tls = tls(true, "localhost", null);
         settings.protocol = Protocol.AUTO;
-        to(https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1")));
+        to(https(certificate("localhost"), ClientAuth.NONE, List.of("h2", "http/1.1")));
         assertThat(get(0, "/").connection()).isEqualTo(1);
         assertThat(get(1, "/").connection()).isEqualTo(2);
         assertThat(get(0, "/http1").failure().retry()).isEqualTo(RetrySafety.ALWAYS);
@@ -701,46 +705,46 @@ class PoolsTest extends PoolFixture {
     @Test
     void anUpstreamWithOldSuitesOnlyIsNotSpokenToByDefault() throws Exception {
         settings.tls = tls(true, "localhost", null);
-        to(speaking(List.of("TLSv1.2"), "ECDHE-ECDSA-AES128-SHA"));
+        to(speaking(Version.TLS_1_2, "ECDHE-ECDSA-AES128-SHA"));
         assertFailure(get("/").failure(), Cause.TLS_FAILED);
     }
 
     @Test
     void anUpstreamWithOldSuitesOnlyNeedsThemNamed() throws Exception {
         String old = "ECDHE-ECDSA-AES128-SHA";
-        settings.tls = speaks(List.of("TLSv1.2", "TLSv1.3"), List.of(old));
-        to(speaking(List.of("TLSv1.2"), old));
+        settings.tls = speaks(Version.TLS_1_2, Version.TLS_1_3, List.of(old));
+        to(speaking(Version.TLS_1_2, old));
         assertThat(get("/").connection()).isEqualTo(1);
     }
 
     /** Its suites are those that newer versions do not offer by default. */
     @Test
     void tls11IsSpokenIfAllowed() throws Exception {
-        settings.tls = speaks(List.of("TLSv1.1"), List.of());
-        to(speaking(List.of("TLSv1.1", "TLSv1.2"), "ECDHE-ECDSA-AES128-SHA"));
+        settings.tls = speaks(Version.TLS_1_1, Version.TLS_1_1, List.of());
+        to(speaking(Version.TLS_1_1, "ECDHE-ECDSA-AES128-SHA"));
         assertThat(get("/").connection()).isEqualTo(1);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"DHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-SHA384", "NO-SUCH-SUITE"})
     void aSuiteThatTheLibraryLacksIsAMistake(String suite) throws Exception {
-        settings.tls = speaks(List.of("TLSv1.2"), List.of(suite));
+        settings.tls = speaks(Version.TLS_1_2, Version.TLS_1_2, List.of(suite));
         assertThatThrownBy(() -> to(http1())).hasMessageContaining("no cipher suite " + suite);
     }
 
-    private UpstreamTlsSettings speaks(List<String> versions, List<String> ciphers) throws Exception {
-        return new UpstreamTlsSettings(true, caFile(), "localhost", null, null, versions, ciphers);
+    private Tls speaks(Version oldest, Version newest, List<String> ciphers) throws Exception {
+        TlsOffer offer = new TlsOffer(oldest, newest, ciphers);
+        return new Tls(Position.NOWHERE, true, caFile(), "localhost", null, null, offer);
     }
 
-    private FakeUpstream speaking(List<String> versions, String cipher) throws Exception {
+    private FakeUpstream speaking(Version oldest, String cipher) throws Exception {
         return origin(
                 false,
                 100,
-                new ServerTls(new ServerTlsSettings(
-                        new ServerTlsSettings.Certificates(List.of(certificate("localhost")), false),
-                        new ServerTlsSettings.Protocols(List.of("http/1.1"), versions, List.of(cipher)),
-                        new ServerTlsSettings.Clients(ClientAuthentication.NONE, null, null),
-                        ServerTlsSettings.Sessions.DEFAULT,
+                new ServerTls(TlsValues.server(
+                        List.of(certificate("localhost")),
+                        new Protocols(List.of("http/1.1"), oldest, Version.TLS_1_2, List.of(cipher)),
+                        TlsValues.clients(ClientAuth.NONE, null),
                         10_000)));
     }
 
@@ -882,8 +886,8 @@ class PoolsTest extends PoolFixture {
     }
 
     private FakeUpstream toNamed(String... names) throws Exception {
-        settings.tls = tls(true, UpstreamTlsSettings.OF_REQUEST, null);
-        FakeUpstream origin = https(certificate("names.test", names), ClientAuthentication.NONE, List.of("http/1.1"));
+        settings.tls = tls(true, Tls.OF_REQUEST, null);
+        FakeUpstream origin = https(certificate("names.test", names), ClientAuth.NONE, List.of("http/1.1"));
         to(origin);
         return origin;
     }
@@ -989,7 +993,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void anUpgradeThatHttp2DoesNotAllowGoesByHttp1WhereThatIsOffered() throws Exception {
         settings.tls = tls(true, "localhost", null);
-        to(https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1")));
+        to(https(certificate("localhost"), ClientAuth.NONE, List.of("h2", "http/1.1")));
         assertThat(getAsUpgrade("/").connection()).isEqualTo(2); // 1 spoke h2
         assertThat(get("/").connection()).isEqualTo(1);
         assertThat(getAsUpgrade("/").connection()).isEqualTo(2);
@@ -1001,9 +1005,9 @@ class PoolsTest extends PoolFixture {
     @Test
     void anUpgradeThatIsSlowToConnectGoesToAnotherEndpoint() throws Exception {
         settings.tls = tls(true, "localhost", null);
-        CertificateFiles certificate = certificate("localhost");
-        FakeUpstream slow = https(certificate, ClientAuthentication.NONE, List.of("h2", "http/1.1"));
-        FakeUpstream other = https(certificate, ClientAuthentication.NONE, List.of("h2", "http/1.1"));
+        CertificateRef certificate = certificate("localhost");
+        FakeUpstream slow = https(certificate, ClientAuth.NONE, List.of("h2", "http/1.1"));
+        FakeUpstream other = https(certificate, ClientAuth.NONE, List.of("h2", "http/1.1"));
         upstreamOf(
                 List.of(new Endpoint(0, "127.0.0.1", slow.port(), 1), new Endpoint(1, "127.0.0.1", other.port(), 1)),
                 RoundRobin::new,
@@ -1027,7 +1031,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void anUpgradeGoesByHttp2WhereThatIsOfferedAndAllowsIt() throws Exception {
         settings.tls = tls(true, "localhost", null);
-        FakeUpstream origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"));
+        FakeUpstream origin = https(certificate("localhost"), ClientAuth.NONE, List.of("h2", "http/1.1"));
         origin.extendedConnect = true;
         to(origin);
         assertThat(getAsUpgrade("/").connection()).isEqualTo(1);

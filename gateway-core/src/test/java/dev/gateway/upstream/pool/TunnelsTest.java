@@ -3,9 +3,9 @@ package dev.gateway.upstream.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.config.listener.TlsConfig.CertificateRef;
 import dev.gateway.config.upstream.UpstreamConfig.SendProxyProtocol;
 import dev.gateway.net.ReadCredit;
-import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Endpoint;
@@ -634,7 +634,7 @@ class TunnelsTest extends PoolFixture {
     }
 
     private SSLServerSocket secureServer() throws Exception {
-        CertificateFiles files = certificate("localhost");
+        CertificateRef files = certificate("localhost");
         settings.tls = tls(true, "localhost", null);
         KeyStore store = KeyStore.getInstance("PKCS12");
         store.load(null, null);
@@ -656,7 +656,7 @@ class TunnelsTest extends PoolFixture {
         return secure;
     }
 
-    private static java.security.PrivateKey privateKey(CertificateFiles files) throws Exception {
+    private static java.security.PrivateKey privateKey(CertificateRef files) throws Exception {
         String pem = Files.readString(files.keyFile())
                 .replaceAll("-----[A-Z ]+-----", "")
                 .replaceAll("\\s", "");

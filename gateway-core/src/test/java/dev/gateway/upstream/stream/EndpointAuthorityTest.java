@@ -2,16 +2,15 @@ package dev.gateway.upstream.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.config.value.Position;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamTlsSettings;
-import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class EndpointAuthorityTest {
-    private static final UpstreamTlsSettings TLS =
-            new UpstreamTlsSettings(true, null, null, null, null, List.of(), List.of());
+    private static final Tls TLS = Tls.verified(Position.NOWHERE, null);
 
     @ParameterizedTest
     @CsvSource({

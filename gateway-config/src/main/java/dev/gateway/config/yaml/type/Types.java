@@ -169,9 +169,6 @@ public final class Types {
             .explained(text -> ScalarParsers.hostHint(text, false))
             .named("host name", "A DNS name such as shop.example.com, without a port.");
 
-    /** Stands for the host of the request that is being sent. */
-    public static final String HOST_OF_REQUEST = "{host}";
-
     /** A name, or that of the request. */
     public static final ScalarType<String> SERVER_NAME = lowerCase(
                     DNS_NAME + "|\\{host\\}", "a host name such as shop.example.com, or {host} for that of the request")

@@ -3,6 +3,7 @@ package dev.gateway.filter.ratelimit.redis;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.StoreConfig;
 import dev.gateway.config.file.PasswordFile;
+import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.files.InputFile;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterFile;
@@ -11,7 +12,6 @@ import dev.gateway.filter.ratelimit.LimitStore;
 import dev.gateway.filter.ratelimit.StoreKey;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ClientTls;
-import dev.gateway.net.tls.ClientTlsSettings;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.observe.metrics.Exposition;
 import java.io.IOException;
@@ -188,8 +188,8 @@ public final class StoreAssembly {
 
     private static ClientTls tls(StoreConfig config) throws StartException {
         try {
-            return new ClientTls(new ClientTlsSettings(
-                    true, config.caFile(), null, null, null, List.of(), List.of(), List.of(), HANDSHAKE_MILLIS));
+            return new ClientTls(
+                    UpstreamConfig.Tls.verified(config.position(), config.caFile()), List.of(), HANDSHAKE_MILLIS);
         } catch (IOException | GeneralSecurityException e) {
             throw StartException.at(config.position(), e);
         }

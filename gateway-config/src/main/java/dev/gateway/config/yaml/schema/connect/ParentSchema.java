@@ -74,7 +74,7 @@ final class ParentSchema {
                                 "tls has no meaning with " + v.resolved("proxy") + ": remove it, or write https://");
                     }
                     UpstreamConfig.Tls verified = v.find(tls);
-                    if (verified != null && Types.HOST_OF_REQUEST.equals(verified.serverName())) {
+                    if (verified != null && verified.followsHost()) {
                         v.error(
                                 v.at(verified, "serverName"),
                                 "the server name of a proxy cannot be {host}: write its name");
