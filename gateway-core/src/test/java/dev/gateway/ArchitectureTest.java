@@ -217,7 +217,8 @@ class ArchitectureTest {
             .resideInAPackage("io.opentelemetry..internal..");
 
     @ArchTest
-    static final ArchRule routeUses = mayUse("exchange.route", "message", "stream", "upstream", "filter", "observe");
+    static final ArchRule routeUses =
+            mayUse("exchange.route", "config", "message", "stream", "upstream", "filter", "observe");
 
     @ArchTest
     static final ArchRule http1Uses = mayUse("protocol.http1", "message", "stream", "net", "time", "overload");

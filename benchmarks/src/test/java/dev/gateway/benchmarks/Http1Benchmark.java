@@ -1,9 +1,9 @@
 package dev.gateway.benchmarks;
 
+import dev.gateway.config.route.MatchConfig;
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.route.Route;
-import dev.gateway.exchange.route.RouteMatch;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.net.ByteCounter;
@@ -226,7 +226,7 @@ public class Http1Benchmark {
                 new Route.Timeouts(0, 0, 300_000, Route.TunnelTimeouts.NONE),
                 Route.Upgrades.NONE);
         return new RouterBuilder()
-                .add(List.of(), List.of(RouteMatch.ANY), route)
+                .add(List.of(), List.of(MatchConfig.ANY), route)
                 .build();
     }
 

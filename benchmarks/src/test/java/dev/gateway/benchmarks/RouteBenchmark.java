@@ -1,8 +1,8 @@
 package dev.gateway.benchmarks;
 
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.PathType;
 import dev.gateway.exchange.route.Route;
-import dev.gateway.exchange.route.RouteMatch;
-import dev.gateway.exchange.route.RouteMatch.PathType;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.message.FieldName;
@@ -58,12 +58,12 @@ public class RouteBenchmark {
                 case 1, 2, 3, 4 ->
                     builder.add(
                             List.of("shop.example.com"),
-                            List.of(RouteMatch.path(PathType.EXACT, "/exact/" + i + "/item")),
+                            List.of(MatchConfig.path(PathType.EXACT, "/exact/" + i + "/item")),
                             route);
                 default ->
                     builder.add(
                             List.of("shop.example.com"),
-                            List.of(RouteMatch.path(PathType.PREFIX, "/api/v1/" + i)),
+                            List.of(MatchConfig.path(PathType.PATH_PREFIX, "/api/v1/" + i)),
                             route);
             }
         }

@@ -2,8 +2,8 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.MatchConfig;
 import dev.gateway.exchange.route.Route;
-import dev.gateway.exchange.route.RouteMatch;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.filter.Filter;
@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** In which form a path goes upstream. The rule is for all paths below {@code /s3}, another one for all others. */
 class ForwardedPathTest extends ExchangeRig {
-    private static RouteMatch below(String prefix) {
-        return new RouteMatch(new RouteMatch.Path(RouteMatch.PathType.PREFIX, prefix), null, List.of(), List.of());
+    private static MatchConfig below(String prefix) {
+        return MatchConfig.path(MatchConfig.PathType.PATH_PREFIX, prefix);
     }
 
     private void request(PathForm form, String path) {

@@ -16,10 +16,18 @@ public record MatchConfig(
         @Nullable String method,
         List<ValueMatch> headers,
         List<ValueMatch> queryParams) {
+    /** Matches every request. */
+    public static final MatchConfig ANY = path(PathType.PATH_PREFIX, "/");
 
     public MatchConfig {
         headers = List.copyOf(headers);
         queryParams = List.copyOf(queryParams);
+    }
+
+    /** Makes a match of the path only, that stands in no file. */
+    public static MatchConfig path(PathType type, String value) {
+        PathMatch path = new PathMatch(Position.NOWHERE, type, value, false);
+        return new MatchConfig(Position.NOWHERE, path, null, List.of(), List.of());
     }
 
     /**
@@ -45,6 +53,11 @@ public record MatchConfig(
      * @param secret whether the value must not be shown
      */
     public record ValueMatch(Position position, ValueType type, String name, String value, boolean secret) {
+        /** Whether the value is a regular expression. */
+        public boolean isRegex() {
+            return type == ValueType.REGULAR_EXPRESSION;
+        }
+
         /** Leaves a secret value out. */
         @Override
         public String toString() {

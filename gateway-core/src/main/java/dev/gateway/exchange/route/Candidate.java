@@ -1,6 +1,8 @@
 package dev.gateway.exchange.route;
 
 import com.google.re2j.Pattern;
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -31,10 +33,10 @@ final class Candidate {
      *
      * @param position its place in the file
      */
-    Candidate(RouteMatch match, Router.Match result, int position) {
+    Candidate(MatchConfig match, Router.Match result, int position) {
         this.result = result;
         this.position = position;
-        this.method = match.method();
+        this.method = match.method() == null ? null : Method.of(match.method());
         this.headers = match.headers().stream().map(HeaderMatcher::of).toArray(HeaderMatcher[]::new);
         this.queries = match.queryParams().stream().map(QueryMatcher::of).toArray(QueryMatcher[]::new);
     }
@@ -88,11 +90,11 @@ final class Candidate {
     }
 
     private record HeaderMatcher(FieldName name, AsciiString value, @Nullable Pattern pattern) {
-        static HeaderMatcher of(RouteMatch.Header header) {
+        static HeaderMatcher of(ValueMatch header) {
             return new HeaderMatcher(
-                    header.name(),
+                    FieldName.of(header.name()),
                     new AsciiString(header.value()),
-                    header.regex() ? Pattern.compile(header.value()) : null);
+                    header.isRegex() ? Pattern.compile(header.value()) : null);
         }
 
         boolean accepts(RequestHead head) {

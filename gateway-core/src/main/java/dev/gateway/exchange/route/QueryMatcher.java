@@ -1,6 +1,7 @@
 package dev.gateway.exchange.route;
 
 import com.google.re2j.Pattern;
+import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -21,11 +22,11 @@ final class QueryMatcher {
         this.pattern = pattern;
     }
 
-    static QueryMatcher of(RouteMatch.Query query) {
+    static QueryMatcher of(ValueMatch query) {
         return new QueryMatcher(
                 query.name().getBytes(StandardCharsets.UTF_8),
                 query.value().getBytes(StandardCharsets.UTF_8),
-                query.regex() ? Pattern.compile(query.value()) : null);
+                query.isRegex() ? Pattern.compile(query.value()) : null);
     }
 
     boolean accepts(RequestHead head) {

@@ -1,5 +1,8 @@
 package dev.gateway.exchange.route;
 
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.PathMatch;
+import dev.gateway.config.route.MatchConfig.PathType;
 import dev.gateway.exchange.route.Miss.Part;
 import dev.gateway.message.Authority;
 import dev.gateway.message.RequestHead;
@@ -27,7 +30,7 @@ public final class RouteTrials<T> {
 
     private final List<Added<T>> matches = new ArrayList<>();
 
-    private record Added<T>(T rule, int number, List<String> hostnames, RouteMatch match, Candidate candidate) {}
+    private record Added<T>(T rule, int number, List<String> hostnames, MatchConfig match, Candidate candidate) {}
 
     /**
      * How a request fares with a match.
@@ -46,8 +49,8 @@ public final class RouteTrials<T> {
     private record Ranked<T>(Trial<T> trial, int host, int path, boolean escaped, Candidate candidate) {}
 
     /** Adds a rule, as {@link RouterBuilder#add} does. */
-    public RouteTrials<T> add(List<String> hostnames, List<RouteMatch> of, T rule) {
-        List<RouteMatch> all = of.isEmpty() ? List.of(RouteMatch.ANY) : of;
+    public RouteTrials<T> add(List<String> hostnames, List<MatchConfig> of, T rule) {
+        List<MatchConfig> all = of.isEmpty() ? List.of(MatchConfig.ANY) : of;
         for (int i = 0; i < all.size(); i++) {
             Candidate candidate = new Candidate(all.get(i), NOWHERE, matches.size());
             matches.add(new Added<>(rule, i, hostnames, all.get(i), candidate));
@@ -148,11 +151,11 @@ public final class RouteTrials<T> {
         return name.equals(host) ? EXACT_HOST : NO_HOST;
     }
 
-    private static int rank(RouteMatch.Path path, boolean decoded) {
+    private static int rank(PathMatch path, boolean decoded) {
         return switch (path.type()) {
             case EXACT -> Integer.MAX_VALUE;
-            case REGEX -> Integer.MAX_VALUE - 1;
-            case PREFIX -> {
+            case REGULAR_EXPRESSION -> Integer.MAX_VALUE - 1;
+            case PATH_PREFIX -> {
                 AsciiString written = RouterBuilder.path(path.value());
                 yield prefix(decoded ? PathReadings.decode(written) : written).length();
             }
@@ -165,14 +168,14 @@ public final class RouteTrials<T> {
     }
 
     private static <T> boolean accepts(Added<T> added, RequestHead head, @Nullable AsciiString reading) {
-        RouteMatch.Path path = added.match.path();
+        PathMatch path = added.match.path();
         AsciiString actual = reading != null ? reading : head.path().subSequence(0, head.queryStart());
-        if (path.type() == RouteMatch.PathType.REGEX) {
+        if (path.type() == PathType.REGULAR_EXPRESSION) {
             return new RegexPath(path.value(), added.candidate).matches(actual, actual.length());
         }
         AsciiString written = RouterBuilder.path(path.value());
         AsciiString wanted = reading != null ? PathReadings.decode(written) : written;
-        if (path.type() == RouteMatch.PathType.EXACT) {
+        if (path.type() == PathType.EXACT) {
             return actual.contentEquals(wanted);
         }
         AsciiString prefix = prefix(wanted);

@@ -1,5 +1,7 @@
 package dev.gateway.exchange.route;
 
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.PathType;
 import dev.gateway.message.Authority;
 import dev.gateway.message.path.PathNormalizer;
 import dev.gateway.message.path.PathReadings;
@@ -28,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * Used by one thread, once.
  */
 public final class RouterBuilder {
-    private record Added(RouteMatch match, Route route, int position) {}
+    private record Added(MatchConfig match, Route route, int position) {}
 
     private final Map<AsciiString, List<Added>> exactHosts = new HashMap<>();
     // Shorter suffixes first, so that each finds the wildcard it falls back to.
@@ -49,11 +51,11 @@ public final class RouterBuilder {
      *     {@link PathNormalizer} gives it, or nothing would ever match
      * @throws com.google.re2j.PatternSyntaxException if a regular expression is not valid
      */
-    public RouterBuilder add(List<String> hostnames, List<RouteMatch> matches, Route route) {
+    public RouterBuilder add(List<String> hostnames, List<MatchConfig> matches, Route route) {
         hasGuards |= route.guards();
-        for (RouteMatch match : matches.isEmpty() ? List.of(RouteMatch.ANY) : matches) {
+        for (MatchConfig match : matches.isEmpty() ? List.of(MatchConfig.ANY) : matches) {
             Added added = new Added(match, route, position++);
-            boolean isEscaped = match.path().type() != RouteMatch.PathType.REGEX
+            boolean isEscaped = match.path().type() != PathType.REGULAR_EXPRESSION
                     && match.path().value().indexOf('%') >= 0;
             hasEscapes |= isEscaped;
             hasEscapedGuards |= isEscaped && route.guards();
@@ -150,13 +152,13 @@ public final class RouterBuilder {
         String value = added.match.path().value();
         switch (added.match.path().type()) {
             case EXACT -> builder.exact(form.apply(path(value)), candidate(added, 0));
-            case PREFIX -> {
+            case PATH_PREFIX -> {
                 AsciiString path = form.apply(path(value));
                 int length = path.length();
                 AsciiString prefix = path.byteAt(length - 1) == '/' ? path.subSequence(0, length - 1) : path;
                 builder.prefix(prefix, candidate(added, prefix.length()));
             }
-            case REGEX -> builder.regex(value, candidate(added, 0));
+            case REGULAR_EXPRESSION -> builder.regex(value, candidate(added, 0));
         }
     }
 

@@ -87,12 +87,7 @@ public final class RouteExplainer {
                         .toList();
                 for (int r = 0; r < route.rules().size(); r++) {
                     Rule rule = new Rule(route, r);
-                    trials.add(
-                            hostnames,
-                            rule.config().matches().stream()
-                                    .map(RouteAssembly::match)
-                                    .toList(),
-                            rule);
+                    trials.add(hostnames, rule.config().matches(), rule);
                 }
             }
         }

@@ -2,7 +2,8 @@ package dev.gateway.exchange.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.exchange.route.RouteMatch.PathType;
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.PathType;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -49,16 +50,16 @@ final class GuardedPathsFuzz {
     private record Rule(PathType type, String path, Route route) {}
 
     private static final List<Rule> RULES = List.of(
-            rule(PathType.PREFIX, "/"),
-            rule(PathType.PREFIX, "/admin", REFUSAL),
-            rule(PathType.PREFIX, "/private", GUARD),
-            rule(PathType.PREFIX, "/private/open"),
+            rule(PathType.PATH_PREFIX, "/"),
+            rule(PathType.PATH_PREFIX, "/admin", REFUSAL),
+            rule(PathType.PATH_PREFIX, "/private", GUARD),
+            rule(PathType.PATH_PREFIX, "/private/open"),
             rule(PathType.EXACT, "/staff", GUARD),
             rule(PathType.EXACT, "/shop/secret/key", REFUSAL),
-            rule(PathType.PREFIX, "/space%20here", GUARD),
-            rule(PathType.PREFIX, "/a%2Fb", GUARD),
-            rule(PathType.REGEX, "/docs/[a-z]/[a-z]", REFUSAL),
-            rule(PathType.PREFIX, "/docs"));
+            rule(PathType.PATH_PREFIX, "/space%20here", GUARD),
+            rule(PathType.PATH_PREFIX, "/a%2Fb", GUARD),
+            rule(PathType.REGULAR_EXPRESSION, "/docs/[a-z]/[a-z]", REFUSAL),
+            rule(PathType.PATH_PREFIX, "/docs"));
 
     private static final Router ROUTER = router();
 
@@ -74,7 +75,7 @@ final class GuardedPathsFuzz {
     private static Router router() {
         RouterBuilder builder = new RouterBuilder();
         for (Rule rule : RULES) {
-            builder.add(List.of(), List.of(RouteMatch.path(rule.type, rule.path)), rule.route);
+            builder.add(List.of(), List.of(MatchConfig.path(rule.type, rule.path)), rule.route);
         }
         return builder.build();
     }
@@ -119,8 +120,8 @@ final class GuardedPathsFuzz {
     private static boolean accepts(Rule rule, String path, UnaryOperator<String> form) {
         return switch (rule.type) {
             case EXACT -> path.equals(form.apply(rule.path));
-            case REGEX -> path.matches(rule.path);
-            case PREFIX ->
+            case REGULAR_EXPRESSION -> path.matches(rule.path);
+            case PATH_PREFIX ->
                 rule.path.equals("/")
                         || path.equals(form.apply(rule.path))
                         || path.startsWith(form.apply(rule.path) + "/");
@@ -130,8 +131,8 @@ final class GuardedPathsFuzz {
     private static int rank(Rule rule) {
         return switch (rule.type) {
             case EXACT -> 10_000;
-            case REGEX -> 1_000;
-            case PREFIX -> rule.path.length();
+            case REGULAR_EXPRESSION -> 1_000;
+            case PATH_PREFIX -> rule.path.length();
         };
     }
 

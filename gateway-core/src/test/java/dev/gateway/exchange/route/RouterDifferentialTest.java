@@ -2,10 +2,11 @@ package dev.gateway.exchange.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.exchange.route.RouteMatch.PathType;
-import dev.gateway.message.FieldName;
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.PathMatch;
+import dev.gateway.config.route.MatchConfig.PathType;
+import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.message.Heads;
-import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,20 +24,20 @@ class RouterDifferentialTest {
 
     private final Random random = new Random(20240607);
 
-    private record Rule(List<String> hosts, RouteMatch match, Route route) {}
+    private record Rule(List<String> hosts, MatchConfig match, Route route) {}
 
     /** How good a match is, the parts in order of weight; null is none. */
     private static int @Nullable [] rank(Rule rule, int position, RequestHead head) {
-        RouteMatch match = rule.match;
+        MatchConfig match = rule.match;
         int hostRank = hostRank(rule.hosts, head.authority().toString());
         int pathRank = pathRank(match.path(), head.path().toString().replaceFirst("\\?.*", ""));
-        boolean others = (match.method() == null || match.method().equals(head.method()))
-                && match.headers().stream()
-                        .allMatch(
-                                h -> head.fields().toString().contains(h.name().lower() + ": " + h.value() + "\n"))
-                && match.queryParams().stream()
-                        .allMatch(
-                                q -> head.path().toString().matches(".*[?&]" + q.name() + "=" + q.value() + "(&.*|$)"));
+        boolean others =
+                (match.method() == null || match.method().equals(head.method().toString()))
+                        && match.headers().stream()
+                                .allMatch(h -> head.fields().toString().contains(h.name() + ": " + h.value() + "\n"))
+                        && match.queryParams().stream().allMatch(q -> head.path()
+                                .toString()
+                                .matches(".*[?&]" + q.name() + "=" + q.value() + "(&.*|$)"));
         if (hostRank < 0 || pathRank < 0 || !others) {
             return null;
         }
@@ -64,12 +65,12 @@ class RouterDifferentialTest {
         return best;
     }
 
-    private static int pathRank(RouteMatch.Path path, String actual) {
+    private static int pathRank(PathMatch path, String actual) {
         String value = path.value();
         return switch (path.type()) {
             case EXACT -> value.equals(actual) ? 100_000 : -1;
-            case REGEX -> actual.matches(value) ? 10_000 : -1;
-            case PREFIX -> {
+            case REGULAR_EXPRESSION -> actual.matches(value) ? 10_000 : -1;
+            case PATH_PREFIX -> {
                 String prefix = value.endsWith("/") ? value.substring(0, value.length() - 1) : value;
                 yield actual.equals(prefix) || actual.startsWith(prefix + "/") ? prefix.length() : -1;
             }
@@ -117,26 +118,32 @@ class RouterDifferentialTest {
         for (int i = random.nextInt(3); i > 0; i--) {
             hosts.add((random.nextInt(3) == 0 ? "*." : "") + host());
         }
-        RouteMatch.Path path =
+        PathType type =
                 switch (random.nextInt(6)) {
-                    case 0, 1 -> new RouteMatch.Path(PathType.EXACT, path(5));
-                    case 2 -> new RouteMatch.Path(PathType.REGEX, path(3) + (random.nextBoolean() ? ".*" : "[a-z]?"));
-                    default -> new RouteMatch.Path(PathType.PREFIX, path(4));
+                    case 0, 1 -> PathType.EXACT;
+                    case 2 -> PathType.REGULAR_EXPRESSION;
+                    default -> PathType.PATH_PREFIX;
                 };
-        List<RouteMatch.Header> headers = new ArrayList<>();
-        List<RouteMatch.Query> query = new ArrayList<>();
+        String path =
+                switch (type) {
+                    case EXACT -> path(5);
+                    case REGULAR_EXPRESSION -> path(3) + (random.nextBoolean() ? ".*" : "[a-z]?");
+                    case PATH_PREFIX -> path(4);
+                };
+        List<ValueMatch> headers = new ArrayList<>();
+        List<ValueMatch> query = new ArrayList<>();
         for (String name : new String[] {"x-one", "x-two"}) {
             if (random.nextInt(5) == 0) {
-                headers.add(new RouteMatch.Header(FieldName.of(name), "" + random.nextInt(2), false));
+                headers.add(Matches.exact(name, "" + random.nextInt(2)));
             }
         }
         for (String name : new String[] {"p", "q"}) {
             if (random.nextInt(5) == 0) {
-                query.add(new RouteMatch.Query(name, "" + random.nextInt(2), false));
+                query.add(Matches.exact(name, "" + random.nextInt(2)));
             }
         }
-        Method method = random.nextInt(3) == 0 ? Method.of(pick(METHODS)) : null;
-        return new Rule(hosts, new RouteMatch(path, method, headers, query), RouterTest.route("r" + number));
+        String method = random.nextInt(3) == 0 ? pick(METHODS) : null;
+        return new Rule(hosts, Matches.of(type, path, method, headers, query), RouterTest.route("r" + number));
     }
 
     private RequestHead request() {

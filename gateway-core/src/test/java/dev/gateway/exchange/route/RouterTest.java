@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.re2j.PatternSyntaxException;
-import dev.gateway.exchange.route.RouteMatch.PathType;
+import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.PathType;
+import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.filter.Filter;
-import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
-import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -26,21 +26,21 @@ class RouterTest {
         return new Route(name, List.of(), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
     }
 
-    private RouterTest add(String name, List<String> hosts, RouteMatch... matches) {
+    private RouterTest add(String name, List<String> hosts, MatchConfig... matches) {
         builder.add(hosts, List.of(matches), route(name));
         return this;
     }
 
     private RouterTest exact(String path) {
-        return add("exact " + path, List.of(), RouteMatch.path(PathType.EXACT, path));
+        return add("exact " + path, List.of(), MatchConfig.path(PathType.EXACT, path));
     }
 
     private RouterTest prefix(String path) {
-        return add("prefix " + path, List.of(), RouteMatch.path(PathType.PREFIX, path));
+        return add("prefix " + path, List.of(), MatchConfig.path(PathType.PATH_PREFIX, path));
     }
 
     private RouterTest regex(String path) {
-        return add("regex " + path, List.of(), RouteMatch.path(PathType.REGEX, path));
+        return add("regex " + path, List.of(), MatchConfig.path(PathType.REGULAR_EXPRESSION, path));
     }
 
     private @Nullable String matched(RequestHead head) {
@@ -98,9 +98,9 @@ class RouterTest {
     @Test
     void whatTheMoreSpecificHostDoesNotAcceptTheNextHostMay() {
         add("any", List.of("*"));
-        add("wild", List.of("*.example.com"), RouteMatch.path(PathType.PREFIX, "/wild"));
-        add("longer", List.of("*.api.example.com"), RouteMatch.path(PathType.PREFIX, "/longer"));
-        add("exact", List.of("v1.api.example.com"), RouteMatch.path(PathType.PREFIX, "/exact"));
+        add("wild", List.of("*.example.com"), MatchConfig.path(PathType.PATH_PREFIX, "/wild"));
+        add("longer", List.of("*.api.example.com"), MatchConfig.path(PathType.PATH_PREFIX, "/longer"));
+        add("exact", List.of("v1.api.example.com"), MatchConfig.path(PathType.PATH_PREFIX, "/exact"));
 
         assertThat(matched(Heads.get("v1.api.example.com", "/exact"))).isEqualTo("exact");
         assertThat(matched(Heads.get("v1.api.example.com", "/longer"))).isEqualTo("longer");
@@ -191,28 +191,21 @@ class RouterTest {
         assertThat(RegexPath.literalPrefix(expression)).isEqualTo(literal);
     }
 
-    private static RouteMatch with(
-            @Nullable String method, List<RouteMatch.Header> headers, List<RouteMatch.Query> query) {
-        return new RouteMatch(
-                new RouteMatch.Path(PathType.PREFIX, "/"), method == null ? null : Method.of(method), headers, query);
-    }
-
-    private static RouteMatch.Header header(String name, String value) {
-        return new RouteMatch.Header(FieldName.of(name), value, false);
-    }
-
-    private static RouteMatch.Query query(String name, String value) {
-        return new RouteMatch.Query(name, value, false);
+    private static MatchConfig with(@Nullable String method, List<ValueMatch> headers, List<ValueMatch> query) {
+        return Matches.of(PathType.PATH_PREFIX, "/", method, headers, query);
     }
 
     @Test
     void amongEqualPathsMethodThenHeadersThenQueryThenFileOrderDecide() {
         add("first", List.of());
         add("second", List.of());
-        add("query", List.of(), with(null, List.of(), List.of(query("q", "1"))));
-        add("two queries", List.of(), with(null, List.of(), List.of(query("q", "1"), query("r", "1"))));
-        add("header", List.of(), with(null, List.of(header("x-a", "1")), List.of()));
-        add("two headers", List.of(), with(null, List.of(header("x-a", "1"), header("x-b", "2")), List.of()));
+        add("query", List.of(), with(null, List.of(), List.of(Matches.exact("q", "1"))));
+        add("two queries", List.of(), with(null, List.of(), List.of(Matches.exact("q", "1"), Matches.exact("r", "1"))));
+        add("header", List.of(), with(null, List.of(Matches.exact("x-a", "1")), List.of()));
+        add(
+                "two headers",
+                List.of(),
+                with(null, List.of(Matches.exact("x-a", "1"), Matches.exact("x-b", "2")), List.of()));
         add("method", List.of(), with("POST", List.of(), List.of()));
 
         String all = "/?q=1&r=1";
@@ -248,22 +241,12 @@ class RouterTest {
     @Test
     void aLongerPathWhoseOtherConstraintsFailLeavesTheRequestToAShorterOne() {
         prefix("/").prefix("/a");
-        add(
-                "post",
-                List.of(),
-                new RouteMatch(new RouteMatch.Path(PathType.EXACT, "/a/b"), Method.POST, List.of(), List.of()));
+        add("post", List.of(), Matches.of(PathType.EXACT, "/a/b", "POST", List.of(), List.of()));
         add(
                 "gold",
                 List.of(),
-                new RouteMatch(
-                        new RouteMatch.Path(PathType.PREFIX, "/a/b"),
-                        null,
-                        List.of(header("x-tier", "gold")),
-                        List.of()));
-        add(
-                "regex put",
-                List.of(),
-                new RouteMatch(new RouteMatch.Path(PathType.REGEX, "/a/.*"), Method.PUT, List.of(), List.of()));
+                Matches.of(PathType.PATH_PREFIX, "/a/b", null, List.of(Matches.exact("x-tier", "gold")), List.of()));
+        add("regex put", List.of(), Matches.of(PathType.REGULAR_EXPRESSION, "/a/.*", "PUT", List.of(), List.of()));
 
         assertThat(matched(Heads.request("POST", "a", "/a/b"))).isEqualTo("post");
         assertThat(matched(Heads.request("GET", "a", "/a/b", "x-tier: gold"))).isEqualTo("gold");
@@ -274,7 +257,7 @@ class RouterTest {
 
     @Test
     void oneOfSeveralMatchesIsEnough() {
-        add("either", List.of(), RouteMatch.path(PathType.EXACT, "/a"), RouteMatch.path(PathType.PREFIX, "/b"));
+        add("either", List.of(), MatchConfig.path(PathType.EXACT, "/a"), MatchConfig.path(PathType.PATH_PREFIX, "/b"));
 
         assertThat(path("/a")).isEqualTo("either");
         assertThat(path("/b/c")).isEqualTo("either");
@@ -283,7 +266,7 @@ class RouterTest {
 
     @Test
     void headersCompareTheWholeValueOfAnyLineAndNamesWithoutCase() {
-        add("hit", List.of(), with(null, List.of(header("X-Tier", "gold")), List.of()));
+        add("hit", List.of(), with(null, List.of(Matches.exact("X-Tier", "gold")), List.of()));
 
         assertThat(matched(Heads.get("a", "/", "x-tier: gold"))).isEqualTo("hit");
         assertThat(matched(Heads.get("a", "/", "x-tier: silver", "X-TIER: gold")))
@@ -300,8 +283,8 @@ class RouterTest {
                 List.of(),
                 with(
                         null,
-                        List.of(new RouteMatch.Header(FieldName.USER_AGENT, ".*Firefox.*", true)),
-                        List.of(new RouteMatch.Query("v", "[0-9]+ x", true))));
+                        List.of(Matches.regex("User-Agent", ".*Firefox.*")),
+                        List.of(Matches.regex("v", "[0-9]+ x"))));
 
         assertThat(matched(Heads.get("a", "/?v=12+x", "User-Agent: Mozilla Firefox/1")))
                 .isEqualTo("hit");
@@ -313,7 +296,7 @@ class RouterTest {
 
     @Test
     void hostIsMatchedAgainstTheAuthorityWhateverTheProtocol() {
-        add("hit", List.of(), with(null, List.of(header("Host", "a.com:80")), List.of()));
+        add("hit", List.of(), with(null, List.of(Matches.exact("Host", "a.com:80")), List.of()));
 
         assertThat(matched(Heads.get("A.com:80", "/"))).isEqualTo("hit");
         assertThat(matched(Heads.get("a.com", "/"))).isNull();
@@ -340,17 +323,17 @@ class RouterTest {
         "/,false"
     })
     void aQueryParameterIsComparedDecodedAndItsFirstValueCounts(String path, boolean hit) {
-        add("hit", List.of(), with(null, List.of(), List.of(query("q", "a b"))));
+        add("hit", List.of(), with(null, List.of(), List.of(Matches.exact("q", "a b"))));
 
         assertThat(path(path)).isEqualTo(hit ? "hit" : null);
     }
 
     @Test
     void oddQueriesAreComparedAsTheyAre() {
-        add("empty", List.of(), with(null, List.of(), List.of(query("e", ""))));
-        add("percent", List.of(), with(null, List.of(), List.of(query("p", "100%"))));
-        add("equals", List.of(), with(null, List.of(), List.of(query("t", "a=b"))));
-        add("utf8", List.of(), with(null, List.of(), List.of(query("u", "\u00e9"))));
+        add("empty", List.of(), with(null, List.of(), List.of(Matches.exact("e", ""))));
+        add("percent", List.of(), with(null, List.of(), List.of(Matches.exact("p", "100%"))));
+        add("equals", List.of(), with(null, List.of(), List.of(Matches.exact("t", "a=b"))));
+        add("utf8", List.of(), with(null, List.of(), List.of(Matches.exact("u", "\u00e9"))));
 
         assertThat(path("/?e")).isEqualTo("empty");
         assertThat(path("/?e=")).isEqualTo("empty");
@@ -408,7 +391,7 @@ class RouterTest {
 
     private RouterTest guard(String name, PathType type, String path) {
         Route route = new Route(name, List.of(GUARD), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
-        builder.add(List.of(), List.of(RouteMatch.path(type, path)), route);
+        builder.add(List.of(), List.of(MatchConfig.path(type, path)), route);
         return this;
     }
 
@@ -455,9 +438,9 @@ class RouterTest {
         "/shop/secret/key/x.,prefix /",
     })
     void aRouteThatGuardsTakesWhatUpstreamsMayReadAsItsPath(String path, String name) {
-        prefix("/").guard("admin", PathType.PREFIX, "/admin").guard("secret", PathType.EXACT, "/shop/secret/key");
-        guard("space", PathType.PREFIX, "/space%20here").guard("scope", PathType.PREFIX, "/@scope");
-        guard("regex", PathType.REGEX, "/docs/[a-z]/[a-z]");
+        prefix("/").guard("admin", PathType.PATH_PREFIX, "/admin").guard("secret", PathType.EXACT, "/shop/secret/key");
+        guard("space", PathType.PATH_PREFIX, "/space%20here").guard("scope", PathType.PATH_PREFIX, "/@scope");
+        guard("regex", PathType.REGULAR_EXPRESSION, "/docs/[a-z]/[a-z]");
 
         assertThat(path(path)).isEqualTo(name);
     }
@@ -474,7 +457,7 @@ class RouterTest {
         "/a:c,prefix /"
     })
     void aRouteThatGuardsWithEscapesTakesThePathWithoutThem(String path, String name) {
-        prefix("/").guard("package", PathType.PREFIX, "/@scope%2Fname").guard("colon", PathType.EXACT, "/a%3Ab");
+        prefix("/").guard("package", PathType.PATH_PREFIX, "/@scope%2Fname").guard("colon", PathType.EXACT, "/a%3Ab");
 
         assertThat(path(path)).isEqualTo(name);
     }
@@ -490,10 +473,10 @@ class RouterTest {
         "/x,open"
     })
     void aRouteForThePlainPathComesBeforeOneWithEscapes(String path, String name) {
-        guard("package", PathType.PREFIX, "/@scope%2Fname")
-                .guard("files", PathType.PREFIX, "/@scope/name")
-                .guard("root", PathType.PREFIX, "/%2F");
-        add("open", List.of(), RouteMatch.path(PathType.PREFIX, "/"));
+        guard("package", PathType.PATH_PREFIX, "/@scope%2Fname")
+                .guard("files", PathType.PATH_PREFIX, "/@scope/name")
+                .guard("root", PathType.PATH_PREFIX, "/%2F");
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/"));
 
         assertThat(path(path)).isEqualTo(name);
     }
@@ -502,10 +485,10 @@ class RouterTest {
     @ParameterizedTest
     @CsvSource({"/a/b.,open", "/a/b;x,open", "/a/b.?%20,open", "/a%2Fb.,package", "/a/c.,prefix /"})
     void readingsOfAPlainPathPreferRulesWithoutEscapes(String path, String name) {
-        prefix("/").guard("package", PathType.PREFIX, "/a%2Fb");
-        add("open", List.of(), RouteMatch.path(PathType.PREFIX, "/a/b"));
-        add("open", List.of(), RouteMatch.path(PathType.PREFIX, "/a/b."));
-        add("open", List.of(), RouteMatch.path(PathType.PREFIX, "/a/b;x"));
+        prefix("/").guard("package", PathType.PATH_PREFIX, "/a%2Fb");
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/a/b"));
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/a/b."));
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/a/b;x"));
 
         assertThat(path(path)).isEqualTo(name);
     }
@@ -514,7 +497,7 @@ class RouterTest {
     @ValueSource(strings = {"/a/b.", "/a/b;x"})
     void anOpenRuleWithEscapesDoesNotHideAGuardOfThePlainPath(String path) {
         prefix("/");
-        add("open", List.of(), RouteMatch.path(PathType.EXACT, "/a%2Fb"));
+        add("open", List.of(), MatchConfig.path(PathType.EXACT, "/a%2Fb"));
         guard("secret", PathType.EXACT, "/a/b");
 
         assertThat(path(path)).isEqualTo("secret");
@@ -530,7 +513,7 @@ class RouterTest {
         "/other%2Fnpm,all",
     })
     void whatIsAllowedInEveryReadingIsAllowed(String path, String name) {
-        prefix("/npm").guard("all", PathType.PREFIX, "/");
+        prefix("/npm").guard("all", PathType.PATH_PREFIX, "/");
 
         assertThat(path(path)).isEqualTo(name);
     }

@@ -1,20 +1,16 @@
 package dev.gateway.exchange.route.assembly;
 
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.route.MatchConfig;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.route.Route;
-import dev.gateway.exchange.route.RouteMatch;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.exchange.route.WeightedTarget;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.format.Durations;
-import dev.gateway.message.FieldName;
-import dev.gateway.message.Method;
 import dev.gateway.message.path.PathForm;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.LogAssembly;
@@ -64,11 +60,9 @@ public final class RouteAssembly {
                             HedgeAssembly.policy(rule.forwarding().hedge(), name, filters.states()),
                             signatures.apply(name),
                             LogAssembly.policy(config.accessLog(), rule.accessLog()));
-                    List<RouteMatch> matches =
-                            rule.matches().stream().map(RouteAssembly::match).toList();
                     for (int l = 0; l < builders.size(); l++) {
                         if (route.appliesTo(config.listeners().get(l))) {
-                            builders.get(l).add(hostnames, matches, runtime);
+                            builders.get(l).add(hostnames, rule.matches(), runtime);
                         }
                     }
                 } catch (IllegalArgumentException e) {
@@ -148,29 +142,5 @@ public final class RouteAssembly {
 
     private static Set<AsciiString> lower(List<String> words) {
         return words.stream().map(word -> new AsciiString(word).toLowerCase()).collect(Collectors.toUnmodifiableSet());
-    }
-
-    /** Returns the conditions of a match as the router tests them. */
-    public static RouteMatch match(MatchConfig match) {
-        return new RouteMatch(
-                new RouteMatch.Path(
-                        switch (match.path().type()) {
-                            case EXACT -> RouteMatch.PathType.EXACT;
-                            case PATH_PREFIX -> RouteMatch.PathType.PREFIX;
-                            case REGULAR_EXPRESSION -> RouteMatch.PathType.REGEX;
-                        },
-                        match.path().value()),
-                match.method() == null ? null : Method.of(match.method()),
-                match.headers().stream()
-                        .map(header ->
-                                new RouteMatch.Header(FieldName.of(header.name()), header.value(), isRegex(header)))
-                        .toList(),
-                match.queryParams().stream()
-                        .map(query -> new RouteMatch.Query(query.name(), query.value(), isRegex(query)))
-                        .toList());
-    }
-
-    private static boolean isRegex(MatchConfig.ValueMatch match) {
-        return match.type() == MatchConfig.ValueType.REGULAR_EXPRESSION;
     }
 }
