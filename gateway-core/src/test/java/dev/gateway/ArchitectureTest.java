@@ -173,7 +173,7 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule healthUses =
-            mayUse("upstream.health", "message.grpc", "message", "stream", "time", "upstream");
+            mayUse("upstream.health", "config", "format", "message.grpc", "message", "stream", "time", "upstream");
 
     @ArchTest
     static final ArchRule jwksUses =

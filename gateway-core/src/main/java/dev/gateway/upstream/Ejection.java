@@ -1,5 +1,6 @@
 package dev.gateway.upstream;
 
+import dev.gateway.format.Durations;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,11 +27,12 @@ final class Ejection {
 
     /** Begins; returns how many milliseconds it lasts. */
     long begin(OutlierDetection policy, Why reason, long now) {
-        long base = policy.baseEjectionMillis();
+        long base = Durations.millis(policy.config().baseEjectionTime());
+        long longest = Durations.millis(policy.config().maxEjectionTime());
         long inService = count == 0 ? 0 : TimeUnit.NANOSECONDS.toMillis(now - since);
-        long most = policy.maxEjectionMillis() / base + 1; // a higher number would make no difference
+        long most = longest / base + 1; // a higher number would make no difference
         inARow = Math.min(Math.max(0, inARow - inService / base) + 1, most);
-        millis = Math.min(base * inARow, policy.maxEjectionMillis());
+        millis = Math.min(base * inARow, longest);
         count++;
         why = reason;
         lasting = true;

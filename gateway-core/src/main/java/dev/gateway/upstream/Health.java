@@ -1,5 +1,7 @@
 package dev.gateway.upstream;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
+import dev.gateway.config.upstream.UpstreamConfig.SuccessRate;
 import dev.gateway.stream.Cause;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -95,7 +97,7 @@ public final class Health {
         this.outliers = settings.outliers();
         this.check = settings.check();
         this.clock = clock;
-        OutlierDetection.SuccessRate rate = outliers == null ? null : outliers.successRate();
+        SuccessRate rate = outliers == null ? null : outliers.config().successRate();
         this.successRates = rate == null ? null : new SuccessRates(rate, clock.getAsLong());
         this.chosen = new ChosenHosts(set, policy, settings);
     }

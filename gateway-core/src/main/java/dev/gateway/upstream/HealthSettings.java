@@ -1,5 +1,6 @@
 package dev.gateway.upstream;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -27,7 +27,7 @@ record Legacy(
         host.inheritReach(reached);
         OutlierDetection outliers = settings.outliers();
         if (outliers != null) {
-            host.failures.set(failures % Math.max(1, outliers.consecutive5xx()));
+            host.failures.set(failures % Math.max(1, outliers.config().consecutive5xx()));
             host.ejection.inherit(ejection);
         }
         host.checked = settings.check() != null && checked;

@@ -1,25 +1,18 @@
 package dev.gateway.upstream;
 
-import org.jspecify.annotations.Nullable;
+import dev.gateway.config.upstream.UpstreamConfig;
+import dev.gateway.config.value.Position;
+import java.time.Duration;
 
 /**
  * Outlier detection (ejection): when endpoints are ejected, and for how long.
  *
  * @param counts what counts as a failure
- * @param consecutive5xx how many failures in a row eject an endpoint; 0 for never
- * @param baseEjectionMillis duration of the first ejection, at least 1; each ejection soon after another is longer by this
- * @param maxEjectionMillis maximum duration of an ejection
- * @param maxEjectionPercent how many endpoints may be ejected at the same time, rounded up. Endpoints that cannot be
- *     reached or do not answer do not count
- * @param successRate when endpoints that succeed less often than others are ejected, too; null for never
+ * @param config the rest: how many failures in a row eject an endpoint, 0 for never; and for how long. Each ejection soon
+ *     after another is longer by the first one's duration. Of endpoints that may be ejected at the same time, those that
+ *     cannot be reached or do not answer do not count
  */
-public record OutlierDetection(
-        Counts counts,
-        int consecutive5xx,
-        long baseEjectionMillis,
-        long maxEjectionMillis,
-        int maxEjectionPercent,
-        @Nullable SuccessRate successRate) {
+public record OutlierDetection(Counts counts, UpstreamConfig.OutlierDetection config) {
     private static final int NOT_IMPLEMENTED = 501;
     private static final int VERSION_NOT_SUPPORTED = 505;
     private static final int NETWORK_AUTHENTICATION_REQUIRED = 511;
@@ -31,18 +24,16 @@ public record OutlierDetection(
             long baseEjectionMillis,
             long maxEjectionMillis,
             int maxEjectionPercent) {
-        this(counts, consecutive5xx, baseEjectionMillis, maxEjectionMillis, maxEjectionPercent, null);
+        this(
+                counts,
+                new UpstreamConfig.OutlierDetection(
+                        Position.NOWHERE,
+                        consecutive5xx,
+                        Duration.ofMillis(baseEjectionMillis),
+                        Duration.ofMillis(maxEjectionMillis),
+                        maxEjectionPercent,
+                        null));
     }
-
-    /**
-     * Success rates: when an endpoint succeeds less often than others.
-     *
-     * @param intervalMillis time over which requests are counted
-     * @param minimumHosts how many endpoints must have had enough requests
-     * @param requestVolume how many requests are enough
-     * @param stdevFactor how far below the average is too low, in thousandths of the standard deviation
-     */
-    public record SuccessRate(long intervalMillis, int minimumHosts, int requestVolume, int stdevFactor) {}
 
     /** What counts as a failure of an endpoint. A failed attempt to connect always does. */
     public enum Counts {
@@ -66,11 +57,12 @@ public record OutlierDetection(
 
     /** Whether this number of failures in a row ejects an endpoint: each multiple of the setting does. */
     boolean isTooMany(int failures) {
-        return consecutive5xx > 0 && failures % consecutive5xx == 0;
+        int most = config.consecutive5xx();
+        return most > 0 && failures % most == 0;
     }
 
     /** Returns how many endpoints of this number may be ejected at the same time, rounded up. */
     int most(int endpoints) {
-        return (int) (((long) endpoints * maxEjectionPercent + 99) / 100);
+        return (int) (((long) endpoints * config.maxEjectionPercent() + 99) / 100);
     }
 }

@@ -1,8 +1,8 @@
 package dev.gateway.upstream;
 
+import dev.gateway.config.upstream.UpstreamConfig.SuccessRate;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Success rates: finds endpoints that succeed less often than the others of their upstream, even if they never fail many
@@ -14,10 +14,10 @@ final class SuccessRates {
 
     private static final double STDEV_UNIT = 1000;
 
-    private final OutlierDetection.SuccessRate policy;
+    private final SuccessRate policy;
     private long begun;
 
-    SuccessRates(OutlierDetection.SuccessRate policy, long now) {
+    SuccessRates(SuccessRate policy, long now) {
         this.policy = policy;
         this.begun = now;
     }
@@ -40,7 +40,7 @@ final class SuccessRates {
 
     /** Ends the interval if its time is over; returns the endpoints that succeed too seldom, the worst first. */
     List<Outlier> review(List<Host> hosts, long now) {
-        if (now - begun < TimeUnit.MILLISECONDS.toNanos(policy.intervalMillis())) {
+        if (now - begun < policy.interval().toNanos()) {
             return List.of();
         }
         begun = now;

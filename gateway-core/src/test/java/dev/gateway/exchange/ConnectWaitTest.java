@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Route.Retry.Budget;
@@ -15,7 +16,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
-import dev.gateway.upstream.ActiveCheck;
+import dev.gateway.upstream.CheckValues;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.HealthSettings;
@@ -64,7 +65,7 @@ class ConnectWaitTest extends ExchangeRig {
 
     private void to(Endpoint... all) {
         endpoints = List.of(all);
-        ActiveCheck check = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
+        ActiveCheck check = CheckValues.TCP;
         OutlierDetection outliers = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 1, 60_000, 60_000, 100);
         health = new Health(endpoints, RoundRobin::new, new HealthSettings(outliers, check, 0, 0), () -> now);
         app = new Upstream(

@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.stream.Cause;
 import dev.gateway.upstream.Health.State;
@@ -142,7 +143,7 @@ class HealthTest {
     @Test
     void whoIsEjectedBecauseNoConnectionCouldBeMadeReturnsWithTheFirst() {
         Health health = health(2, POLICY);
-        for (int i = 0; i < POLICY.consecutive5xx(); i++) {
+        for (int i = 0; i < POLICY.config().consecutive5xx(); i++) {
             health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         }
         assertThat(chosen(health)).containsExactly(1);
@@ -188,7 +189,7 @@ class HealthTest {
     @Test
     void aReloadKeepsWhyAnEndpointIsEjected() {
         Health health = health(2, POLICY);
-        for (int i = 0; i < POLICY.consecutive5xx(); i++) {
+        for (int i = 0; i < POLICY.config().consecutive5xx(); i++) {
             health.onUnreached(endpoint(0), Cause.CONNECT_FAILED);
         }
         Health next = health(2, POLICY);
@@ -465,7 +466,7 @@ class HealthTest {
         next.review();
         assertThat(next.report(turned.get(0)).state()).isEqualTo(State.HEALTHY);
 
-        ActiveCheck check = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
+        ActiveCheck check = CheckValues.TCP;
         Health checked = new Health(turned, RoundRobin::new, null, check, () -> nanos);
         next.onChecked(turned.get(3), "refused");
         checked.inherit(next);
@@ -566,7 +567,7 @@ class HealthTest {
         Health health = new Health(
                 List.of(endpoint(0), endpoint(1)),
                 RoundRobin::new,
-                new HealthSettings(null, new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1), 60, 0),
+                new HealthSettings(null, CheckValues.TCP, 60, 0),
                 () -> nanos);
         tell(health);
         health.onChecked(endpoint(0), "refused");
@@ -652,7 +653,7 @@ class HealthTest {
     }
 
     private static void fail(Health health, int index) {
-        for (int i = 0; i < POLICY.consecutive5xx(); i++) {
+        for (int i = 0; i < POLICY.config().consecutive5xx(); i++) {
             health.onUnanswered(endpoint(index), 0, 0);
         }
     }

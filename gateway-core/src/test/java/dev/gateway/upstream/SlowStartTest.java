@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import dev.gateway.upstream.balancer.RoundRobin;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Endpoints that join others get a share that rises, in virtual time. */
 class SlowStartTest {
-    private static final ActiveCheck CHECK = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
+    private static final ActiveCheck CHECK = CheckValues.TCP;
     private static final OutlierDetection OUTLIERS =
             new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 1, 10_000, 10_000, 50);
     private static final int WINDOW_SECONDS = 30;

@@ -2,7 +2,10 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig;
+import dev.gateway.config.value.Position;
 import dev.gateway.upstream.balancer.RoundRobin;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -102,13 +105,14 @@ class SuccessRatesTest {
     private Health health(int count, int hosts, int volume, int factor) {
         List<Endpoint> endpoints =
                 IntStream.range(0, count).mapToObj(SuccessRatesTest::endpoint).toList();
-        OutlierDetection policy = new OutlierDetection(
-                OutlierDetection.Counts.ANY_FAILURE,
+        UpstreamConfig.OutlierDetection config = new UpstreamConfig.OutlierDetection(
+                Position.NOWHERE,
                 0,
-                300_000,
-                300_000,
+                Duration.ofMinutes(5),
+                Duration.ofMinutes(5),
                 50,
-                new OutlierDetection.SuccessRate(INTERVAL_SECONDS * 1000L, hosts, volume, factor));
+                new UpstreamConfig.SuccessRate(Duration.ofSeconds(INTERVAL_SECONDS), hosts, volume, factor));
+        OutlierDetection policy = new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, config);
         Health health = new Health(endpoints, RoundRobin::new, policy, null, () -> nanos);
         health.tell(new HealthListener() {
             @Override

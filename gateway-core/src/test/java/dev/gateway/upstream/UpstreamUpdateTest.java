@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import dev.gateway.stream.Cause;
 import dev.gateway.testing.Seeds;
 import dev.gateway.upstream.balancer.LeastRequest;
@@ -82,7 +83,7 @@ class UpstreamUpdateTest {
 
     @Test
     void anEndpointThatChangesItsZoneKeepsItsState() {
-        ActiveCheck check = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
+        ActiveCheck check = CheckValues.TCP;
         Health health =
                 new Health(List.of(), RoundRobin::new, new HealthSettings(OUTLIERS, check, 0, 10_000), () -> nanos);
         Upstream upstream =

@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import dev.gateway.upstream.balancer.LeastRequest;
 import dev.gateway.upstream.balancer.PeakEwma;
 import dev.gateway.upstream.balancer.RoundRobin;
@@ -50,7 +51,7 @@ class ZonePreferenceTest {
 
     private static Health health(
             Balancer.Policy policy, @Nullable String localZone, int panicThreshold, String... zones) {
-        ActiveCheck check = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
+        ActiveCheck check = CheckValues.TCP;
         Health health = new Health(
                 List.of(), policy, new HealthSettings(null, check, panicThreshold, 0, localZone, false), () -> 0);
         health.update(specs(zones), true);

@@ -3,6 +3,7 @@ package dev.gateway.config.upstream;
 import dev.gateway.config.listener.TlsConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.config.value.StatusRange;
+import dev.gateway.format.Durations;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -190,7 +191,12 @@ public record UpstreamConfig(
             @Nullable Duration unhealthyInterval,
             Duration timeout,
             int healthyThreshold,
-            int unhealthyThreshold) {}
+            int unhealthyThreshold) {
+        /** Returns the milliseconds from an answer to the next question. */
+        public long intervalMillis(boolean isHealthy) {
+            return Durations.millis(isHealthy || unhealthyInterval == null ? interval : unhealthyInterval);
+        }
+    }
 
     /** The type of an active check, and what only that type has. */
     public sealed interface CheckRequest permits HttpCheck, GrpcCheck, TcpCheck {}
@@ -206,6 +212,11 @@ public record UpstreamConfig(
             implements CheckRequest {
         public HttpCheck {
             expectedStatuses = List.copyOf(expectedStatuses);
+        }
+
+        /** Whether an answer with this status is a good one. */
+        public boolean expects(int status) {
+            return expectedStatuses.stream().anyMatch(each -> each.contains(status));
         }
     }
 

@@ -1,12 +1,16 @@
 package dev.gateway.upstream.health;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
+import dev.gateway.config.upstream.UpstreamConfig.GrpcCheck;
+import dev.gateway.config.upstream.UpstreamConfig.HttpCheck;
+import dev.gateway.config.upstream.UpstreamConfig.TcpCheck;
+import dev.gateway.format.Durations;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Upstream;
@@ -27,6 +31,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     private final Upstream upstream;
     private final Endpoint endpoint;
     private final ActiveCheck policy;
+    private final long timeoutMillis;
     private final UpstreamObserver observer;
     private final StreamOpener opener;
     private final TimerWheel wheel;
@@ -49,6 +54,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         this.upstream = upstream;
         this.endpoint = endpoint;
         this.policy = Objects.requireNonNull(upstream.health().activeCheck());
+        this.timeoutMillis = Durations.millis(policy.timeout());
         this.observer = observer;
         this.opener = opener;
         this.wheel = wheel;
@@ -65,7 +71,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
 
     /** Begins soon, after a random time, so that not all endpoints are checked at the same moment. */
     void start() {
-        wheel.arm(this, (long) (Math.min(policy.intervalMillis(), MAX_FIRST_MILLIS) * random()));
+        wheel.arm(this, (long) (Math.min(policy.intervalMillis(true), MAX_FIRST_MILLIS) * random()));
     }
 
     /** Ends it; it reports nothing any more. */
@@ -90,14 +96,13 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         Probe asked = new Probe(this, question);
         probe = asked;
         askedNanos = wheel.nanoTime();
-        wheel.arm(asked, policy.timeoutMillis());
+        wheel.arm(asked, timeoutMillis);
         asked.began(opener.open(upstream, endpoint, question.kind(), null, asked, asked));
     }
 
     @Override
     public void onFailed(Failure failure) {
-        if (failure.isReset()
-                && wheel.nanoTime() - askedNanos >= TimeUnit.MILLISECONDS.toNanos(policy.timeoutMillis())) {
+        if (failure.isReset() && wheel.nanoTime() - askedNanos >= TimeUnit.MILLISECONDS.toNanos(timeoutMillis)) {
             onTimeout(); // a server of gRPC resets the call when the time is over, and may be sooner than our timer
             return;
         }
@@ -118,7 +123,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
 
     @Override
     public void onTimeout() {
-        onResult("no answer in " + policy.timeoutMillis() + " ms", true);
+        onResult("no answer in " + timeoutMillis + " ms", true);
     }
 
     /** Whether this failure means that the endpoint does not answer. */
@@ -135,10 +140,10 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     }
 
     private Question question() {
-        if (policy.request() instanceof ActiveCheck.Http http) {
+        if (policy.request() instanceof HttpCheck http) {
             return new HttpQuestion(http, upstream, endpoint);
-        } else if (policy.request() instanceof ActiveCheck.Grpc grpc) {
-            return new GrpcQuestion(grpc, policy.timeoutMillis(), upstream, endpoint);
+        } else if (policy.request() instanceof GrpcCheck grpc) {
+            return new GrpcQuestion(grpc, timeoutMillis, upstream, endpoint);
         }
         return new TcpQuestion(upstream, endpoint);
     }
@@ -152,7 +157,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         boolean silent = unanswered && !upstream.host(endpoint).isHeardSince(askedNanos); // requests may know better
         boolean good = failure == null;
         observer.onChecked(good);
-        if (good && !(policy.request() instanceof ActiveCheck.Tcp)) {
+        if (good && !(policy.request() instanceof TcpCheck)) {
             upstream.health().onAnsweredCheck(endpoint); // before it may return: then the log says so in order
         }
         State told = good ? State.HEALTHY : State.UNHEALTHY;
@@ -172,7 +177,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
         probe = null;
         again = false;
         double factor = 1 + JITTER * (2 * random() - 1);
-        long interval = state == State.UNHEALTHY ? policy.unhealthyIntervalMillis() : policy.intervalMillis();
+        long interval = policy.intervalMillis(state != State.UNHEALTHY);
         wheel.arm(this, Math.max(1, (long) (interval * factor)));
     }
 }

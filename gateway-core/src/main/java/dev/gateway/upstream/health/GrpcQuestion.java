@@ -1,5 +1,6 @@
 package dev.gateway.upstream.health;
 
+import dev.gateway.config.upstream.UpstreamConfig.GrpcCheck;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -8,7 +9,6 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.message.grpc.GrpcCall;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.ServerName;
@@ -31,7 +31,7 @@ final class GrpcQuestion implements Question {
     private @Nullable ResponseHead response;
     private @Nullable Fields trailers;
 
-    GrpcQuestion(ActiveCheck.Grpc policy, long timeoutMillis, Upstream upstream, Endpoint endpoint) {
+    GrpcQuestion(GrpcCheck policy, long timeoutMillis, Upstream upstream, Endpoint endpoint) {
         this.service = policy.service();
         Fields fields = new Fields();
         fields.add(FieldName.USER_AGENT, USER_AGENT);

@@ -1,5 +1,6 @@
 package dev.gateway.upstream.health;
 
+import dev.gateway.config.upstream.UpstreamConfig.HttpCheck;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -7,7 +8,6 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.ServerName;
@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
 
 /** HTTP health check: a GET request. The answer is good if its status is one of the expected ones. */
 final class HttpQuestion implements Question {
-    private final ActiveCheck.Http policy;
+    private final HttpCheck policy;
     private final RequestHead head;
     private int status;
 
-    HttpQuestion(ActiveCheck.Http policy, Upstream upstream, Endpoint endpoint) {
+    HttpQuestion(HttpCheck policy, Upstream upstream, Endpoint endpoint) {
         this.policy = policy;
         String host = policy.host();
         Fields fields = new Fields();

@@ -2,6 +2,10 @@ package dev.gateway.upstream.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
+import dev.gateway.config.upstream.UpstreamConfig.CheckRequest;
+import dev.gateway.config.upstream.UpstreamConfig.HttpCheck;
+import dev.gateway.config.upstream.UpstreamConfig.TcpCheck;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -11,7 +15,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.ActiveCheck;
+import dev.gateway.upstream.CheckValues;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
@@ -33,10 +37,10 @@ class CheckedEjectionTest {
     private long now = 1;
 
     /** Lets an endpoint leave a request without an answer, then checks it; returns its state. */
-    private Health.State stateAfterCheck(ActiveCheck.Request request, int status) {
+    private Health.State stateAfterCheck(CheckRequest request, int status) {
         EmbeddedChannel loop = new EmbeddedChannel();
         loop.freezeTime();
-        ActiveCheck policy = new ActiveCheck(request, INTERVAL, INTERVAL, 50, 2, 100);
+        ActiveCheck policy = CheckValues.check(request, INTERVAL, INTERVAL, 50, 2, 100);
         OutlierDetection outliers = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 1, 60_000, 60_000, 100);
         Health health = new Health(
                 List.of(ENDPOINT, new Endpoint(1, "app2.test", 9000, 1)), RoundRobin::new, outliers, policy, () -> now);
@@ -96,13 +100,13 @@ class CheckedEjectionTest {
 
     @Test
     void aGoodAnswerEndsIt() {
-        ActiveCheck.Http asks = new ActiveCheck.Http("/healthz", null, List.of(new ActiveCheck.Statuses(200, 299)));
+        HttpCheck asks = CheckValues.HTTP;
         assertThat(stateAfterCheck(asks, 200)).isEqualTo(Health.State.HEALTHY);
         assertThat(stateAfterCheck(asks, 404)).isNotEqualTo(Health.State.HEALTHY);
     }
 
     @Test
     void aConnectionDoesNot() {
-        assertThat(stateAfterCheck(new ActiveCheck.Tcp(), 200)).isEqualTo(Health.State.EJECTED);
+        assertThat(stateAfterCheck(new TcpCheck(), 200)).isEqualTo(Health.State.EJECTED);
     }
 }

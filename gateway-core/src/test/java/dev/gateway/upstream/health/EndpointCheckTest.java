@@ -2,6 +2,7 @@ package dev.gateway.upstream.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -14,7 +15,7 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.testing.Buffers;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.ActiveCheck;
+import dev.gateway.upstream.CheckValues;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Health;
@@ -360,13 +361,7 @@ class EndpointCheckTest {
 
     private static Upstream upstream() {
         List<Endpoint> endpoints = List.of(ENDPOINT);
-        ActiveCheck policy = new ActiveCheck(
-                new ActiveCheck.Http("/healthz", null, List.of(new ActiveCheck.Statuses(200, 299))),
-                INTERVAL,
-                UNHEALTHY_INTERVAL,
-                TIMEOUT,
-                2,
-                3);
+        ActiveCheck policy = CheckValues.check(CheckValues.HTTP, INTERVAL, UNHEALTHY_INTERVAL, TIMEOUT, 2, 3);
         return new Upstream(
                 "app",
                 new Health(endpoints, RoundRobin::new, null, policy, System::nanoTime),

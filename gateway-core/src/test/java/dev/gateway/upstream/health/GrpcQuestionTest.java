@@ -2,6 +2,7 @@ package dev.gateway.upstream.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.GrpcCheck;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -9,7 +10,6 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
-import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
@@ -103,7 +103,7 @@ class GrpcQuestionTest {
                 List.of(endpoint),
                 RoundRobin::new,
                 UpstreamSettings.builder().build());
-        return new GrpcQuestion(new ActiveCheck.Grpc(service), 1500, upstream, endpoint);
+        return new GrpcQuestion(new GrpcCheck(service), 1500, upstream, endpoint);
     }
 
     /** Keeps what is sent. */

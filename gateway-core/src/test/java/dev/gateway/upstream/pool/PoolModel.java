@@ -678,7 +678,7 @@ final class PoolModel implements ModelRequest.Owner {
                 of.toldDrained.clear();
             }
         }
-        pass(2 * OUTLIERS.maxEjectionMillis());
+        pass(2 * OUTLIERS.config().maxEjectionTime().toMillis());
         upstreams.forEach(each -> each.upstream.health().review());
         settle();
     }

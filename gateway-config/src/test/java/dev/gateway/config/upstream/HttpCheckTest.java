@@ -1,14 +1,16 @@
-package dev.gateway.upstream;
+package dev.gateway.config.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.upstream.UpstreamConfig.HttpCheck;
+import dev.gateway.config.value.StatusRange;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class ActiveCheckTest {
-    private static final ActiveCheck.Http CHECK = new ActiveCheck.Http(
-            "/", null, List.of(new ActiveCheck.Statuses(200, 299), new ActiveCheck.Statuses(401, 401)));
+class HttpCheckTest {
+    private static final HttpCheck CHECK =
+            new HttpCheck("/", null, List.of(new StatusRange(200, 299), new StatusRange(401, 401)));
 
     @ParameterizedTest
     @CsvSource({
