@@ -159,7 +159,7 @@ class ArchitectureTest {
     static final ArchRule timeKnowsNobody = mayUse("time");
 
     @ArchTest
-    static final ArchRule overloadKnowsNobody = mayUse("overload");
+    static final ArchRule overloadUses = mayUse("overload", "config", "format");
 
     @ArchTest
     static final ArchRule streamUses = mayUse("stream", "format", "message", "overload");

@@ -13,4 +13,8 @@ import java.time.Duration;
  * @param requestsInFlight how many exchanges there may be at once, divided among event loops
  */
 public record OverloadConfig(
-        Position position, double heap, double directMemory, double openFiles, Duration lag, int requestsInFlight) {}
+        Position position, double heap, double directMemory, double openFiles, Duration lag, int requestsInFlight) {
+    /** What holds until a configuration says else. */
+    public static final OverloadConfig DEFAULT =
+            new OverloadConfig(Position.NOWHERE, 0.85, 0.85, 0.85, Duration.ofSeconds(1), 0);
+}

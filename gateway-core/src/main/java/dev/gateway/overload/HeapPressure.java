@@ -1,5 +1,6 @@
 package dev.gateway.overload;
 
+import dev.gateway.config.OverloadConfig;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
@@ -25,7 +26,7 @@ public final class HeapPressure implements Pressure {
 
     private final Heap heap;
     private final LongSupplier nanoTime;
-    private volatile double limit = OverloadSettings.DEFAULT.heap();
+    private volatile double limit = OverloadConfig.DEFAULT.heap();
     private boolean full; // the gateway refuses new work because of the heap
     private boolean closing; // connections do not stay open because of the heap
     private long endedNanos; // when the last requested collection ended
@@ -63,7 +64,7 @@ public final class HeapPressure implements Pressure {
     }
 
     @Override
-    public void configure(OverloadSettings settings) {
+    public void configure(OverloadConfig settings) {
         limit = settings.heap();
     }
 

@@ -1,5 +1,7 @@
 package dev.gateway.overload;
 
+import dev.gateway.config.OverloadConfig;
+import dev.gateway.format.Durations;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -24,7 +26,7 @@ public final class LagPressure implements Pressure {
     private final List<Probe> probes;
     private final LongSupplier nanoTime;
     private long lagMillis; // at the last check
-    private volatile long limitMillis = OverloadSettings.DEFAULT.lagMillis();
+    private volatile long limitMillis = Durations.millis(OverloadConfig.DEFAULT.lag());
 
     /** Watches these event loops. */
     public LagPressure(List<? extends Executor> loops) {
@@ -47,8 +49,8 @@ public final class LagPressure implements Pressure {
     }
 
     @Override
-    public void configure(OverloadSettings settings) {
-        limitMillis = settings.lagMillis();
+    public void configure(OverloadConfig settings) {
+        limitMillis = Durations.millis(settings.lag());
     }
 
     @Override

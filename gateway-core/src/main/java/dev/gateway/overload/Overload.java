@@ -1,5 +1,6 @@
 package dev.gateway.overload;
 
+import dev.gateway.config.OverloadConfig;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,7 @@ public final class Overload {
 
     private final List<Watched> sources = new CopyOnWriteArrayList<>();
     private final Actions actions = new Actions();
-    private volatile OverloadSettings settings = OverloadSettings.DEFAULT;
+    private volatile OverloadConfig settings = OverloadConfig.DEFAULT;
     private volatile Refusing refusing = Refusing.NOTHING;
     private volatile boolean endsKeepAlive;
     private volatile Resource refusedFor = Resource.HEAP; // the last reason for refusing work
@@ -71,7 +72,7 @@ public final class Overload {
     }
 
     /** Changes the settings, from the next review on. */
-    public void configure(OverloadSettings next) {
+    public void configure(OverloadConfig next) {
         settings = next;
         sources.forEach(each -> each.source.configure(next));
     }
@@ -130,15 +131,26 @@ public final class Overload {
         actions.count(closedFor, Action.END_KEEP_ALIVE);
     }
 
+    /** Returns the level of a resource above which the gateway refuses new connections, 0 for never. */
+    private static double limit(OverloadConfig settings, Resource resource) {
+        return switch (resource) {
+            case HEAP -> settings.heap();
+            case DIRECT_MEMORY -> settings.directMemory();
+            case OPEN_FILES -> settings.openFiles();
+            case LAG -> settings.lag().isZero() ? 0 : LagPressure.LIMIT;
+            case REQUESTS_IN_FLIGHT, CLIENT_HEAP, CONNECTIONS -> 0;
+        };
+    }
+
     /** Reads all sources, and decides by the one that is furthest above its limit. Called by one thread at a time. */
     public void review() {
-        OverloadSettings current = settings;
+        OverloadConfig current = settings;
         Watched worst = null;
         double over = Double.NEGATIVE_INFINITY; // how far the worst source is above its limit
         double closing = Double.NEGATIVE_INFINITY;
         for (Watched each : sources) {
             Resource resource = each.source.resource();
-            double limit = current.limit(resource);
+            double limit = limit(current, resource);
             each.level = each.source.level();
             double beyond = limit == 0 ? Double.NEGATIVE_INFINITY : each.level - limit - EXACT;
             if (each.source.isEasedByRefusing() && beyond > over) {

@@ -1,5 +1,7 @@
 package dev.gateway.overload;
 
+import dev.gateway.config.OverloadConfig;
+
 /**
  * Resource pressure: how much of a resource is in use. One thread reads it several times a second.
  */
@@ -26,5 +28,5 @@ public interface Pressure {
     }
 
     /** Changes the settings, from the next {@link #level} on. */
-    default void configure(OverloadSettings settings) {}
+    default void configure(OverloadConfig settings) {}
 }

@@ -17,7 +17,6 @@ import dev.gateway.files.FileFault;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.jwt.jwks.KeyClient;
 import dev.gateway.filter.jwt.jwks.RemoteKeys;
-import dev.gateway.format.Durations;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.DescriptorShare;
@@ -36,7 +35,6 @@ import dev.gateway.overload.LagPressure;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.OpenFilesPressure;
 import dev.gateway.overload.Overload;
-import dev.gateway.overload.OverloadSettings;
 import dev.gateway.overload.Resource;
 import dev.gateway.overload.StallCutter;
 import dev.gateway.overload.memory.ClientShares;
@@ -235,13 +233,8 @@ public final class DataPlane {
     }
 
     /** Refuses work by other settings from now on. */
-    void shed(OverloadConfig config) {
-        overload.configure(new OverloadSettings(
-                config.heap(),
-                config.directMemory(),
-                config.openFiles(),
-                Durations.millis(config.lag()),
-                config.requestsInFlight()));
+    void shed(OverloadConfig settings) {
+        overload.configure(settings);
     }
 
     /** Opens the file of the access log again, for who rotates it. */

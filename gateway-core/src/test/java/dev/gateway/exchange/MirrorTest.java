@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.OverloadConfig;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.Fakes.FakeServerStream;
@@ -25,7 +26,6 @@ import dev.gateway.observe.trace.Trace;
 import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.Overload;
-import dev.gateway.overload.OverloadSettings;
 import dev.gateway.overload.Pressure;
 import dev.gateway.overload.Resource;
 import dev.gateway.overload.memory.Cost;
@@ -723,7 +723,7 @@ class MirrorTest extends ExchangeRig {
 
             @Override
             public double level() {
-                return OverloadSettings.DEFAULT.heap() - 0.04;
+                return OverloadConfig.DEFAULT.heap() - 0.04;
             }
         });
         gate = new LoopGate(overload, null, null);

@@ -2,7 +2,9 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.OverloadConfig;
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
+import dev.gateway.config.value.Position;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
@@ -14,7 +16,6 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Action;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.Overload;
-import dev.gateway.overload.OverloadSettings;
 import dev.gateway.overload.Pressure;
 import dev.gateway.overload.Resource;
 import dev.gateway.overload.memory.Account;
@@ -25,6 +26,7 @@ import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -498,7 +500,7 @@ class OverloadedExchangeTest extends ExchangeRig {
 
     @Test
     void requestsBeyondThoseThatMayBeInFlightAreRefusedAtOnce() {
-        overload.configure(new OverloadSettings(0.85, 0.85, 0.85, 1000, 1));
+        overload.configure(new OverloadConfig(Position.NOWHERE, 0.85, 0.85, 0.85, Duration.ofSeconds(1), 1));
         get();
         FakeServerStream other = new FakeServerStream();
         other.account = client.account;

@@ -2,6 +2,7 @@ package dev.gateway.overload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.OverloadConfig;
 import dev.gateway.overload.memory.StalledPeers;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,7 +110,7 @@ class CutOrRefuseTest {
 
     @Test
     void cuttingBeginsBeforeAnythingIsRefused() {
-        assertThat(StallCutter.CUT).isLessThan(OverloadSettings.DEFAULT.directMemory() - Overload.CALM);
+        assertThat(StallCutter.CUT).isLessThan(OverloadConfig.DEFAULT.directMemory() - Overload.CALM);
         assertThat(StallCutter.ENOUGH).isLessThan(StallCutter.CUT);
     }
 

@@ -2,6 +2,9 @@ package dev.gateway.overload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.OverloadConfig;
+import dev.gateway.config.value.Position;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class HeapPressureTest {
@@ -67,7 +70,7 @@ class HeapPressureTest {
 
     @Test
     void asksForNoneWhereTheHeapIsNotToBeWatched() {
-        pressure.configure(new OverloadSettings(0, 0.85, 0.85, 1000, 0));
+        pressure.configure(new OverloadConfig(Position.NOWHERE, 0, 0.85, 0.85, Duration.ofSeconds(1), 0));
         livedOn = 1;
         assertThat(pressure.level()).isEqualTo(1);
         assertThat(collections).isZero();

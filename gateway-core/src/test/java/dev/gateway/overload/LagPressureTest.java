@@ -3,6 +3,9 @@ package dev.gateway.overload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.gateway.config.OverloadConfig;
+import dev.gateway.config.value.Position;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -93,7 +96,7 @@ class LagPressureTest {
 
     @Test
     void withoutALimitNoLoopIsAsked() {
-        pressure.configure(new OverloadSettings(0.85, 0.85, 0.85, 0, 0));
+        pressure.configure(new OverloadConfig(Position.NOWHERE, 0.85, 0.85, 0.85, Duration.ZERO, 0));
         assertThat(pressure.level()).isZero();
         assertThat(first).isEmpty();
     }

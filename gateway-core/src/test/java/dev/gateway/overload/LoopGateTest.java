@@ -3,12 +3,15 @@ package dev.gateway.overload;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.OverloadConfig;
+import dev.gateway.config.value.Position;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.ClientMemory;
 import dev.gateway.overload.memory.ClientShares;
 import dev.gateway.overload.memory.Cost;
 import dev.gateway.overload.memory.LoopBudget;
 import dev.gateway.overload.memory.MemoryBudget;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -247,12 +250,12 @@ class LoopGateTest {
         Overload overload = new Overload();
         LoopGate oneOfTwo = new LoopGate(overload, budget, null, new ClientShares(), 2);
         assertThat(oneOfTwo.admitsRequest(1_000_000)).isTrue();
-        overload.configure(new OverloadSettings(0.85, 0.85, 0.85, 1000, 10));
+        overload.configure(new OverloadConfig(Position.NOWHERE, 0.85, 0.85, 0.85, Duration.ofSeconds(1), 10));
         assertThat(oneOfTwo.admitsRequest(5)).isTrue();
         assertThat(oneOfTwo.admitsRequest(6)).isFalse();
         assertThat(overload.actions().count(Action.REFUSE_REQUEST, Resource.REQUESTS_IN_FLIGHT))
                 .isOne();
-        overload.configure(new OverloadSettings(0.85, 0.85, 0.85, 1000, 1));
+        overload.configure(new OverloadConfig(Position.NOWHERE, 0.85, 0.85, 0.85, Duration.ofSeconds(1), 1));
         assertThat(oneOfTwo.admitsRequest(1)).isTrue(); // or the loop would serve nobody
     }
 

@@ -6,7 +6,10 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.gateway.config.OverloadConfig;
+import dev.gateway.config.value.Position;
 import dev.gateway.overload.Overload.Refusing;
+import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -143,7 +146,7 @@ class OverloadTest {
 
     @Test
     void whatIsSwitchedOffRefusesNothing() {
-        overload.configure(new OverloadSettings(0, 0.6, 0.85, 1000, 0));
+        overload.configure(new OverloadConfig(Position.NOWHERE, 0, 0.6, 0.85, Duration.ofSeconds(1), 0));
         assertThat(at(1)).isEqualTo(Refusing.NOTHING);
         assertThat(overload.endsKeepAlive()).isFalse();
         memory.level = 0.61;

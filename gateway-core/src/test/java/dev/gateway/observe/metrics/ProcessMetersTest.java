@@ -2,11 +2,11 @@ package dev.gateway.observe.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.OverloadConfig;
 import dev.gateway.observe.metrics.state.CertificateExpiry;
 import dev.gateway.observe.metrics.state.Denials;
 import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.overload.Overload;
-import dev.gateway.overload.OverloadSettings;
 import dev.gateway.overload.Pressure;
 import dev.gateway.overload.Resource;
 import dev.gateway.overload.memory.MemoryBudget;
@@ -127,15 +127,14 @@ class ProcessMetersTest {
     void aScrapeTellsWhatIsShortAndWhatIsRefused() {
         Overload overload = new Overload();
         overload.watch(new Used(Resource.HEAP, 0.25));
-        overload.watch(new Used(Resource.OPEN_FILES, OverloadSettings.DEFAULT.openFiles() + 0.01));
+        overload.watch(new Used(Resource.OPEN_FILES, OverloadConfig.DEFAULT.openFiles() + 0.01));
         overload.review();
         metrics.watchOverload(overload, new MemoryBudget(1_000, 1), new MemoryBudget(2_000, 1));
         assertThat(scrape())
                 .containsEntry("gateway_overload_state", 1.0)
                 .containsEntry("gateway_overload_pressure{resource=\"heap\"}", 0.25)
                 .containsEntry(
-                        "gateway_overload_pressure{resource=\"openFiles\"}",
-                        OverloadSettings.DEFAULT.openFiles() + 0.01)
+                        "gateway_overload_pressure{resource=\"openFiles\"}", OverloadConfig.DEFAULT.openFiles() + 0.01)
                 .containsEntry("gateway_overload_actions_total{action=\"end_keep_alive\",resource=\"lag\"}", 0.0)
                 .containsEntry("gateway_client_heap_used_bytes", 0.0)
                 .containsEntry("gateway_client_heap_max_bytes", 1_000.0)
