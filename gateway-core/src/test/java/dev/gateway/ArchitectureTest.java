@@ -153,7 +153,7 @@ class ArchitectureTest {
     static final ArchRule grpcUses = mayUse("message.grpc", "message");
 
     @ArchTest
-    static final ArchRule traceUses = mayUse("observe.trace", "message");
+    static final ArchRule traceUses = mayUse("observe.trace", "config", "message");
 
     @ArchTest
     static final ArchRule timeKnowsNobody = mayUse("time");

@@ -1,5 +1,7 @@
 package dev.gateway.benchmarks;
 
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.observe.TracingConfig.Propagator;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -15,8 +17,7 @@ import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.observe.otlp.Link;
 import dev.gateway.observe.otlp.Receiver;
 import dev.gateway.observe.otlp.SpanExport;
-import dev.gateway.observe.trace.Propagator;
-import dev.gateway.observe.trace.TraceSettings;
+import dev.gateway.observe.trace.TraceValues;
 import dev.gateway.observe.trace.Traces;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -85,7 +86,7 @@ public class RecordBenchmark {
     private final AsciiString path = new AsciiString("/api/v1/orders/4711?expand=lines");
     private ExchangeObserver lines = ExchangeObserver.NONE;
     private ExchangeObserver spans = ExchangeObserver.NONE;
-    private @Nullable TraceSettings settings;
+    private @Nullable TracingConfig settings;
     private @Nullable SpanExport export;
 
     @Setup
@@ -106,7 +107,7 @@ public class RecordBenchmark {
         }
         boolean records = traces.equals("export");
         if (!traces.equals("off")) {
-            settings = new TraceSettings(records, List.of(Propagator.TRACE_CONTEXT), true, records ? 0.01 : 1);
+            settings = TraceValues.of(records, List.of(Propagator.TRACE_CONTEXT), true, records ? 0.01 : 1);
         }
         if (records) {
             SpanExport made = new SpanExport(

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.exchange.progress.ProgressWatch;
 import dev.gateway.exchange.progress.UpstreamUse;
 import dev.gateway.exchange.reply.GrpcStatus;
@@ -18,7 +19,6 @@ import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.trace.Trace;
 import dev.gateway.observe.trace.TraceLink;
-import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Failure;
@@ -169,7 +169,7 @@ public final class ExchangeHandler implements RequestHandler {
         if (record.fromProxy) {
             chargeClient(stream, record, settings.trust(record.connection.listener()));
         }
-        TraceSettings wanted = settings.traces();
+        TracingConfig wanted = settings.traces();
         if (wanted != null) {
             boolean trusted = record.fromProxy
                     || settings.trust(record.connection.listener()).tracesOfAnyone();

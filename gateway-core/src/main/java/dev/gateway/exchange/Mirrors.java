@@ -1,11 +1,11 @@
 package dev.gateway.exchange;
 
+import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.filter.MirrorResult;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.trace.Trace;
-import dev.gateway.observe.trace.TraceSettings;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
@@ -86,7 +86,7 @@ final class Mirrors {
         if (tellsEndpoint) {
             head.setAuthority(AsciiString.EMPTY_STRING);
         }
-        TraceSettings traces = exchange.settings().traces();
+        TracingConfig traces = exchange.settings().traces();
         Trace trace = exchange.record.trace;
         if (trace != null && trace.isRecorded() && traces != null) {
             exchange.loop.traces.forward(head.fields(), trace, traces); // not the span of the attempt

@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
+import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.reply.GrpcStatus;
@@ -24,7 +25,6 @@ import dev.gateway.message.Scheme;
 import dev.gateway.message.path.PathForm;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.trace.Trace;
-import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ViaSignature;
@@ -151,7 +151,7 @@ final class RequestRouting implements FilterChain.Owner {
                 return;
             }
         }
-        TraceSettings traces = settings.traces();
+        TracingConfig traces = settings.traces();
         if (record.trace != null && traces != null && !proxied) {
             loop.traces.forward(head.fields(), record.trace, traces);
         }
@@ -370,7 +370,7 @@ final class RequestRouting implements FilterChain.Owner {
 
     /** An attempt is about to send the request: sets its trace fields. */
     void onAttempt() {
-        TraceSettings traces = exchange.settings().traces();
+        TracingConfig traces = exchange.settings().traces();
         Trace trace = exchange.record.trace;
         if (trace != null && trace.isRecorded() && traces != null) {
             exchange.loop.traces.attempt(proxied ? null : exchange.head.fields(), trace, traces);

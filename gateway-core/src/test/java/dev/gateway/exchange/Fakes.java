@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import dev.gateway.config.listener.ListenerConfig.ForwardedHeaders;
+import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.BodyRate;
@@ -20,7 +21,6 @@ import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.SessionResult;
 import dev.gateway.observe.counts.EndpointMeters;
-import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.LoopBudget;
 import dev.gateway.overload.memory.MemoryBudget;
@@ -342,7 +342,7 @@ public final class Fakes {
         BodyRate bodyRate;
 
         @Nullable
-        TraceSettings traces;
+        TracingConfig traces;
 
         ClientTrust trust = ClientTrust.NOBODY;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
@@ -409,7 +409,7 @@ public final class Fakes {
         }
 
         @Override
-        public @Nullable TraceSettings traces() {
+        public @Nullable TracingConfig traces() {
             return traces;
         }
 

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.OverloadConfig;
+import dev.gateway.config.observe.TracingConfig.Propagator;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.Fakes.FakeServerStream;
@@ -21,9 +22,8 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.observe.trace.Propagator;
 import dev.gateway.observe.trace.Trace;
-import dev.gateway.observe.trace.TraceSettings;
+import dev.gateway.observe.trace.TraceValues;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.Pressure;
@@ -296,7 +296,7 @@ class MirrorTest extends ExchangeRig {
     /** Else the other upstream would seem to be called by the attempt. */
     @Test
     void aCopyIsPartOfTheTraceBesideTheAttempt() {
-        settings.traces = new TraceSettings(true, List.of(Propagator.TRACE_CONTEXT), true, 1);
+        settings.traces = TraceValues.of(true, List.of(Propagator.TRACE_CONTEXT), true, 1);
         mirroredGet();
         answerAll();
         assertServed();

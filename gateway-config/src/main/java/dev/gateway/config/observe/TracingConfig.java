@@ -17,6 +17,11 @@ public record TracingConfig(
         propagators = List.copyOf(propagators);
     }
 
+    /** Whether the gateway records spans of its own. */
+    public boolean records() {
+        return mode == Mode.EXPORT;
+    }
+
     /** How much is done. */
     public enum Mode {
         /** What clients send passes. */

@@ -1,9 +1,9 @@
 package dev.gateway.exchange.settings;
 
+import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.message.forwarded.ForwardedFields;
-import dev.gateway.observe.trace.TraceSettings;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +46,7 @@ public interface ExchangeSettings {
     AsciiString name();
 
     /** Returns the settings of traces, null if tracing is off. */
-    default @Nullable TraceSettings traces() {
+    default @Nullable TracingConfig traces() {
         return null;
     }
 

@@ -12,8 +12,6 @@ import dev.gateway.filter.errorpages.ErrorPages;
 import dev.gateway.format.CidrSet;
 import dev.gateway.format.Durations;
 import dev.gateway.message.forwarded.ForwardedFields;
-import dev.gateway.observe.trace.Propagator;
-import dev.gateway.observe.trace.TraceSettings;
 import io.netty.util.AsciiString;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param policies what exchanges need of each listener, by its index; null where this generation has none
  */
 public record GenerationSettings(
-        int generation, @Nullable TraceSettings traces, List<@Nullable ListenerPolicy> policies)
+        int generation, @Nullable TracingConfig traces, List<@Nullable ListenerPolicy> policies)
         implements ExchangeSettings {
     private static final AsciiString NAME = new AsciiString("gateway");
 
@@ -87,27 +85,6 @@ public record GenerationSettings(
         long rate = listener.minBodyRate();
         long idle = Durations.millis(listener.timeouts().requestBodyIdle());
         return rate == 0 ? null : new BodyRate(rate, idle == 0 ? DEFAULT_GRACE_MILLIS : idle);
-    }
-
-    /** Returns what is done about traces, null for nothing. */
-    public static @Nullable TraceSettings traces(TracingConfig config) {
-        return config.mode() == TracingConfig.Mode.OFF
-                ? null
-                : new TraceSettings(
-                        config.mode() == TracingConfig.Mode.EXPORT,
-                        config.propagators().stream()
-                                .map(GenerationSettings::propagator)
-                                .toList(),
-                        config.sampler().parentBased(),
-                        config.sampler().ratio());
-    }
-
-    private static Propagator propagator(TracingConfig.Propagator wanted) {
-        return switch (wanted) {
-            case TRACE_CONTEXT -> Propagator.TRACE_CONTEXT;
-            case B3 -> Propagator.B3;
-            case B3_MULTI -> Propagator.B3_MULTI;
-        };
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.gateway.observe.trace;
 
+import dev.gateway.config.observe.TracingConfig.Propagator;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;

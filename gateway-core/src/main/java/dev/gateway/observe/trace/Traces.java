@@ -1,5 +1,7 @@
 package dev.gateway.observe.trace;
 
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.observe.TracingConfig.Propagator;
 import dev.gateway.message.Fields;
 import dev.gateway.observe.trace.RemoteContext.Decision;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +16,7 @@ public final class Traces {
      * @param fields of its head, as the client sent them; null if there are none
      * @param trusted whether what they say counts
      */
-    public Trace begin(@Nullable Fields fields, boolean trusted, TraceSettings settings) {
+    public Trace begin(@Nullable Fields fields, boolean trusted, TracingConfig settings) {
         Propagator spoken = null;
         RemoteContext remote = null;
         for (int i = 0;
@@ -23,7 +25,7 @@ public final class Traces {
                         && fields != null
                         && i < settings.propagators().size();
                 i++) {
-            remote = settings.propagators().get(i).extract(fields);
+            remote = Propagation.extract(settings.propagators().get(i), fields);
             spoken = remote == null ? null : settings.propagators().get(i);
         }
         RemoteContext context = remote != null && remote.hasIds()
@@ -31,8 +33,9 @@ public final class Traces {
                 : new RemoteContext(random.nextLong(), id(), 0, Decision.OPEN);
         boolean known = context.span() != 0;
         Decision decision = remote == null ? Decision.OPEN : remote.decision();
-        boolean follows = decision != Decision.OPEN && (settings.parentBased() || !settings.records());
-        boolean sampled = follows ? decision == Decision.YES : settings.samples(context.low());
+        boolean follows = decision != Decision.OPEN && (settings.sampler().parentBased() || !settings.records());
+        boolean sampled =
+                follows ? decision == Decision.YES : samples(settings.sampler().ratio(), context.low());
         boolean recorded = sampled && settings.records();
         boolean forwarded =
                 known && follows && !recorded && settings.propagators().size() == 1;
@@ -46,19 +49,24 @@ public final class Traces {
         return trace;
     }
 
+    /** Decides as OpenTelemetry's ratio sampler does, so that all who use the same ratio decide alike. */
+    private static boolean samples(double ratio, long low) {
+        return ratio >= 1 || (low & Long.MAX_VALUE) < (long) (ratio * Long.MAX_VALUE);
+    }
+
     private long id() {
         long id = random.nextLong();
         return id != 0 ? id : 1;
     }
 
     /** Lets a head that is forwarded say which trace it is part of, and nothing else of the kind. */
-    public void forward(Fields fields, Trace trace, TraceSettings settings) {
+    public void forward(Fields fields, Trace trace, TracingConfig settings) {
         if (!trace.isForwarded()) {
             for (Propagator propagator : settings.propagators()) {
                 if (propagator != trace.spoken()) {
-                    propagator.remove(fields); // also what is no part of the context, such as a state
+                    Propagation.remove(propagator, fields); // also what is no part of the context, such as a state
                 }
-                propagator.inject(fields, trace, trace.span());
+                Propagation.inject(propagator, fields, trace, trace.span());
             }
         }
     }
@@ -68,11 +76,11 @@ public final class Traces {
      *
      * @param fields of the head that is sent, null if it does not go upstream
      */
-    public void attempt(@Nullable Fields fields, Trace trace, TraceSettings settings) {
+    public void attempt(@Nullable Fields fields, Trace trace, TracingConfig settings) {
         trace.attempt(id());
         if (fields != null) {
             for (Propagator propagator : settings.propagators()) {
-                propagator.inject(fields, trace, trace.attempt());
+                Propagation.inject(propagator, fields, trace, trace.attempt());
             }
         }
     }

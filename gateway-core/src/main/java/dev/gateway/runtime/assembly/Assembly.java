@@ -3,6 +3,7 @@ package dev.gateway.runtime.assembly;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.connect.assembly.ConnectAssembly;
 import dev.gateway.connect.assembly.ConnectEntry;
@@ -84,6 +85,7 @@ public final class Assembly {
         }
         List<Upstream> all = new ArrayList<>(upstreams.values());
         all.addAll(states.all(Upstream.class));
-        return Generation.of(generation, GenerationSettings.traces(config.tracing()), listeners, all, connect);
+        TracingConfig traces = config.tracing().mode() == TracingConfig.Mode.OFF ? null : config.tracing();
+        return Generation.of(generation, traces, listeners, all, connect);
     }
 }

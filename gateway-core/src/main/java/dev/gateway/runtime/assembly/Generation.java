@@ -1,11 +1,11 @@
 package dev.gateway.runtime.assembly;
 
+import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.connect.assembly.ConnectEntry;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.GenerationSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
-import dev.gateway.observe.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -51,7 +51,7 @@ public record Generation(
     /** Makes a generation of listeners by their indexes. */
     static Generation of(
             int generation,
-            @Nullable TraceSettings traces,
+            @Nullable TracingConfig traces,
             Map<Integer, Listener> listeners,
             List<Upstream> upstreams,
             Map<String, ConnectEntry> connect) {

@@ -2,15 +2,16 @@ package dev.gateway.observe.otlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.observe.TracingConfig.Propagator;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.NamedEndpoint;
 import dev.gateway.observe.OtherAttempt;
 import dev.gateway.observe.Records;
 import dev.gateway.observe.accesslog.AccessLogSettings;
 import dev.gateway.observe.accesslog.Redaction;
-import dev.gateway.observe.trace.Propagator;
 import dev.gateway.observe.trace.Trace;
-import dev.gateway.observe.trace.TraceSettings;
+import dev.gateway.observe.trace.TraceValues;
 import dev.gateway.observe.trace.Traces;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** What spans say of attempts. */
 class LoopSpansTest {
-    private static final TraceSettings SETTINGS = new TraceSettings(true, List.of(Propagator.TRACE_CONTEXT), true, 1.0);
+    private static final TracingConfig SETTINGS = TraceValues.of(true, List.of(Propagator.TRACE_CONTEXT), true, 1.0);
     private static final Receiver RECEIVER = new Receiver(
             "http://127.0.0.1:9",
             Map.of(),

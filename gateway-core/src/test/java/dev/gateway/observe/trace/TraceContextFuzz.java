@@ -2,6 +2,8 @@ package dev.gateway.observe.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.observe.TracingConfig.Propagator;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import io.netty.util.AsciiString;
@@ -54,7 +56,7 @@ final class TraceContextFuzz {
         checkSingle(fields.copy());
         for (List<Propagator> propagators : PROPAGATORS) {
             for (boolean records : new boolean[] {false, true}) {
-                TraceSettings settings = new TraceSettings(records, propagators, true, 1);
+                TracingConfig settings = TraceValues.of(records, propagators, true, 1);
                 checkForwarded(fields.copy(), settings, true);
                 checkForwarded(fields.copy(), settings, false);
             }
@@ -90,7 +92,7 @@ final class TraceContextFuzz {
     private static void checkParent(Fields fields) {
         List<String> parents = values(fields, FieldName.TRACEPARENT);
         List<String> states = values(fields, FieldName.TRACESTATE);
-        RemoteContext found = Propagator.TRACE_CONTEXT.extract(fields);
+        RemoteContext found = Propagation.extract(Propagator.TRACE_CONTEXT, fields);
         Matcher matcher = PARENT.matcher(parents.isEmpty() ? "" : parents.get(0));
         boolean valid = parents.size() == 1
                 && matcher.matches()
@@ -128,7 +130,7 @@ final class TraceContextFuzz {
 
     private static void checkSingle(Fields fields) {
         List<String> all = values(fields, FieldName.of("b3"));
-        RemoteContext found = Propagator.B3.extract(fields);
+        RemoteContext found = Propagation.extract(Propagator.B3, fields);
         String text = all.size() == 1 ? all.get(0) : "";
         Matcher matcher = B3.matcher(text);
         boolean ids = matcher.matches()
@@ -142,10 +144,10 @@ final class TraceContextFuzz {
         }
     }
 
-    private static void checkForwarded(Fields fields, TraceSettings settings, boolean trusted) {
+    private static void checkForwarded(Fields fields, TracingConfig settings, boolean trusted) {
         RemoteContext told = null;
         for (Propagator propagator : settings.propagators()) {
-            told = told == null && trusted ? propagator.extract(fields.copy()) : told;
+            told = told == null && trusted ? Propagation.extract(propagator, fields.copy()) : told;
         }
         Trace trace = TRACES.begin(fields, trusted, settings);
         if (told != null && told.hasIds()) {
@@ -157,7 +159,7 @@ final class TraceContextFuzz {
         TRACES.forward(fields, trace, settings);
         for (Propagator propagator : settings.propagators()) {
             Fields sent = fields.copy();
-            RemoteContext next = Objects.requireNonNull(propagator.extract(sent));
+            RemoteContext next = Objects.requireNonNull(Propagation.extract(propagator, sent));
             assertThat(hex(next.high(), next.low())).isEqualTo(trace.idText());
             assertThat(next.span()).isEqualTo(trace.span());
             assertThat(next.decision() == RemoteContext.Decision.OPEN

@@ -2,6 +2,8 @@ package dev.gateway.observe.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.observe.TracingConfig.Propagator;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import java.util.ArrayList;
@@ -20,12 +22,12 @@ class TracesTest {
 
     private final Traces traces = new Traces();
 
-    private static TraceSettings settings(boolean records, List<Propagator> propagators, double ratio) {
-        return new TraceSettings(records, propagators, true, ratio);
+    private static TracingConfig settings(boolean records, List<Propagator> propagators, double ratio) {
+        return TraceValues.of(records, propagators, true, ratio);
     }
 
-    private static final TraceSettings PROPAGATE = settings(false, W3C, 1);
-    private static final TraceSettings RECORD = settings(true, W3C, 1);
+    private static final TracingConfig PROPAGATE = settings(false, W3C, 1);
+    private static final TracingConfig RECORD = settings(true, W3C, 1);
 
     private static Fields fields(String... namesAndValues) {
         Fields fields = new Fields();
@@ -48,7 +50,7 @@ class TracesTest {
     }
 
     /** Forwards a head, and returns the trace that it is part of. */
-    private Trace forward(Fields fields, boolean trusted, TraceSettings settings) {
+    private Trace forward(Fields fields, boolean trusted, TracingConfig settings) {
         Trace trace = traces.begin(fields, trusted, settings);
         traces.forward(fields, trace, settings);
         return trace;
@@ -164,14 +166,14 @@ class TracesTest {
         Trace trace = forward(fields("traceparent", "00-" + TRACE + "-" + SPAN + "-00"), true, RECORD);
         assertThat(trace.isSampled()).isFalse();
         assertThat(trace.isRecorded()).isFalse();
-        TraceSettings own = new TraceSettings(true, W3C, false, 1);
+        TracingConfig own = TraceValues.of(true, W3C, false, 1);
         Fields fields = fields("traceparent", "00-" + TRACE + "-" + SPAN + "-00");
         assertThat(forward(fields, true, own).isRecorded()).isTrue();
     }
 
     @Test
     void theRatioOfSampledTracesIsKept() {
-        TraceSettings tenth = settings(true, W3C, 0.1);
+        TracingConfig tenth = settings(true, W3C, 0.1);
         int sampled = 0;
         for (int i = 0; i < 10_000; i++) {
             sampled += traces.begin(null, true, tenth).isSampled() ? 1 : 0;
@@ -191,7 +193,7 @@ class TracesTest {
         TRACE + "-" + SPAN + "," + TRACE + ",true",
     })
     void b3IsUnderstoodAndPassedOnAsW3C(String text, String id, boolean sampled) {
-        TraceSettings both = settings(false, List.of(Propagator.B3, Propagator.TRACE_CONTEXT), 1);
+        TracingConfig both = settings(false, List.of(Propagator.B3, Propagator.TRACE_CONTEXT), 1);
         Fields fields = fields("b3", text, "traceparent", "nonsense", "tracestate", "a=1");
         Trace trace = forward(fields, true, both);
         assertThat(trace.isSampled()).isEqualTo(sampled);
@@ -231,7 +233,7 @@ class TracesTest {
 
     @Test
     void b3InSeveralFieldsIsUnderstoodAndSpoken() {
-        TraceSettings multi = settings(true, List.of(Propagator.B3_MULTI), 0);
+        TracingConfig multi = settings(true, List.of(Propagator.B3_MULTI), 0);
         Fields fields =
                 fields("X-B3-TraceId", TRACE, "X-B3-SpanId", SPAN, "X-B3-ParentSpanId", SPAN, "X-B3-Flags", "1");
         Trace trace = forward(fields, true, multi);
