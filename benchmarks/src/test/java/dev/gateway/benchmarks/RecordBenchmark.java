@@ -1,5 +1,7 @@
 package dev.gateway.benchmarks;
 
+import dev.gateway.config.observe.AccessLogConfig.Format;
+import dev.gateway.config.observe.AccessLogConfig.Lines;
 import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.config.observe.TracingConfig.Propagator;
 import dev.gateway.message.FieldName;
@@ -10,7 +12,6 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.accesslog.AccessLogSettings;
-import dev.gateway.observe.accesslog.LogRotation;
 import dev.gateway.observe.accesslog.LogTarget;
 import dev.gateway.observe.accesslog.ReceiverAddresses;
 import dev.gateway.observe.accesslog.Redaction;
@@ -92,15 +93,15 @@ public class RecordBenchmark {
     @Setup
     public void start() throws IOException {
         lines = accessLog.newLoop(wheel);
-        AccessLogSettings.Format format =
+        Format format =
                 switch (log) {
-                    case "json" -> new AccessLogSettings.Json(List.of(), List.of());
-                    case "combined" -> new AccessLogSettings.Combined();
-                    default -> null;
+                    case "json" -> Format.JSON;
+                    case "combined" -> Format.COMBINED;
+                    default -> Format.OFF;
                 };
         AccessLog.Change change = accessLog.prepare(
-                new AccessLogSettings(format, LogPolicy.ALL, NOTHING),
-                new LogTarget.File(Path.of("/dev/null"), LogRotation.NONE));
+                new AccessLogSettings(Lines.of(format), LogPolicy.ALL, NOTHING),
+                new LogTarget.File(Path.of("/dev/null"), null));
         CompletableFuture<Void> done = CompletableFuture.runAsync(change::commit);
         while (!done.isDone()) {
             loop.runPendingTasks();

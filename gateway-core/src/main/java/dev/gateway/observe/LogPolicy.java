@@ -1,5 +1,7 @@
 package dev.gateway.observe;
 
+import dev.gateway.config.observe.AccessLogConfig.Exchanges;
+
 /**
  * Access log filter: of which exchanges the access log has lines. Immutable, shared by all event loops.
  *
@@ -8,13 +10,4 @@ package dev.gateway.observe;
 public record LogPolicy(Exchanges exchanges, double sample) {
     /** A line for each exchange. */
     public static final LogPolicy ALL = new LogPolicy(Exchanges.ALL, 1);
-
-    /** Of which exchanges there are lines. */
-    public enum Exchanges {
-        /** Of all, or of a sample of those that have not failed. */
-        ALL,
-        /** Of those that have failed. */
-        FAILED,
-        NONE
-    }
 }

@@ -28,6 +28,11 @@ public record AccessLogConfig(Position position, Lines lines, Target target, Cho
             requestHeaders = List.copyOf(requestHeaders);
             responseHeaders = List.copyOf(responseHeaders);
         }
+
+        /** Makes lines of any format but a template, without further headers. */
+        public static Lines of(Format format) {
+            return new Lines(format, null, List.of(), List.of());
+        }
     }
 
     /** What format lines have. */

@@ -1,11 +1,12 @@
 package dev.gateway.observe.accesslog;
 
+import dev.gateway.config.observe.AccessLogConfig;
+import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.time.TimerWheel;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
@@ -91,10 +92,10 @@ public final class AccessLog implements AutoCloseable {
      * @throws IOException if it cannot be opened; then all is as it was
      */
     public Change prepare(AccessLogSettings settings, LogTarget wanted) throws IOException {
-        if (settings.format() == null) {
+        if (settings.lines().format() == AccessLogConfig.Format.OFF) {
             return new Change(settings, null, null);
         }
-        return new Change(settings, wanted, Objects.equals(target, wanted) ? null : wanted.open(addresses));
+        return new Change(settings, wanted, ConfigEquality.isSame(target, wanted) ? null : wanted.open(addresses));
     }
 
     /** The same of a destination that is open. */

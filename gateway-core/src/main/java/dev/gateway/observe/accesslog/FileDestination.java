@@ -1,5 +1,7 @@
 package dev.gateway.observe.accesslog;
 
+import dev.gateway.config.observe.AccessLogConfig.Rotation;
+import dev.gateway.config.value.Position;
 import dev.gateway.files.FileFault;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -11,13 +13,18 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A file that lines are appended to, put aside when it is too large or too old: FILE.1 is the youngest of those. */
 final class FileDestination implements LogDestination {
+    /** The file grows. */
+    private static final Rotation NONE = new Rotation(Position.NOWHERE, 0, 0, Duration.ZERO);
+
     private static final Logger log = LoggerFactory.getLogger(FileDestination.class);
 
     private static final FileAttribute<?>[] PERMISSIONS =
@@ -28,16 +35,18 @@ final class FileDestination implements LogDestination {
                     : new FileAttribute<?>[0];
 
     private final Path file;
-    private final LogRotation rotation;
+    private final Rotation rotation;
+    private final long maxAgeNanos;
     private final LongSupplier nanoClock;
     private OutputStream out;
     private long bytes;
     private long begunNanos;
     private long rotatesAtBytes; // more than the limit after a rotation has failed
 
-    FileDestination(Path file, LogRotation rotation, LongSupplier nanoClock) throws IOException {
+    FileDestination(Path file, @Nullable Rotation rotation, LongSupplier nanoClock) throws IOException {
         this.file = file;
-        this.rotation = rotation;
+        this.rotation = rotation == null ? NONE : rotation;
+        this.maxAgeNanos = this.rotation.maxAge().toNanos();
         this.nanoClock = nanoClock;
         this.out = open();
         begin();
@@ -56,7 +65,7 @@ final class FileDestination implements LogDestination {
     private void begin() throws IOException {
         bytes = Files.size(file);
         begunNanos = nanoClock.getAsLong();
-        rotatesAtBytes = rotation.maxBytes();
+        rotatesAtBytes = rotation.maxSize();
     }
 
     @Override
@@ -70,8 +79,8 @@ final class FileDestination implements LogDestination {
     }
 
     private boolean isDue(int more) {
-        boolean large = rotation.maxBytes() > 0 && bytes + more > rotatesAtBytes;
-        return large || (rotation.maxAgeNanos() > 0 && nanoClock.getAsLong() - begunNanos > rotation.maxAgeNanos());
+        boolean large = rotation.maxSize() > 0 && bytes + more > rotatesAtBytes;
+        return large || (maxAgeNanos > 0 && nanoClock.getAsLong() - begunNanos > maxAgeNanos);
     }
 
     private void rotate() {
@@ -81,7 +90,7 @@ final class FileDestination implements LogDestination {
             }
             reopen();
         } catch (IOException e) {
-            rotatesAtBytes = bytes + rotation.maxBytes(); // not again with every batch
+            rotatesAtBytes = bytes + rotation.maxSize(); // not again with every batch
             begunNanos = nanoClock.getAsLong();
             log.warn("Cannot rotate the access log, so its file grows: {}", e.toString());
         }

@@ -1,5 +1,6 @@
 package dev.gateway.observe.accesslog;
 
+import dev.gateway.config.observe.AccessLogConfig.Lines;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.observe.ExchangeRecord;
@@ -13,16 +14,20 @@ import org.jspecify.annotations.Nullable;
 
 /** A JSON object per line, with the words of the metrics. What has no value is left out. */
 final class JsonLine extends LogLine {
-    private final AccessLogSettings.Json settings;
+    private final List<FieldName> requestHeaders;
+    private final List<FieldName> responseHeaders;
     private final String[] requestKeys;
     private final String[] responseKeys;
     private String key = ""; // the name of what comes next, as it is written
 
-    JsonLine(AccessLogSettings.Json settings, LineBuffer buffer, Redaction redaction) {
+    JsonLine(Lines settings, LineBuffer buffer, Redaction redaction) {
         super(buffer, redaction);
-        this.settings = settings;
-        this.requestKeys = keys(settings.requestHeaders());
-        this.responseKeys = keys(settings.responseHeaders());
+        this.requestHeaders =
+                settings.requestHeaders().stream().map(FieldName::of).toList();
+        this.responseHeaders =
+                settings.responseHeaders().stream().map(FieldName::of).toList();
+        this.requestKeys = keys(requestHeaders);
+        this.responseKeys = keys(responseHeaders);
     }
 
     private static String[] keys(List<FieldName> names) {
@@ -85,8 +90,8 @@ final class JsonLine extends LogLine {
         put(LogField.BODY_MICROS, exchange);
         put(LogField.USER_AGENT, exchange);
         put(LogField.REFERER, exchange);
-        headers(",\"requestHeaders\":", settings.requestHeaders(), requestKeys, exchange.fields);
-        headers(",\"responseHeaders\":", settings.responseHeaders(), responseKeys, exchange.responseFields);
+        headers(",\"requestHeaders\":", requestHeaders, requestKeys, exchange.fields);
+        headers(",\"responseHeaders\":", responseHeaders, responseKeys, exchange.responseFields);
         buffer.replace(start, '{'); // the comma before the first key
         buffer.put('}');
     }

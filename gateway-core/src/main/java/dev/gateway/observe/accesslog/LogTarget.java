@@ -1,10 +1,13 @@
 package dev.gateway.observe.accesslog;
 
+import dev.gateway.config.observe.AccessLogConfig;
+import dev.gateway.config.observe.AccessLogConfig.Rotation;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
-/** Access log destination: where lines of the access log go. Those that are equal are one place. */
+/** Access log destination: where lines of the access log go. */
 public sealed interface LogTarget {
     /**
      * Opens it.
@@ -29,24 +32,20 @@ public sealed interface LogTarget {
     /**
      * A file, made if it is not there.
      *
-     * @param rotation when it is put aside
+     * @param rotation when it is put aside, null for never
      */
-    record File(Path path, LogRotation rotation) implements LogTarget {
+    record File(Path path, @Nullable Rotation rotation) implements LogTarget {
         @Override
         public LogDestination open(ReceiverAddresses addresses) throws IOException {
             return new FileDestination(path, rotation, System::nanoTime);
         }
     }
 
-    /**
-     * A receiver of syslog messages.
-     *
-     * @param facility its number
-     */
-    record Syslog(SyslogReceiver receiver, int facility, String appName) implements LogTarget {
+    /** A receiver of syslog messages. */
+    record Syslog(AccessLogConfig.Syslog receiver) implements LogTarget {
         @Override
         public LogDestination open(ReceiverAddresses addresses) {
-            return new SyslogDestination(receiver, facility, appName, addresses);
+            return new SyslogDestination(receiver, addresses);
         }
     }
 }

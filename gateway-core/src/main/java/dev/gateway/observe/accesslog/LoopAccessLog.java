@@ -1,16 +1,15 @@
 package dev.gateway.observe.accesslog;
 
+import dev.gateway.config.observe.AccessLogConfig.Exchanges;
+import dev.gateway.config.observe.AccessLogConfig.Lines;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.LineBuffer;
 import dev.gateway.observe.LogPolicy;
-import dev.gateway.observe.LogPolicy.Exchanges;
-import dev.gateway.observe.accesslog.AccessLogSettings.Combined;
-import dev.gateway.observe.accesslog.AccessLogSettings.Json;
-import dev.gateway.observe.accesslog.AccessLogSettings.Template;
 import dev.gateway.observe.accesslog.LogLine.Moment;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -45,16 +44,14 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
         cancel();
         handOver();
         redaction = new Redaction(settings.redacted());
-        AccessLogSettings.Format format = settings.format();
-        if (format instanceof Json json) {
-            line = new JsonLine(json, buffer, redaction);
-        } else if (format instanceof Combined) {
-            line = TemplateLine.combined(buffer, redaction);
-        } else if (format instanceof Template template) {
-            line = new TemplateLine(template.parts(), buffer, redaction);
-        } else {
-            line = null;
-        }
+        Lines shown = settings.lines();
+        line = switch (shown.format()) {
+            case JSON -> new JsonLine(shown, buffer, redaction);
+            case COMBINED -> TemplateLine.combined(buffer, redaction);
+            case TEMPLATE ->
+                new TemplateLine(Objects.requireNonNull(shown.template()).parts(), buffer, redaction);
+            case OFF -> null;
+        };
         policy = settings.policy();
         writer = next;
     }

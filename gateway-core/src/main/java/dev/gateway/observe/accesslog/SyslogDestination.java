@@ -1,5 +1,6 @@
 package dev.gateway.observe.accesslog;
 
+import dev.gateway.config.observe.AccessLogConfig.Syslog;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,7 +34,8 @@ final class SyslogDestination implements LogDestination {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT);
 
-    private final SyslogReceiver receiver;
+    private final Syslog receiver;
+    private final boolean tcp;
     private final Clock clock = Clock.systemUTC();
     private final String priority;
     private final String origin;
@@ -43,13 +45,14 @@ final class SyslogDestination implements LogDestination {
     private long lookedNanos;
     private boolean closed;
 
-    SyslogDestination(SyslogReceiver receiver, int facility, String appName, ReceiverAddresses addresses) {
+    SyslogDestination(Syslog receiver, ReceiverAddresses addresses) {
         this.receiver = receiver;
+        this.tcp = receiver.transport() == Syslog.Transport.TCP;
         this.addresses = addresses;
         addresses.keep(receiver.host());
-        this.priority = "<" + (facility * 8 + NOTICE) + ">1 ";
-        this.origin =
-                " " + hostName() + " " + appName + " " + ProcessHandle.current().pid() + " access - ";
+        this.priority = "<" + (receiver.facility() * 8 + NOTICE) + ">1 ";
+        this.origin = " " + hostName() + " " + receiver.appName() + " "
+                + ProcessHandle.current().pid() + " access - ";
     }
 
     private static String hostName() {
@@ -74,7 +77,7 @@ final class SyslogDestination implements LogDestination {
                 continue;
             }
             try {
-                boolean fits = receiver.tcp() || header.length + i - start <= MAX_DATAGRAM;
+                boolean fits = tcp || header.length + i - start <= MAX_DATAGRAM;
                 if (fits) {
                     send(message(header, lines, start, i));
                     sent++;
@@ -102,7 +105,7 @@ final class SyslogDestination implements LogDestination {
 
     private ByteBuffer message(byte[] header, byte[] lines, int start, int end) {
         int length = header.length + end - start;
-        byte[] counted = receiver.tcp() ? (length + " ").getBytes(StandardCharsets.US_ASCII) : new byte[0];
+        byte[] counted = tcp ? (length + " ").getBytes(StandardCharsets.US_ASCII) : new byte[0];
         return ByteBuffer.allocate(counted.length + length)
                 .put(counted)
                 .put(header)
@@ -167,7 +170,7 @@ final class SyslogDestination implements LogDestination {
     }
 
     private ByteChannel connect(InetSocketAddress address) throws IOException {
-        if (receiver.tcp()) {
+        if (tcp) {
             SocketChannel opened = SocketChannel.open();
             return connected(opened, () -> opened.socket().connect(address, CONNECT_MILLIS));
         }

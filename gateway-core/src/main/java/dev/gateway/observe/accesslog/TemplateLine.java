@@ -1,5 +1,10 @@
 package dev.gateway.observe.accesslog;
 
+import dev.gateway.config.observe.AccessLogTemplate;
+import dev.gateway.config.observe.AccessLogTemplate.Field;
+import dev.gateway.config.observe.AccessLogTemplate.Literal;
+import dev.gateway.config.observe.AccessLogTemplate.Part;
+import dev.gateway.message.FieldName;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Tried;
 import dev.gateway.observe.LineBuffer;
@@ -17,23 +22,23 @@ import org.jspecify.annotations.Nullable;
  * space and none of the signs that stand next to fields, so that a peer can never add a column.
  */
 final class TemplateLine extends LogLine {
-    private static final List<AccessLogSettings.Part> COMBINED = List.of(
-            new AccessLogSettings.Field("client"),
-            new AccessLogSettings.Literal(" - "),
-            new AccessLogSettings.Field("identity"),
-            new AccessLogSettings.Literal(" ["),
-            new AccessLogSettings.Field("clfTime"),
-            new AccessLogSettings.Literal("] \""),
-            new AccessLogSettings.Field("requestLine"),
-            new AccessLogSettings.Literal("\" "),
-            new AccessLogSettings.Field("status"),
-            new AccessLogSettings.Literal(" "),
-            new AccessLogSettings.Field("sentBytes"),
-            new AccessLogSettings.Literal(" \""),
-            new AccessLogSettings.Field("referer"),
-            new AccessLogSettings.Literal("\" \""),
-            new AccessLogSettings.Field("userAgent"),
-            new AccessLogSettings.Literal("\""));
+    private static final List<Part> COMBINED = List.of(
+            new Field("client", ""),
+            new Literal(" - "),
+            new Field("identity", ""),
+            new Literal(" ["),
+            new Field("clfTime", ""),
+            new Literal("] \""),
+            new Field("requestLine", ""),
+            new Literal("\" "),
+            new Field("status", ""),
+            new Literal(" "),
+            new Field("sentBytes", ""),
+            new Literal(" \""),
+            new Field("referer", ""),
+            new Literal("\" \""),
+            new Field("userAgent", ""),
+            new Literal("\""));
 
     private final List<Step> steps = new ArrayList<>();
     private BitSet escaped = new BitSet(); // what values of the current step cannot have
@@ -42,24 +47,30 @@ final class TemplateLine extends LogLine {
     private record Step(
             @Nullable String literal,
             @Nullable LogField field,
-            AccessLogSettings.@Nullable Header header,
+            @Nullable FieldName header,
+            boolean ofRequest,
             BitSet escaped) {}
 
-    TemplateLine(List<AccessLogSettings.Part> parts, LineBuffer buffer, Redaction redaction) {
+    TemplateLine(List<Part> parts, LineBuffer buffer, Redaction redaction) {
         super(buffer, redaction);
         BitSet bare = signs(parts);
         boolean inQuotes = false;
-        for (AccessLogSettings.Part part : parts) {
+        for (Part part : parts) {
             BitSet unwanted = inQuotes ? LineBuffer.QUOTED : bare;
-            if (part instanceof AccessLogSettings.Literal literal) {
-                steps.add(new Step(literal.text(), null, null, unwanted));
+            if (part instanceof Literal literal) {
+                steps.add(new Step(literal.text(), null, null, false, unwanted));
                 inQuotes ^= literal.text().chars().filter(c -> c == '"').count() % 2 == 1;
-            } else if (part instanceof AccessLogSettings.Field field) {
-                steps.add(new Step(null, LogField.of(field.name()), null, unwanted));
-            } else if (part instanceof AccessLogSettings.Header header) {
-                steps.add(new Step(null, null, header, unwanted));
+            } else if (part instanceof Field field) {
+                steps.add(step(field, unwanted));
             }
         }
+    }
+
+    private static Step step(Field field, BitSet unwanted) {
+        boolean ofRequest = field.name().equals(AccessLogTemplate.REQUEST_HEADER);
+        return ofRequest || field.name().equals(AccessLogTemplate.RESPONSE_HEADER)
+                ? new Step(null, null, FieldName.of(field.argument()), ofRequest, unwanted)
+                : new Step(null, LogField.of(field.name()), null, false, unwanted);
     }
 
     /** As Apache and nginx write it. */
@@ -68,10 +79,10 @@ final class TemplateLine extends LogLine {
     }
 
     /** Returns what ends values: the signs next to fields, and white space. */
-    private static BitSet signs(List<AccessLogSettings.Part> parts) {
+    private static BitSet signs(List<Part> parts) {
         BitSet signs = new BitSet();
-        for (AccessLogSettings.Part part : parts) {
-            if (part instanceof AccessLogSettings.Literal literal) {
+        for (Part part : parts) {
+            if (part instanceof Literal literal) {
                 signs.set(literal.text().charAt(0));
                 signs.set(literal.text().charAt(literal.text().length() - 1));
             }
@@ -96,8 +107,7 @@ final class TemplateLine extends LogLine {
             } else if (step.field != null) {
                 step.field.write(exchange, this);
             } else {
-                AccessLogSettings.Header header = Objects.requireNonNull(step.header);
-                header(header.ofRequest() ? exchange.fields : exchange.responseFields, header.name());
+                header(step.ofRequest ? exchange.fields : exchange.responseFields, Objects.requireNonNull(step.header));
             }
         }
     }

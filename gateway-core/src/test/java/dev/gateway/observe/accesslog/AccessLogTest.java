@@ -7,7 +7,13 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import ch.qos.logback.core.read.ListAppender;
+import dev.gateway.config.observe.AccessLogConfig.Exchanges;
+import dev.gateway.config.observe.AccessLogConfig.Format;
+import dev.gateway.config.observe.AccessLogConfig.Lines;
 import dev.gateway.config.observe.AccessLogTemplate;
+import dev.gateway.config.observe.AccessLogTemplate.Field;
+import dev.gateway.config.observe.AccessLogTemplate.Literal;
+import dev.gateway.config.observe.AccessLogTemplate.Part;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.observe.ExchangeObserver;
@@ -16,14 +22,7 @@ import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.NamedEndpoint;
 import dev.gateway.observe.Records;
-import dev.gateway.observe.accesslog.AccessLogSettings.Combined;
-import dev.gateway.observe.accesslog.AccessLogSettings.Field;
-import dev.gateway.observe.accesslog.AccessLogSettings.Header;
-import dev.gateway.observe.accesslog.AccessLogSettings.Json;
-import dev.gateway.observe.accesslog.AccessLogSettings.Literal;
-import dev.gateway.observe.accesslog.AccessLogSettings.Part;
 import dev.gateway.observe.accesslog.AccessLogSettings.Redacted;
-import dev.gateway.observe.accesslog.AccessLogSettings.Template;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
@@ -73,8 +72,8 @@ class AccessLogTest {
         loop.finishAndReleaseAll();
     }
 
-    private static final Json JSON = new Json(List.of(), List.of());
-    private static final Combined COMBINED = new Combined();
+    private static final Lines JSON = Lines.of(Format.JSON);
+    private static final Lines COMBINED = Lines.of(Format.COMBINED);
 
     private final AtomicLong dropped = new AtomicLong();
 
@@ -87,11 +86,11 @@ class AccessLogTest {
         }
     }
 
-    private static AccessLogSettings settings(AccessLogSettings.Format format) {
+    private static AccessLogSettings settings(Lines format) {
         return settings(format, LogPolicy.ALL);
     }
 
-    private static AccessLogSettings settings(AccessLogSettings.Format format, LogPolicy policy) {
+    private static AccessLogSettings settings(Lines format, LogPolicy policy) {
         Redacted redacted = new Redacted(Set.of("token", "Api Key"), Set.of(FieldName.of("X-Secret")));
         return new AccessLogSettings(format, policy, redacted);
     }
@@ -103,11 +102,11 @@ class AccessLogTest {
         return new Log(loop, writer);
     }
 
-    private Log log(AccessLogSettings.Format format) {
+    private Log log(Lines format) {
         return log(settings(format), new StreamDestination(written), 4);
     }
 
-    private String line(AccessLogSettings.Format format, ExchangeRecord record) {
+    private String line(Lines format, ExchangeRecord record) {
         return line(settings(format), record);
     }
 
@@ -119,7 +118,7 @@ class AccessLogTest {
     }
 
     /** A template of text and fields in braces, as simple as tests need it. */
-    private static Template template(String text) {
+    private static Lines template(String text) {
         List<Part> parts = new ArrayList<>();
         Matcher matcher = Pattern.compile("\\{(\\w+)(?::([\\w-]+))?}|[^{]+").matcher(text);
         while (matcher.find()) {
@@ -127,11 +126,9 @@ class AccessLogTest {
             parts.add(
                     name == null
                             ? new Literal(matcher.group())
-                            : matcher.group(2) == null
-                                    ? new Field(name)
-                                    : new Header(name.equals("requestHeader"), FieldName.of(matcher.group(2))));
+                            : new Field(name, matcher.group(2) == null ? "" : matcher.group(2)));
         }
-        return new Template(parts);
+        return new Lines(Format.TEMPLATE, new AccessLogTemplate(text, parts), List.of(), List.of());
     }
 
     @Test
@@ -466,8 +463,7 @@ class AccessLogTest {
     void aMovedFileIsOpenedAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         Path moved = directory.resolve("access.log.1");
-        Log log = log(
-                settings(COMBINED), new LogTarget.File(file, LogRotation.NONE).open(ReceiverAddresses.OF_MACHINE), 4);
+        Log log = log(settings(COMBINED), new LogTarget.File(file, null).open(ReceiverAddresses.OF_MACHINE), 4);
         LoopAccessLog observer = log.loop;
         observer.onCompleted(Records.record("/old", 200, null));
         observer.handOver();
@@ -575,9 +571,8 @@ class AccessLogTest {
         fields.add(FieldName.of("X-Secret"), "secret");
         fields.add(FieldName.of("X-Tier"), "gold");
         record.fields = fields;
-        Json format = new Json(
-                List.of(FieldName.AUTHORIZATION, FieldName.of("X-Secret"), FieldName.of("X-Tier"), FieldName.COOKIE),
-                List.of(FieldName.SET_COOKIE));
+        Lines format = new Lines(
+                Format.JSON, null, List.of("Authorization", "X-Secret", "X-Tier", "Cookie"), List.of("Set-Cookie"));
         assertThat(line(format, record))
                 .contains("\"path\":\"/a?token=***&x=1&%74oKen=***;api+key=***&tokens=2&token\"")
                 .contains("\"referer\":\"https://a.example/?x=1&token=***\"")
@@ -597,7 +592,7 @@ class AccessLogTest {
 
     @Test
     void ofASampleWhatHasFailedIsNeverMissing() {
-        AccessLogSettings few = settings(COMBINED, new LogPolicy(LogPolicy.Exchanges.ALL, 0.1));
+        AccessLogSettings few = settings(COMBINED, new LogPolicy(Exchanges.ALL, 0.1));
         try (Log log = log(few, new StreamDestination(written), 256)) {
             for (int i = 0; i < 1000; i++) {
                 log.loop.onCompleted(Records.record("/good", 200, null));
@@ -612,7 +607,7 @@ class AccessLogTest {
 
     @Test
     void aTunnelHasAllOfItsLinesOrNone() {
-        AccessLogSettings half = settings(JSON, new LogPolicy(LogPolicy.Exchanges.ALL, 0.5));
+        AccessLogSettings half = settings(JSON, new LogPolicy(Exchanges.ALL, 0.5));
         try (Log log = log(half, new StreamDestination(written), 256)) {
             for (int i = 0; i < 100; i++) {
                 ExchangeRecord record = Records.tunnel(Kind.TUNNEL, 200, null);
@@ -628,9 +623,9 @@ class AccessLogTest {
     @Test
     void aRouteMayWantNoLinesOrOnlyThoseOfFailures() {
         ExchangeRecord none = Records.record("/none", 500, Cause.UNKNOWN);
-        none.logPolicy = new LogPolicy(LogPolicy.Exchanges.NONE, 1);
+        none.logPolicy = new LogPolicy(Exchanges.NONE, 1);
         ExchangeRecord good = Records.record("/good", 200, null);
-        good.logPolicy = new LogPolicy(LogPolicy.Exchanges.FAILED, 1);
+        good.logPolicy = new LogPolicy(Exchanges.FAILED, 1);
         ExchangeRecord failed = Records.record("/failed", 502, Cause.CONNECT_FAILED);
         failed.logPolicy = good.logPolicy;
         try (Log log = log(COMBINED)) {

@@ -3,6 +3,11 @@ package dev.gateway.observe.accesslog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.config.observe.AccessLogConfig.Format;
+import dev.gateway.config.observe.AccessLogConfig.Lines;
+import dev.gateway.config.observe.AccessLogConfig.Rotation;
+import dev.gateway.config.observe.AccessLogConfig.Syslog;
+import dev.gateway.config.value.Position;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.Records;
@@ -21,6 +26,7 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -48,14 +54,22 @@ class LogDestinationTest {
     }
 
     private static LogTarget.Syslog syslog(int port, boolean tcp) {
-        return new LogTarget.Syslog(new SyslogReceiver("127.0.0.1", port, tcp), 16, "edge");
+        return syslog("127.0.0.1", port, tcp);
+    }
+
+    private static LogTarget.Syslog syslog(String host, int port, boolean tcp) {
+        Syslog.Transport transport = tcp ? Syslog.Transport.TCP : Syslog.Transport.UDP;
+        return new LogTarget.Syslog(new Syslog(Position.NOWHERE, host, port, transport, 16, "edge"));
+    }
+
+    private static Rotation rotation(long maxSize, int maxFiles) {
+        return new Rotation(Position.NOWHERE, maxSize, maxFiles, Duration.ZERO);
     }
 
     @Test
     void aFileThatIsFullIsPutAsideAndOnlySoManyAreKept(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
-        try (LogDestination log =
-                new LogTarget.File(file, new LogRotation(10, 2, 0)).open(ReceiverAddresses.OF_MACHINE)) {
+        try (LogDestination log = new LogTarget.File(file, rotation(10, 2)).open(ReceiverAddresses.OF_MACHINE)) {
             for (String line : List.of("aaaaaaa\n", "bbbbbbb\n", "ccccccc\n", "ddddddd\n")) {
                 write(log, line);
             }
@@ -69,8 +83,7 @@ class LogDestinationTest {
     @Test
     void aFileThatWasTakenAwayIsMadeAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
-        try (LogDestination log =
-                new LogTarget.File(file, new LogRotation(10, 2, 0)).open(ReceiverAddresses.OF_MACHINE)) {
+        try (LogDestination log = new LogTarget.File(file, rotation(10, 2)).open(ReceiverAddresses.OF_MACHINE)) {
             write(log, "aaaaaaa\n");
             Files.delete(file);
             write(log, "bbbbbbb\n");
@@ -110,7 +123,8 @@ class LogDestinationTest {
     void aFileThatIsOldIsPutAside(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         long[] now = {0};
-        try (LogDestination log = new FileDestination(file, new LogRotation(0, 1, 1_000), () -> now[0])) {
+        try (LogDestination log = new FileDestination(
+                file, new Rotation(Position.NOWHERE, 0, 1, Duration.ofNanos(1_000)), () -> now[0])) {
             write(log, "a\n");
             now[0] = 1_000;
             write(log, "b\n");
@@ -125,8 +139,7 @@ class LogDestinationTest {
     void aFileThatCannotBePutAsideGoesOn(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         Files.createDirectories(directory.resolve("access.log.1/full"));
-        try (LogDestination log =
-                new LogTarget.File(file, new LogRotation(4, 1, 0)).open(ReceiverAddresses.OF_MACHINE)) {
+        try (LogDestination log = new LogTarget.File(file, rotation(4, 1)).open(ReceiverAddresses.OF_MACHINE)) {
             write(log, "aaa\n");
             write(log, "bbb\n");
             write(log, "ccc\n");
@@ -233,7 +246,7 @@ class LogDestinationTest {
     }
 
     private static LogDestination open(Moving addresses, int port, boolean tcp) {
-        return new LogTarget.Syslog(new SyslogReceiver("log.test", port, tcp), 16, "edge").open(addresses);
+        return syslog("log.test", port, tcp).open(addresses);
     }
 
     @Test
@@ -323,16 +336,13 @@ class LogDestinationTest {
         AccessLog log = new AccessLog(ReceiverAddresses.OF_MACHINE);
         try {
             ExchangeObserver loop = log.newLoop(new TimerWheel(thread));
-            log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(before, LogRotation.NONE))
+            log.prepare(settings(Format.COMBINED), new LogTarget.File(before, null))
                     .commit();
             complete(thread, loop, "/1");
-            log.prepare(
-                            settings(new AccessLogSettings.Json(List.of(), List.of())),
-                            new LogTarget.File(after, LogRotation.NONE))
-                    .commit();
+            log.prepare(settings(Format.JSON), new LogTarget.File(after, null)).commit();
             assertThat(before).content().contains("\"GET /1 HTTP/1.1\"").hasLineCount(1);
             complete(thread, loop, "/2");
-            log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(after, LogRotation.NONE))
+            log.prepare(settings(Format.COMBINED), new LogTarget.File(after, null))
                     .commit();
             complete(thread, loop, "/3");
             log.prepare(AccessLogSettings.OFF, new LogTarget.StandardOutput(OutputStream.nullOutputStream()))
@@ -353,8 +363,8 @@ class LogDestinationTest {
     @Test
     void aPlaceThatCannotBeOpenedChangesNothing(@TempDir Path directory) throws Exception {
         AccessLog log = new AccessLog(ReceiverAddresses.OF_MACHINE);
-        LogTarget nowhere = new LogTarget.File(directory.resolve("missing/access.log"), LogRotation.NONE);
-        assertThatThrownBy(() -> log.prepare(settings(new AccessLogSettings.Combined()), nowhere))
+        LogTarget nowhere = new LogTarget.File(directory.resolve("missing/access.log"), null);
+        assertThatThrownBy(() -> log.prepare(settings(Format.COMBINED), nowhere))
                 .isInstanceOf(IOException.class);
         log.close();
     }
@@ -364,7 +374,8 @@ class LogDestinationTest {
                 .join();
     }
 
-    private static AccessLogSettings settings(AccessLogSettings.Format format) {
-        return new AccessLogSettings(format, LogPolicy.ALL, new AccessLogSettings.Redacted(Set.of(), Set.of()));
+    private static AccessLogSettings settings(Format format) {
+        return new AccessLogSettings(
+                Lines.of(format), LogPolicy.ALL, new AccessLogSettings.Redacted(Set.of(), Set.of()));
     }
 }
