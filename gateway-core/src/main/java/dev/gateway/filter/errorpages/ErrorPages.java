@@ -45,7 +45,7 @@ public final class ErrorPages implements Filter {
 
         private boolean has(int status) {
             for (StatusRange each : statuses) {
-                if (each.first() <= status && status <= each.last()) {
+                if (each.contains(status)) {
                     return true;
                 }
             }

@@ -1,5 +1,6 @@
 package dev.gateway.filter.ratelimit.redis;
 
+import dev.gateway.config.StoreConfig;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.transport.Transport;
@@ -37,6 +38,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -54,13 +56,20 @@ final class LettuceConnector implements RedisConnector {
             .maintNotificationsConfig(MaintNotificationsConfig.disabled())
             .build();
 
-    private final RedisSettings settings;
+    private final StoreConfig.Redis settings;
+    private final Supplier<@Nullable String> currentPassword;
     private final Transport transport;
     private final Resolver resolver;
     private final @Nullable ClientTls tls;
 
-    LettuceConnector(RedisSettings settings, Transport transport, Resolver resolver, @Nullable ClientTls tls) {
+    LettuceConnector(
+            StoreConfig.Redis settings,
+            Supplier<@Nullable String> currentPassword,
+            Transport transport,
+            Resolver resolver,
+            @Nullable ClientTls tls) {
         this.settings = settings;
+        this.currentPassword = currentPassword;
         this.transport = transport;
         this.resolver = resolver;
         this.tls = tls;
@@ -160,7 +169,7 @@ final class LettuceConnector implements RedisConnector {
                     .withDatabase(settings.database())
                     .withTimeout(Duration.ofMillis(CONNECT_MILLIS))
                     .build();
-            String password = settings.password().get();
+            String password = currentPassword.get();
             if (password != null && settings.user() != null) {
                 uri.setAuthentication(settings.user(), password);
             } else if (password != null) {

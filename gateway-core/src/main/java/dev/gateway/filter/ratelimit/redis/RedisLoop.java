@@ -1,5 +1,6 @@
 package dev.gateway.filter.ratelimit.redis;
 
+import dev.gateway.config.StoreConfig;
 import dev.gateway.filter.ratelimit.StoreClient;
 import dev.gateway.observe.counts.Histogram;
 import io.netty.channel.EventLoop;
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * long the store was away, all loops use it again within three seconds. Confined to its event loop.
  */
 final class RedisLoop implements StoreClient {
+    /** A bucket that nobody counts by, as keys of limits have a colon: whether Redis lets the gateway write there. */
+    private static final String PROBE = "probe";
+
     /** Pause before another attempt, with jitter. An attempt asks the network again after one second, and ends after two. */
     static final long RETRY_MILLIS = 1_000;
 
@@ -175,12 +179,12 @@ final class RedisLoop implements StoreClient {
         }
     }
 
-    RedisLoop(EventLoop loop, RedisConnector connector, LoopHealth health, RedisSettings settings, LongSupplier clock) {
+    RedisLoop(EventLoop loop, RedisConnector connector, LoopHealth health, StoreConfig config, LongSupplier clock) {
         this.loop = loop;
         this.connector = connector;
         this.health = health;
-        this.probe = new Question(settings.probeKey(), REQUEST, 1, -1); // puts back, which always writes
-        this.timeoutNanos = settings.timeoutNanos();
+        this.probe = new Question(config.keyPrefix() + PROBE, REQUEST, 1, -1); // puts back, which always writes
+        this.timeoutNanos = config.timeout().toNanos();
         this.clock = clock;
     }
 

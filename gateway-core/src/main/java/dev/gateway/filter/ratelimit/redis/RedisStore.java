@@ -1,5 +1,6 @@
 package dev.gateway.filter.ratelimit.redis;
 
+import dev.gateway.config.StoreConfig;
 import dev.gateway.filter.ratelimit.StoreClient;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.tls.ClientTls;
@@ -15,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,7 +25,7 @@ import org.slf4j.LoggerFactory;
 public final class RedisStore implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(RedisStore.class);
 
-    private final RedisSettings settings;
+    private final StoreConfig config;
     private final Resolver resolver;
     private final @Nullable ClientTls tls;
     private final Map<Executor, RedisLoop> loops = new LinkedHashMap<>(); // only read, once it is made
@@ -62,7 +64,7 @@ public final class RedisStore implements AutoCloseable {
             up.add(loop);
             tellFirst();
             if (first || back) {
-                log.info("Store {} answers: {}", settings.name(), settings.url());
+                log.info("Store {} answers: {}", config.name(), config.redis());
             }
         }
 
@@ -70,7 +72,7 @@ public final class RedisStore implements AutoCloseable {
         private synchronized void onKeyError(String key, String error) {
             if (!hasKeyError) {
                 hasKeyError = true;
-                log.warn("Store {} cannot count by {}: {}", settings.name(), key, error);
+                log.warn("Store {} cannot count by {}: {}", config.name(), key, error);
             }
         }
 
@@ -78,7 +80,7 @@ public final class RedisStore implements AutoCloseable {
             up.remove(loop);
             boolean first = down.isEmpty();
             if (down.add(loop) && first) {
-                log.warn("Store {} does not answer: {}: {}", settings.name(), settings.url(), reason);
+                log.warn("Store {} does not answer: {}: {}", config.name(), config.redis(), reason);
             }
             tellFirst();
         }
@@ -97,18 +99,24 @@ public final class RedisStore implements AutoCloseable {
     /**
      * Makes one that is not connected.
      *
+     * @param password returns the current one, null for none; asked on event loops for each connection
      * @param tls how it is secured, null for not at all; closed with the store
      * @throws NoClassDefFoundError if there is no Lettuce
      */
-    public RedisStore(RedisSettings settings, Transport transport, Resolver resolver, @Nullable ClientTls tls) {
-        this.settings = settings;
+    public RedisStore(
+            StoreConfig config,
+            Supplier<@Nullable String> password,
+            Transport transport,
+            Resolver resolver,
+            @Nullable ClientTls tls) {
+        this.config = config;
         this.resolver = resolver;
         this.tls = tls;
-        RedisConnector connector = new LettuceConnector(settings, transport, resolver, tls);
+        RedisConnector connector = new LettuceConnector(config.redis(), password, transport, resolver, tls);
         for (EventLoop loop : transport.loops()) {
-            loops.put(loop, new RedisLoop(loop, connector, health.of(loop), settings, System::nanoTime));
+            loops.put(loop, new RedisLoop(loop, connector, health.of(loop), config, System::nanoTime));
         }
-        resolver.keep(settings.host());
+        resolver.keep(config.redis().host());
     }
 
     /** Returns the client of an event loop. */
@@ -134,7 +142,7 @@ public final class RedisStore implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            resolver.drop(settings.host());
+            resolver.drop(config.redis().host());
             AtomicInteger open = new AtomicInteger(loops.size());
             loops.forEach((loop, client) -> loop.execute(() -> {
                 client.close();
@@ -157,6 +165,6 @@ public final class RedisStore implements AutoCloseable {
 
     @Override
     public String toString() {
-        return settings.toString();
+        return "store " + config.name() + ", " + config.redis();
     }
 }

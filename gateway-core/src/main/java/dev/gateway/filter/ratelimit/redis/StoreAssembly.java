@@ -29,7 +29,6 @@ import org.jspecify.annotations.Nullable;
 public final class StoreAssembly {
     private static final int MOST_CA_BYTES = 1 << 20;
     private static final long HANDSHAKE_MILLIS = 2_000;
-    private static final String PROBE = "probe"; // keys of limits have a colon there
 
     private final Transport transport;
     private final Resolver resolver;
@@ -149,20 +148,9 @@ public final class StoreAssembly {
     }
 
     private RedisStore make(StoreConfig config, Supplier<@Nullable String> password) throws StartException {
-        StoreConfig.Redis redis = config.redis();
-        RedisSettings settings = new RedisSettings(
-                config.name(),
-                redis.masked("***"),
-                redis.host(),
-                redis.port(),
-                redis.database(),
-                redis.user(),
-                password,
-                config.keyPrefix() + PROBE,
-                config.timeout().toNanos());
-        ClientTls tls = redis.tls() ? tls(config) : null;
+        ClientTls tls = config.redis().tls() ? tls(config) : null;
         try {
-            RedisStore store = new RedisStore(settings, transport, resolver, tls);
+            RedisStore store = new RedisStore(config, password, transport, resolver, tls);
             made.add(store);
             return store;
         } catch (NoClassDefFoundError e) { // for programs that embed the gateway it is optional

@@ -2,9 +2,12 @@ package dev.gateway.filter.ratelimit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.StoreConfig;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.ratelimit.StoreClient;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -40,16 +43,15 @@ class RedisLoopTest {
                     health.add(reason);
                 }
             },
-            new RedisSettings(
+            new StoreConfig(
+                    Position.NOWHERE,
                     "shared",
-                    "redis://localhost",
-                    "localhost",
-                    6379,
-                    0,
+                    new StoreConfig.Redis(false, "localhost", 6379, 0, null, null),
                     null,
-                    () -> null,
-                    "probe",
-                    TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS)),
+                    null,
+                    "",
+                    Duration.ofMillis(TIMEOUT_MILLIS),
+                    StoreConfig.OnError.LOCAL),
             () -> nanos);
 
     /** A connection that is being made, or is there. */
