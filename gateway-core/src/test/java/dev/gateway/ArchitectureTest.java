@@ -218,7 +218,7 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule routeUses =
-            mayUse("exchange.route", "config", "message", "stream", "upstream", "filter", "observe");
+            mayUse("exchange.route", "config", "format", "message", "stream", "upstream", "filter", "observe");
 
     @ArchTest
     static final ArchRule http1Uses = mayUse("protocol.http1", "message", "stream", "net", "time", "overload");

@@ -110,7 +110,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
                 && (authority.isEmpty() || (!route.forwarding().preserveHost() && authority.equals(record.authority)));
         HopByHop.stripCredentials(head.fields());
         record.upstream = upstream.name();
-        if (policy.attempts() > 0) {
+        if (policy.config().attempts() > 0) {
             upstream.retryBudget().onRequest(record.startNanos);
         }
     }
@@ -227,7 +227,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
         exchange.signFor(peer);
         loginStream = stream.takesLogins();
         owner.response().attach(stream);
-        owner.deadlines().awaitHead(headMillis, policy.waiting().silentMillis(), exchange.record.requestedNanos);
+        owner.deadlines().awaitHead(headMillis, policy.silentMillis(), exchange.record.requestedNanos);
         owner.request().sendTo(from, stream, policy.bufferBytes());
         if (current == from && !from.isOver()) {
             onSent();
@@ -312,7 +312,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
 
     /** An endpoint has answered with a status that is a failure, and may have said when to ask it again. */
     public final void onRetryAfter(@Nullable Endpoint by, ResponseHead head) {
-        long millis = policy.waiting().retryAfter() ? askedMillis(head) : 0;
+        long millis = policy.config().waiting().retryAfter() ? askedMillis(head) : 0;
         if (by != null && millis > 0) {
             DueTimes times = due == null ? new DueTimes() : due;
             due = times;
@@ -392,7 +392,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
      * @return whether it waits
      */
     private boolean waitsToConnect(Failure failure) {
-        long most = policy.waiting().connectMillis();
+        long most = policy.connectMillis();
         Endpoint at = previous();
         boolean named = at == null || at.index() == Endpoint.NAMED_INDEX;
         if (most == 0 || named || !mayPass(failure) || mayConnectElsewhere(failure)) {
@@ -465,7 +465,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
         Failure failure = Failure.of(
                 Cause.UPSTREAM_TIMEOUT,
                 RetrySafety.IF_IDEMPOTENT,
-                "no answer to any request in " + policy.waiting().silentMillis() + " ms");
+                "no answer to any request in " + policy.silentMillis() + " ms");
         judge(failure);
         leaveSilent(delay, failure);
     }

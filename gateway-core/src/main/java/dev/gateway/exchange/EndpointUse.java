@@ -1,12 +1,12 @@
 package dev.gateway.exchange;
 
+import dev.gateway.config.route.RetryConfig;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.exchange.attempt.EndpointBlame;
 import dev.gateway.exchange.attempt.EndpointChoice;
 import dev.gateway.exchange.attempt.Retries;
 import dev.gateway.exchange.attempt.Session;
 import dev.gateway.exchange.reply.GrpcStatus;
-import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -264,8 +264,9 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     // ---- retries
 
     @Override
-    public final boolean tryTakeRetry(Route.Retry.Budget budget) {
-        return upstream.retryBudget().tryTake(exchange.loop.wheel.nanoTime(), budget.percent(), budget.minPerSecond());
+    public final boolean tryTakeRetry(RetryConfig.Budget budget) {
+        return upstream.retryBudget()
+                .tryTake(exchange.loop.wheel.nanoTime(), budget.percent(), budget.minRetriesPerSecond());
     }
 
     @Override

@@ -1,11 +1,13 @@
 package dev.gateway.exchange;
 
+import dev.gateway.config.route.RetryConfig;
+import dev.gateway.config.route.RetryConfig.On;
+import dev.gateway.config.value.Position;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.exchange.attempt.Retries;
 import dev.gateway.exchange.body.HeldBody;
 import dev.gateway.exchange.route.Route;
-import dev.gateway.exchange.route.Route.Retry.After;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -20,6 +22,9 @@ import dev.gateway.time.Timer;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -31,13 +36,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class FilterCall extends SideRequest implements UpstreamCall {
     /** What rules have by default, but without a wait: the filter's client waits already. */
-    private static final Route.Retry POLICY = new Route.Retry(
+    private static final Route.Retry POLICY = new Route.Retry(new RetryConfig(
+            Position.NOWHERE,
             1,
-            new Route.Retry.When(
-                    Set.of(After.values()), Set.of(502, 503, 504), Set.of(Method.GET, Method.HEAD, Method.OPTIONS)),
-            new Route.Retry.Waiting(0, false, 0),
+            new RetryConfig.When(EnumSet.allOf(On.class), Set.of(), List.of("GET", "HEAD", "OPTIONS")),
+            new RetryConfig.Waiting(Duration.ZERO, false, Duration.ZERO, Duration.ZERO),
             0,
-            new Route.Retry.Budget(20, 10));
+            new RetryConfig.Budget(Position.NOWHERE, 20, 10)));
 
     /** More than an auth server has to say to a client or an upstream. It is kept while the request waits. */
     private static final int MOST_HEAD_BYTES = 32 * 1024;

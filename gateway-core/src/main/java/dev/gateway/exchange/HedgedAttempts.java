@@ -185,7 +185,7 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
                         route.timeouts().backendRequestMillis(),
                         exchange.record.attemptNanos,
                         awaitsHead ? headMillis : 0,
-                        awaitsHead ? policy.waiting().silentMillis() : 0,
+                        awaitsHead ? policy.silentMillis() : 0,
                         exchange.record.requestedNanos);
     }
 

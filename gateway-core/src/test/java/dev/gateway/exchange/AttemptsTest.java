@@ -2,8 +2,10 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.RetryConfig.Budget;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.reply.LocalReply;
+import dev.gateway.exchange.route.RetryValues;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
@@ -292,8 +294,7 @@ class AttemptsTest extends ExchangeRig {
     @Test
     void aResponseThatCannotBeRepeatedIsStillOneThatThePolicyCallsAFailure() {
         Route.Retry usual = new Route.Retry(2, Set.of(429), 0);
-        retry = new Route.Retry(
-                2, usual.when(), new Route.Retry.Waiting(0, true, 0), 1024, Route.Retry.Budget.UNLIMITED);
+        retry = RetryValues.of(2, usual.config().when(), RetryValues.waiting(0, true, 0, 0), 1024, Budget.UNLIMITED);
         get();
         opener.last().succeed();
         opener.last().events.onHead(response(429), true);
@@ -308,7 +309,7 @@ class AttemptsTest extends ExchangeRig {
 
     private static Route.Retry withoutBudget() {
         Route.Retry usual = new Route.Retry(1, Set.of(503), 0);
-        return new Route.Retry(1, usual.when(), usual.waiting(), 1024, new Route.Retry.Budget(0, 0));
+        return RetryValues.of(1, usual.config().when(), usual.config().waiting(), 1024, RetryValues.budget(0, 0));
     }
 
     @Test
@@ -409,12 +410,9 @@ class AttemptsTest extends ExchangeRig {
 
     /** Returns a policy that waits as long as endpoints ask for. */
     private static Route.Retry patient(int attempts) {
-        return new Route.Retry(
-                attempts,
-                new Route.Retry(1, Set.of(503), 0).when(),
-                new Route.Retry.Waiting(0, true, 0),
-                1024,
-                Route.Retry.Budget.UNLIMITED);
+        Route.Retry usual = new Route.Retry(1, Set.of(503), 0);
+        return RetryValues.of(
+                attempts, usual.config().when(), RetryValues.waiting(0, true, 0, 0), 1024, Budget.UNLIMITED);
     }
 
     private static ResponseHead busy(String retryAfter) {

@@ -2,10 +2,11 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.RetryConfig.Budget;
 import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import dev.gateway.exchange.Fakes.FakeServerStream;
+import dev.gateway.exchange.route.RetryValues;
 import dev.gateway.exchange.route.Route;
-import dev.gateway.exchange.route.Route.Retry.Budget;
 import dev.gateway.observe.ConnectWaitResult;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.overload.LoopGate;
@@ -59,8 +60,8 @@ class ConnectWaitTest extends ExchangeRig {
 
     private static Route.Retry waiting(int attempts) {
         Route.Retry usual = new Route.Retry(attempts, Set.of(), 0);
-        return new Route.Retry(
-                attempts, usual.when(), new Route.Retry.Waiting(0, false, 0, WAIT), 1024, Budget.UNLIMITED);
+        return RetryValues.of(
+                attempts, usual.config().when(), RetryValues.waiting(0, false, 0, WAIT), 1024, Budget.UNLIMITED);
     }
 
     private void to(Endpoint... all) {

@@ -2,9 +2,11 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.RetryConfig.Budget;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.route.HedgeDelay;
+import dev.gateway.exchange.route.RetryValues;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -53,12 +55,8 @@ class HedgeModelTest extends ExchangeRig {
                 List.of(FIRST, SECOND, new Endpoint(2, "app3.test", 9000, 1), new Endpoint(3, "app4.test", 9000, 1));
         balancer = new RoundRobin(new Upstream("turns", endpoints, RoundRobin::new, policy()).hosts());
         settings.hedging = new Route.Hedging(HedgeDelay.fixed(50), 100, Set.of(Method.GET));
-        retry = new Route.Retry(
-                2,
-                new Route.Retry.When(Set.of(Route.Retry.After.values()), Set.of(503), Set.of(Method.GET)),
-                new Route.Retry.Waiting(20, true, 200),
-                1024,
-                Route.Retry.Budget.UNLIMITED);
+        retry = RetryValues.of(
+                2, RetryValues.ALL, Set.of(503), "GET", RetryValues.waiting(20, true, 200, 0), Budget.UNLIMITED);
         timeouts = new Route.Timeouts(800, 300, 0, Route.TunnelTimeouts.NONE);
         responseHeadersMillis = 250;
         route();

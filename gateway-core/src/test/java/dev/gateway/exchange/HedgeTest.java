@@ -2,10 +2,12 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.RetryConfig.On;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.route.AnswerTimes;
 import dev.gateway.exchange.route.HedgeDelay;
+import dev.gateway.exchange.route.RetryValues;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.Method;
 import dev.gateway.message.ResponseHead;
@@ -122,12 +124,8 @@ class HedgeTest extends ExchangeRig {
 
     @Test
     void theSecondGoesOnIfTheFirstEndpointIsFoundNotToAnswer() {
-        retry = new Route.Retry(
-                1,
-                new Route.Retry.When(Set.of(Route.Retry.After.values()), Set.of(503), Set.of(Method.GET)),
-                new Route.Retry.Waiting(0, true, 0),
-                1024,
-                new Route.Retry.Budget(0, 0));
+        retry = RetryValues.of(
+                1, RetryValues.ALL, Set.of(503), "GET", RetryValues.waiting(0, true, 0, 0), RetryValues.budget(0, 0));
         hedged();
         opening(1).succeed();
         opening(0).events.onUnresponsive("refused");
@@ -388,12 +386,8 @@ class HedgeTest extends ExchangeRig {
 
     @Test
     void aSilentEndpointIsLeftForTheSecondAttempt() {
-        retry = new Route.Retry(
-                1,
-                new Route.Retry.When(Set.of(Route.Retry.After.values()), Set.of(), Set.of(Method.GET)),
-                new Route.Retry.Waiting(0, true, 1000),
-                1024,
-                new Route.Retry.Budget(0, 0));
+        retry = RetryValues.of(
+                1, RetryValues.ALL, Set.of(), "GET", RetryValues.waiting(0, true, 1000, 0), RetryValues.budget(0, 0));
         outliers = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 5, 1000, 1000, 100);
         hedged();
         opening(1).succeed();
@@ -408,12 +402,8 @@ class HedgeTest extends ExchangeRig {
 
     @Test
     void withoutRetriesASilentEndpointIsNotLeft() {
-        retry = new Route.Retry(
-                0,
-                new Route.Retry.When(Set.of(Route.Retry.After.values()), Set.of(), Set.of(Method.GET)),
-                new Route.Retry.Waiting(0, true, 1000),
-                1024,
-                new Route.Retry.Budget(0, 0));
+        retry = RetryValues.of(
+                0, RetryValues.ALL, Set.of(), "GET", RetryValues.waiting(0, true, 1000, 0), RetryValues.budget(0, 0));
         hedged();
         pass(2000);
         assertThat(stream(0).reset).isNull();
@@ -425,12 +415,13 @@ class HedgeTest extends ExchangeRig {
     /** It is told once that the budget allowed no retry, not for the hedge that had nowhere to go, too. */
     @Test
     void aSecondAttemptThatIsGivenUpIsNotTheLastOne() {
-        retry = new Route.Retry(
+        retry = RetryValues.of(
                 1,
-                new Route.Retry.When(Set.of(), Set.of(503), Set.of(Method.GET)),
-                new Route.Retry.Waiting(0, true, 0),
-                1024,
-                new Route.Retry.Budget(0, 0));
+                Set.of(On.RETRIABLE_STATUS),
+                Set.of(503),
+                "GET",
+                RetryValues.waiting(0, true, 0, 0),
+                RetryValues.budget(0, 0));
         hedged();
         opening(1).callback.onMoved(FIRST);
         answer(0, 503);

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.OverloadConfig;
 import dev.gateway.config.observe.TracingConfig.Propagator;
+import dev.gateway.config.route.RetryConfig;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.body.MirroredBody;
+import dev.gateway.exchange.route.RetryValues;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.Filter;
@@ -19,7 +21,6 @@ import dev.gateway.filter.mirror.MirrorTally;
 import dev.gateway.filter.mirror.RequestMirror;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
-import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.trace.Trace;
@@ -374,12 +375,12 @@ class MirrorTest extends ExchangeRig {
     }
 
     private static Route.Retry keepingRetry(int mostKept) {
-        return new Route.Retry(
+        return RetryValues.of(
                 1,
-                new Route.Retry.When(Set.of(Route.Retry.After.values()), Set.of(), Set.of(Method.PUT)),
-                new Route.Retry.Waiting(0, false, 0),
+                new RetryConfig.When(RetryValues.ALL, Set.of(), List.of("PUT")),
+                RetryValues.waiting(0, false, 0, 0),
                 mostKept,
-                new Route.Retry.Budget(100, 10));
+                RetryValues.budget(100, 10));
     }
 
     @Test

@@ -2,8 +2,9 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.RetryConfig.Budget;
+import dev.gateway.exchange.route.RetryValues;
 import dev.gateway.exchange.route.Route.Retry;
-import dev.gateway.message.Method;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
@@ -23,22 +24,18 @@ class SilentEndpointTest extends ExchangeRig {
 
     @BeforeEach
     void setPolicy() {
-        retry = policy(new Retry.Budget(20, 10));
+        retry = policy(RetryValues.budget(20, 10));
         responseHeadersMillis = 5000;
         outliers = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 5, 1000, 1000, 100);
     }
 
-    private static Retry policy(Retry.Budget budget) {
+    private static Retry policy(Budget budget) {
         return policy(budget, SILENT_MILLIS);
     }
 
-    private static Retry policy(Retry.Budget budget, long silentMillis) {
-        return new Retry(
-                1,
-                new Retry.When(Set.of(Retry.After.values()), Set.of(503), Set.of(Method.GET)),
-                new Retry.Waiting(0, true, silentMillis),
-                1024,
-                budget);
+    private static Retry policy(Budget budget, long silentMillis) {
+        return RetryValues.of(
+                1, RetryValues.ALL, Set.of(503), "GET", RetryValues.waiting(0, true, silentMillis, 0), budget);
     }
 
     private Upstream app() {
@@ -64,7 +61,7 @@ class SilentEndpointTest extends ExchangeRig {
     /** It may still be at work, and would be twice. */
     @Test
     void isNotLeftWhenTheTimeForTheHeadIsOver() {
-        retry = policy(new Retry.Budget(20, 10), 0);
+        retry = policy(RetryValues.budget(20, 10), 0);
         get();
         opener.last().succeed();
         pass(5100);
@@ -199,7 +196,7 @@ class SilentEndpointTest extends ExchangeRig {
 
     @Test
     void waitsForTheClientsBody() {
-        retry = policy(new Retry.Budget(20, 10), 3000);
+        retry = policy(RetryValues.budget(20, 10), 3000);
         StreamEvents events = request("GET", "/", false);
         opener.last().succeed();
         pass(4000);
@@ -217,7 +214,7 @@ class SilentEndpointTest extends ExchangeRig {
     /** The attempt is still good for an answer, which the client gets later, if at all. */
     @Test
     void isLeftLaterIfTheBudgetIsUsedUp() {
-        retry = policy(new Retry.Budget(0, 1), 1500);
+        retry = policy(RetryValues.budget(0, 1), 1500);
         get();
         assertThat(records.begun).isEqualTo(1);
         opener.last().succeed();
@@ -327,7 +324,7 @@ class SilentEndpointTest extends ExchangeRig {
 
     @Test
     void isWaitedForWhileTheBudgetIsUsedUpAndLeftWhenItIsNot() {
-        retry = policy(new Retry.Budget(0, 1));
+        retry = policy(RetryValues.budget(0, 1));
         get();
         opener.last().succeed();
         assertThat(app().retryBudget().tryTake(now, 0, 1)).isTrue();

@@ -45,6 +45,12 @@ public record RetryConfig(
             codes = Set.copyOf(codes);
             methods = List.copyOf(methods);
         }
+
+        /** Whether a response with this status counts as failed. */
+        public boolean takes(int status) {
+            return (on.contains(On.GATEWAY_ERROR) && status >= 502 && status <= 504)
+                    || (on.contains(On.RETRIABLE_STATUS) && codes.contains(status));
+        }
     }
 
     /**
@@ -63,5 +69,8 @@ public record RetryConfig(
      * @param percent of the requests of the last ten seconds
      * @param minRetriesPerSecond that there may be in any case
      */
-    public record Budget(Position position, int percent, int minRetriesPerSecond) {}
+    public record Budget(Position position, int percent, int minRetriesPerSecond) {
+        /** As many as are wanted. */
+        public static final Budget UNLIMITED = new Budget(Position.NOWHERE, 100, Integer.MAX_VALUE);
+    }
 }

@@ -1,7 +1,9 @@
 package dev.gateway.exchange.attempt;
 
+import dev.gateway.config.route.RetryConfig;
+import dev.gateway.config.route.RetryConfig.On;
 import dev.gateway.exchange.route.Route;
-import dev.gateway.exchange.route.Route.Retry.After;
+import dev.gateway.format.Durations;
 import dev.gateway.message.Method;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -51,7 +53,7 @@ public final class Retries {
     /** Makes the attempts. */
     public interface Owner {
         /** Takes one retry of the upstream's budget; returns false if none is left. */
-        boolean tryTakeRetry(Route.Retry.Budget budget);
+        boolean tryTakeRetry(RetryConfig.Budget budget);
 
         /** Returns how many milliseconds are left for the whole exchange. */
         long leftMillis();
@@ -86,11 +88,11 @@ public final class Retries {
         if (isFree(failure, tried)) {
             return 0;
         }
-        After after = kind(failure, tried.sent);
-        if (!policy.when().failures().contains(after)) {
+        On after = kind(failure, tried.sent);
+        if (!policy.config().when().on().contains(after)) {
             return NONE;
         }
-        return after == After.RESET && tried.wasFailing && tried.elsewhere && tryOther() ? 0 : byPolicy(0);
+        return after == On.RESET && tried.wasFailing && tried.elsewhere && tryOther() ? 0 : byPolicy(0);
     }
 
     /** The request goes to another endpoint that it has not tried, because no connection could be made. */
@@ -107,13 +109,11 @@ public final class Retries {
     }
 
     private boolean isListed() {
-        return policy.attempts() > 0 && policy.when().methods().contains(method);
+        return policy.config().attempts() > 0 && policy.methods().contains(method);
     }
 
-    private static After kind(Failure failure, boolean sent) {
-        return !sent
-                ? After.CONNECT_FAILURE
-                : failure.retry() == RetrySafety.ALWAYS ? After.REFUSED_STREAM : After.RESET;
+    private static On kind(Failure failure, boolean sent) {
+        return !sent ? On.CONNECT_FAILURE : failure.retry() == RetrySafety.ALWAYS ? On.REFUSED_STREAM : On.RESET;
     }
 
     private boolean isFree(Failure failure, Tried tried) {
@@ -154,11 +154,13 @@ public final class Retries {
 
     /** Whether the policy leaves an endpoint that answers no requests. */
     public boolean leavesSilent() {
-        return isListed() && policy.when().failures().contains(After.RESET);
+        return isListed() && policy.config().when().on().contains(On.RESET);
     }
 
     private boolean tryOther() {
-        if (policy.attempts() == 0 || others <= 0 || !owner.tryTakeRetry(policy.budget())) {
+        if (policy.config().attempts() == 0
+                || others <= 0
+                || !owner.tryTakeRetry(policy.config().budget())) {
             return false;
         }
         others--;
@@ -167,7 +169,7 @@ public final class Retries {
 
     /** Whether this status is a failure after which the policy allows another attempt. */
     public boolean isFailure(int status) {
-        return isListed() && policy.when().statuses().contains(status);
+        return policy.config().when().takes(status) && isListed();
     }
 
     /**
@@ -177,21 +179,21 @@ public final class Retries {
      * @return milliseconds to wait before the next attempt, or {@link #NONE}
      */
     public long afterStatus(long leastMillis) {
-        return byPolicy(policy.waiting().retryAfter() ? leastMillis : 0);
+        return byPolicy(policy.config().waiting().retryAfter() ? leastMillis : 0);
     }
 
     private long byPolicy(long leastMillis) {
         refusal = null;
-        if (used == policy.attempts()) {
+        if (used == policy.config().attempts()) {
             refusal = Cause.RETRY_LIMIT;
             return NONE;
         }
-        long most = policy.waiting().backoffMillis() << Math.min(used, MAX_DOUBLINGS);
+        long most = Durations.millis(policy.config().waiting().backoff()) << Math.min(used, MAX_DOUBLINGS);
         long delay = Math.max(leastMillis, owner.random(most));
         if (leastMillis > MAX_RETRY_AFTER_MILLIS || delay >= owner.leftMillis()) {
             return NONE;
         }
-        if (!owner.tryTakeRetry(policy.budget())) {
+        if (!owner.tryTakeRetry(policy.config().budget())) {
             refusal = Cause.RETRY_BUDGET;
             return NONE;
         }

@@ -1,6 +1,10 @@
 package dev.gateway.exchange.route;
 
+import dev.gateway.config.route.RetryConfig;
+import dev.gateway.config.route.RetryConfig.On;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.Filter;
+import dev.gateway.format.Durations;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.PathForm;
@@ -9,8 +13,11 @@ import dev.gateway.stream.Identity;
 import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
+import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -124,61 +131,40 @@ public record Route(
     /**
      * When a request is sent again. Attempts that provably reached nobody are made again whatever this says.
      *
-     * @param attempts how many further attempts may be made
-     * @param bufferBytes how much of a request's body is kept for another attempt
+     * @param methods of requests that may have been processed
+     * @param silentMillis how long an endpoint may answer nobody before another is tried, 0 for ever
+     * @param connectMillis how long a request is tried again for which no connection can be made, 0 for not at all
      */
-    public record Retry(int attempts, When when, Waiting waiting, int bufferBytes, Budget budget) {
+    public record Retry(RetryConfig config, Set<Method> methods, long silentMillis, long connectMillis) {
         private static final int DEFAULT_BUFFER = 64 * 1024;
-        private static final Set<Method> IDEMPOTENT =
-                Set.of(Method.GET, Method.HEAD, Method.OPTIONS, Method.PUT, Method.DELETE, Method.TRACE);
+        private static final List<String> IDEMPOTENT = List.of("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE");
 
         /** No attempts but the first. */
         public static final Retry NONE = new Retry(0, Set.of(), 0);
 
+        /** Makes the policy that is configured. */
+        public Retry(RetryConfig config) {
+            this(
+                    config,
+                    config.when().methods().stream().map(Method::of).collect(Collectors.toUnmodifiableSet()),
+                    Durations.millis(config.waiting().silentAfter()),
+                    Durations.millis(config.waiting().connectWait()));
+        }
+
         /** Makes a policy without a budget, for any failure of idempotent requests. */
         public Retry(int attempts, Set<Integer> codes, long backoffMillis) {
-            this(
+            this(new RetryConfig(
+                    Position.NOWHERE,
                     attempts,
-                    new When(Set.of(After.values()), codes, IDEMPOTENT),
-                    new Waiting(backoffMillis, false, 0),
+                    new RetryConfig.When(EnumSet.complementOf(EnumSet.of(On.GATEWAY_ERROR)), codes, IDEMPOTENT),
+                    new RetryConfig.Waiting(Duration.ofMillis(backoffMillis), false, Duration.ZERO, Duration.ZERO),
                     DEFAULT_BUFFER,
-                    Budget.UNLIMITED);
+                    RetryConfig.Budget.UNLIMITED));
         }
 
-        /** What kind of failure there was. */
-        public enum After {
-            CONNECT_FAILURE,
-            RESET,
-            REFUSED_STREAM
-        }
-
-        /**
-         * What is sent again.
-         *
-         * @param statuses of responses that count as failed
-         * @param methods of requests that may have been processed
-         */
-        public record When(Set<After> failures, Set<Integer> statuses, Set<Method> methods) {}
-
-        /**
-         * How long is waited.
-         *
-         * @param backoffMillis the longest wait before the first further attempt
-         * @param retryAfter whether an endpoint can say when it wants another attempt
-         * @param silentMillis how long an endpoint may answer nobody before another is tried, 0 for ever
-         * @param connectMillis how long a request is tried again for which no connection can be made, 0 for not at all
-         */
-        public record Waiting(long backoffMillis, boolean retryAfter, long silentMillis, long connectMillis) {
-            /** Does not wait until an endpoint can be reached. */
-            public Waiting(long backoffMillis, boolean retryAfter, long silentMillis) {
-                this(backoffMillis, retryAfter, silentMillis, 0);
-            }
-        }
-
-        /** How many retries an upstream takes, as a share of requests and in any case. */
-        public record Budget(int percent, int minPerSecond) {
-            /** As many as are wanted. */
-            public static final Budget UNLIMITED = new Budget(100, Integer.MAX_VALUE);
+        /** Returns how much of a request's body is kept for another attempt. */
+        public int bufferBytes() {
+            return Math.toIntExact(config.bufferLimit());
         }
     }
 

@@ -2,14 +2,17 @@ package dev.gateway.exchange.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.RetryConfig.Budget;
+import dev.gateway.config.route.RetryConfig.On;
 import dev.gateway.exchange.attempt.Retries.Tried;
+import dev.gateway.exchange.route.RetryValues;
 import dev.gateway.exchange.route.Route.Retry;
-import dev.gateway.exchange.route.Route.Retry.After;
 import dev.gateway.message.Method;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -28,7 +31,7 @@ class RetriesTest implements Retries.Owner {
     private long left = Long.MAX_VALUE;
 
     @Override
-    public boolean tryTakeRetry(Retry.Budget asked) {
+    public boolean tryTakeRetry(Budget asked) {
         return budget-- > 0;
     }
 
@@ -50,13 +53,9 @@ class RetriesTest implements Retries.Owner {
         return retries(method, new Retry(attempts, Set.of(503), backoffMillis));
     }
 
-    private static Retry policy(Set<After> failures, Set<Method> methods, boolean retryAfter) {
-        return new Retry(
-                2,
-                new Retry.When(failures, Set.of(503), methods),
-                new Retry.Waiting(10, retryAfter, 0),
-                1024,
-                Retry.Budget.UNLIMITED);
+    private static Retry policy(On failure, String method, boolean retryAfter) {
+        Set<On> on = EnumSet.of(failure, On.RETRIABLE_STATUS);
+        return RetryValues.of(2, on, Set.of(503), method, RetryValues.waiting(10, retryAfter, 0, 0), Budget.UNLIMITED);
     }
 
     @Test
@@ -94,7 +93,7 @@ class RetriesTest implements Retries.Owner {
 
     @Test
     void theOperatorSaysWhichMethodsMayActTwice() {
-        Retry policy = policy(Set.of(After.RESET), Set.of(Method.POST), false);
+        Retry policy = policy(On.RESET, "POST", false);
         assertThat(retries("POST", policy).afterFailure(TIMED_OUT, SENT)).isEqualTo(10);
         assertThat(retries("POST", policy).isFailure(503)).isTrue();
         assertThat(retries("GET", policy).afterFailure(TIMED_OUT, SENT)).isEqualTo(Retries.NONE);
@@ -103,11 +102,11 @@ class RetriesTest implements Retries.Owner {
 
     @Test
     void whatIsNotListedIsNotSentAgain() {
-        Retry resets = policy(Set.of(After.RESET), Set.of(Method.GET), false);
+        Retry resets = policy(On.RESET, "GET", false);
         Tried alone = new Tried(false, false, false);
         assertThat(retries("GET", resets).afterFailure(UNREACHED, alone)).isEqualTo(Retries.NONE);
         assertThat(retries("GET", resets).afterFailure(TIMED_OUT, SENT)).isEqualTo(10);
-        Retry reach = policy(Set.of(After.CONNECT_FAILURE), Set.of(Method.GET), false);
+        Retry reach = policy(On.CONNECT_FAILURE, "GET", false);
         assertThat(retries("GET", reach).afterFailure(UNREACHED, alone)).isEqualTo(10);
         assertThat(retries("GET", reach).afterFailure(TIMED_OUT, SENT)).isEqualTo(Retries.NONE);
         assertThat(retries("GET", reach).afterSilence(true)).isEqualTo(Retries.NONE);
@@ -188,11 +187,11 @@ class RetriesTest implements Retries.Owner {
 
     @Test
     void anEndpointCanAskForALongerWait() {
-        Retry policy = policy(Set.of(), Set.of(Method.GET), true);
+        Retry policy = policy(On.RETRIABLE_STATUS, "GET", true);
         assertThat(retries("GET", policy).afterStatus(3000)).isEqualTo(3000);
         assertThat(retries("GET", policy).afterStatus(5)).isEqualTo(10);
         assertThat(retries("GET", policy).afterStatus(10_001)).isEqualTo(Retries.NONE);
-        Retry deaf = policy(Set.of(), Set.of(Method.GET), false);
+        Retry deaf = policy(On.RETRIABLE_STATUS, "GET", false);
         assertThat(retries("GET", deaf).afterStatus(3000)).isEqualTo(10);
     }
 }

@@ -100,7 +100,7 @@ public final class RouteAssembly {
                 filters.chain(name, rule, leadsNowhere ? NO_TARGET_STATUS : 0),
                 new Route.Forwarding(
                         target,
-                        RetryAssembly.policy(forwarding.retry()),
+                        new Route.Retry(forwarding.retry()),
                         hedging,
                         forwarding.preserveHost(),
                         path(forwarding)),
