@@ -16,6 +16,7 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -67,7 +68,7 @@ public class ExchangeBenchmark {
                         List.of(),
                         List.of(FieldName.of("X-Powered-By")))));
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", 9000, 1));
-        UpstreamSettings settings = UpstreamSettings.builder()
+        UpstreamSettings settings = UpstreamValues.builder()
                 .protocol(Protocol.HTTP1)
                 .maxConnections(1024)
                 .maxPendingRequests(1024)

@@ -22,7 +22,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -208,7 +208,7 @@ public class Http1Benchmark {
                 "app",
                 endpoints,
                 RoundRobin::new,
-                UpstreamSettings.builder()
+                UpstreamValues.builder()
                         .protocol(Protocol.HTTP1)
                         .maxConnections(1024)
                         .maxPendingRequests(1024)

@@ -28,7 +28,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
@@ -133,7 +133,7 @@ public class RecordBenchmark {
                 "otlp",
                 List.of(new Endpoint(0, "127.0.0.1", 9, 1)),
                 RoundRobin::new,
-                UpstreamSettings.builder().build());
+                UpstreamValues.builder().build());
         StreamOpener fails = (to, endpoint, kind, preamble, events, callback) -> {
             callback.onOpenFailed(Failure.of(Cause.CONNECT_FAILED, "it does not exist"));
             return StreamOpener.Opening.DONE;

@@ -144,13 +144,17 @@ final class UpstreamView {
         Map<String, Object> limits = new LinkedHashMap<>();
         limits.put(
                 "connections",
-                limit(upstream.connections().taken(), upstream.settings().maxConnections()));
+                limit(
+                        upstream.connections().taken(),
+                        upstream.settings().limits().maxConnections()));
         limits.put(
                 "pendingRequests",
-                limit(upstream.pendingRequests().taken(), upstream.settings().maxPendingRequests()));
+                limit(
+                        upstream.pendingRequests().taken(),
+                        upstream.settings().limits().maxPendingRequests()));
         limits.put(
                 "requests",
-                limit(upstream.requests().taken(), upstream.settings().maxRequests()));
+                limit(upstream.requests().taken(), upstream.settings().limits().maxRequests()));
         json.put("limits", limits);
         json.put("waitingBytes", upstream.waiting().held());
         json.put("panic", upstream.health().isPanic());

@@ -48,9 +48,9 @@ public final class Upstream {
         this.name = name;
         this.health = health;
         this.settings = settings;
-        this.connections = new FairLimit(settings.maxConnections());
-        this.pendingRequests = new PendingLimit(settings.maxPendingRequests());
-        this.requests = new FairLimit(settings.maxRequests());
+        this.connections = new FairLimit(settings.limits().maxConnections());
+        this.pendingRequests = new PendingLimit(settings.limits().maxPendingRequests());
+        this.requests = new FairLimit(settings.limits().maxRequests());
         limit(named);
         departed.leave();
         health.prepareHosts(host -> {

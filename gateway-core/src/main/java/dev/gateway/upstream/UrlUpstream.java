@@ -1,10 +1,15 @@
 package dev.gateway.upstream;
 
+import dev.gateway.config.upstream.UpstreamConfig.CircuitBreaker;
+import dev.gateway.config.upstream.UpstreamConfig.Protocol;
+import dev.gateway.config.upstream.UpstreamConfig.Timeouts;
 import dev.gateway.config.upstream.UpstreamConfig.Tls;
 import dev.gateway.config.value.Position;
+import dev.gateway.upstream.dial.DialSettings;
 import dev.gateway.upstream.dial.UpstreamSettings;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -37,13 +42,20 @@ public final class UrlUpstream {
                 ? url.getHost().substring(1, url.getHost().length() - 1)
                 : url.getHost();
         int port = url.getPort() > 0 ? url.getPort() : secured ? 443 : 80;
-        UpstreamSettings settings = UpstreamSettings.builder()
-                .tls(secured ? Tls.verified(Position.NOWHERE, caFile) : null)
-                .connectMillis(times.stepMillis)
-                .tlsHandshakeMillis(times.stepMillis)
-                .responseHeadersMillis(times.stepMillis)
-                .idleMillis(times.idleMillis)
-                .build();
+        Duration step = Duration.ofMillis(times.stepMillis);
+        UpstreamSettings settings = new UpstreamSettings(
+                Protocol.AUTO,
+                secured ? Tls.verified(Position.NOWHERE, caFile) : null,
+                CircuitBreaker.NONE,
+                new Timeouts(
+                        Position.NOWHERE,
+                        step,
+                        step,
+                        Duration.ZERO,
+                        step,
+                        Duration.ofMillis(times.idleMillis),
+                        Duration.ZERO),
+                DialSettings.DIRECT);
         return new Upstream(name, List.of(new Endpoint(0, host, port, 1)), ONLY_ONE, settings);
     }
 }

@@ -11,6 +11,7 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamKind;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,7 @@ class AttemptTest extends PartRig {
     private final Attempt attempt = new Attempt(owner, owner.response());
 
     private FakeOpening open() {
-        UpstreamSettings limits = UpstreamSettings.builder()
+        UpstreamSettings limits = UpstreamValues.builder()
                 .maxConnections(1)
                 .maxPendingRequests(1)
                 .maxRequests(1)

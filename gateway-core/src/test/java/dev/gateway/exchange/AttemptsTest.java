@@ -24,7 +24,7 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Objects;
@@ -527,7 +527,7 @@ class AttemptsTest extends ExchangeRig {
                     }
                     return FIRST;
                 },
-                UpstreamSettings.builder()
+                UpstreamValues.builder()
                         .maxConnections(10)
                         .maxPendingRequests(10)
                         .maxRequests(10)

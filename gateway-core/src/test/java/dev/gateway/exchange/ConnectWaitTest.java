@@ -24,7 +24,7 @@ import dev.gateway.upstream.HealthSettings;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -72,7 +72,7 @@ class ConnectWaitTest extends ExchangeRig {
         app = new Upstream(
                 "app",
                 health,
-                UpstreamSettings.builder()
+                UpstreamValues.builder()
                         .maxConnections(10)
                         .maxPendingRequests(maxPending)
                         .maxRequests(10)

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -32,7 +32,7 @@ class EndpointUseTest extends PartRig {
 
     private EndpointUse use() {
         Upstream many = new Upstream(
-                "many", endpoints, RoundRobin::new, UpstreamSettings.builder().build());
+                "many", endpoints, RoundRobin::new, UpstreamValues.builder().build());
         return new Use(many);
     }
 
@@ -70,7 +70,7 @@ class EndpointUseTest extends PartRig {
                     "insisting",
                     endpoints,
                     hosts -> request -> hosts.get(0).endpoint(),
-                    UpstreamSettings.builder().build());
+                    UpstreamValues.builder().build());
             EndpointUse use = new Use(insisting);
             use.begin(endpoints.get(0));
             chosen.add(Objects.requireNonNull(use.choose()));

@@ -34,6 +34,7 @@ import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -157,7 +158,7 @@ abstract class ExchangeRig {
     }
 
     UpstreamSettings policy() {
-        return UpstreamSettings.builder()
+        return UpstreamValues.builder()
                 .maxConnections(10)
                 .maxPendingRequests(10)
                 .maxRequests(10)

@@ -18,6 +18,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
@@ -47,7 +48,7 @@ class GenerationRefTest {
 
     private static Settings settings(String upstream) {
         Settings settings = new Settings();
-        UpstreamSettings policy = UpstreamSettings.builder()
+        UpstreamSettings policy = UpstreamValues.builder()
                 .maxConnections(10)
                 .maxPendingRequests(10)
                 .maxRequests(10)

@@ -14,7 +14,7 @@ import dev.gateway.upstream.HealthSettings;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.OutlierDetection.Counts;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -53,7 +53,7 @@ class NoConnectionTest extends ExchangeRig {
         app = new Upstream(
                 "app",
                 made,
-                UpstreamSettings.builder()
+                UpstreamValues.builder()
                         .maxConnections(10)
                         .maxPendingRequests(10)
                         .maxRequests(10)

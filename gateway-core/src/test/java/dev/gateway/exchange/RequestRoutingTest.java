@@ -16,6 +16,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -31,7 +32,7 @@ class RequestRoutingTest extends PartRig {
     }
 
     private void enter(long requestMillis) {
-        UpstreamSettings limits = UpstreamSettings.builder()
+        UpstreamSettings limits = UpstreamValues.builder()
                 .maxConnections(1)
                 .maxPendingRequests(1)
                 .maxRequests(1)

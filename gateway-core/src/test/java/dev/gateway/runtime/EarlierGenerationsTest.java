@@ -6,7 +6,7 @@ import dev.gateway.runtime.EarlierGenerations.Held;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -25,7 +25,7 @@ class EarlierGenerationsTest {
                         "app",
                         endpoints,
                         NamedByRequest.POLICY,
-                        UpstreamSettings.builder().build()))
+                        UpstreamValues.builder().build()))
                 .toList();
     }
 

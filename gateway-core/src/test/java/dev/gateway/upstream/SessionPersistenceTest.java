@@ -7,6 +7,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -212,7 +213,7 @@ class SessionPersistenceTest {
                 "app",
                 HOSTS.stream().map(Host::endpoint).toList(),
                 RoundRobin::new,
-                UpstreamSettings.builder()
+                UpstreamValues.builder()
                         .maxConnections(1)
                         .maxPendingRequests(1)
                         .maxRequests(1)
@@ -229,7 +230,7 @@ class SessionPersistenceTest {
     }
 
     private static Upstream upstream(Health health) {
-        UpstreamSettings settings = UpstreamSettings.builder()
+        UpstreamSettings settings = UpstreamValues.builder()
                 .maxConnections(1)
                 .maxPendingRequests(1)
                 .maxRequests(1)

@@ -6,6 +6,7 @@ import dev.gateway.upstream.OutlierDetection.Counts;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.limit.Share;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,7 @@ class UpstreamTest {
             List.of(new Endpoint(0, "192.0.2.0", 80, 1), new Endpoint(1, "192.0.2.1", 80, 1));
     private static final Endpoint NAMED = new Endpoint(Endpoint.NAMED_INDEX, "a.example", 443, 1);
 
-    private final UpstreamSettings settings = UpstreamSettings.builder()
+    private final UpstreamSettings settings = UpstreamValues.builder()
             .maxConnections(4)
             .maxPendingRequests(3)
             .maxRequests(6)
@@ -142,7 +143,7 @@ class UpstreamTest {
 
     @Test
     void endpointsThatRequestsNameCountTogether() {
-        UpstreamSettings few = UpstreamSettings.builder().maxConnections(2).build();
+        UpstreamSettings few = UpstreamValues.builder().maxConnections(2).build();
         Upstream dialed = new Upstream("egress", List.of(), NamedByRequest.POLICY, few);
         Host host = dialed.host(NAMED);
         assertThat(dialed.host(new Endpoint(Endpoint.NAMED_INDEX, "b.example", 80, 1)))

@@ -11,7 +11,7 @@ import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.balancer.WeightedRandom;
 import dev.gateway.upstream.balancer.hash.ConsistentHash;
 import dev.gateway.upstream.balancer.hash.HashKey;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -34,7 +34,7 @@ class UpstreamUpdateTest {
         return new Upstream(
                 "app",
                 health,
-                UpstreamSettings.builder().maxConnections(maxConnections).build());
+                UpstreamValues.builder().maxConnections(maxConnections).build());
     }
 
     private static EndpointSpec spec(int number, double weight) {
@@ -86,8 +86,7 @@ class UpstreamUpdateTest {
         ActiveCheck check = CheckValues.TCP;
         Health health =
                 new Health(List.of(), RoundRobin::new, new HealthSettings(OUTLIERS, check, 0, 10_000), () -> nanos);
-        Upstream upstream =
-                new Upstream("app", health, UpstreamSettings.builder().build());
+        Upstream upstream = new Upstream("app", health, UpstreamValues.builder().build());
         upstream.begin(List.of(inZone(1, "a"), inZone(2, "a"), inZone(3, "a"), inZone(4, "a")));
         health.drain("192.0.2.1:80", true);
         health.onChecked(upstream.endpoints().get(1), "refused");
@@ -109,8 +108,7 @@ class UpstreamUpdateTest {
     @Test
     void theFirstEndpointsOfSeveralSourcesDoNotStartSlowly() {
         Health health = new Health(List.of(), RoundRobin::new, new HealthSettings(null, null, 0, 10_000), () -> nanos);
-        Upstream upstream =
-                new Upstream("app", health, UpstreamSettings.builder().build());
+        Upstream upstream = new Upstream("app", health, UpstreamValues.builder().build());
         upstream.begin(List.of(spec(1, 1)));
         upstream.begin(List.of(spec(1, 1), spec(2, 1)));
         assertThat(upstream.hosts()).extracting(Host::slowStart).containsExactly(1.0, 1.0);
@@ -137,7 +135,7 @@ class UpstreamUpdateTest {
         Upstream upstream = new Upstream(
                 "app",
                 new Health(List.of(), policy, OUTLIERS, null, () -> nanos),
-                UpstreamSettings.builder().build());
+                UpstreamValues.builder().build());
         BalancerContext request = BalancedRequest.after();
         assertThat(upstream.balancer().choose(request)).isNull();
         upstream.update(List.of(spec(1, 1), spec(2, 1)));

@@ -8,7 +8,7 @@ import dev.gateway.upstream.balancer.LeastRequest;
 import dev.gateway.upstream.balancer.PeakEwma;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.balancer.WeightedRandom;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -297,7 +297,7 @@ class ZonePreferenceTest {
         Upstream upstream = new Upstream(
                 "app",
                 health,
-                UpstreamSettings.builder()
+                UpstreamValues.builder()
                         .maxConnections(40)
                         .maxPendingRequests(40)
                         .maxRequests(40)

@@ -15,6 +15,7 @@ import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.pool.LeaseBenchmark.Kept;
 import dev.gateway.upstream.stream.StreamKind;
 import dev.gateway.upstream.stream.StreamOpener;
@@ -68,7 +69,7 @@ public class EndpointsLeaseBenchmark implements EndpointPool.Owner, StreamOpener
         List<Endpoint> all = IntStream.range(0, endpoints)
                 .mapToObj(i -> new Endpoint(i, "192.0.2." + i % 256, 9000 + i / 256, 1))
                 .toList();
-        UpstreamSettings settings = UpstreamSettings.builder()
+        UpstreamSettings settings = UpstreamValues.builder()
                 .protocol(Protocol.HTTP1)
                 .maxConnections(4096)
                 .maxPendingRequests(1024)

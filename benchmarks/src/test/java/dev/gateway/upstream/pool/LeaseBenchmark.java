@@ -16,6 +16,7 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamKind;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -62,7 +63,7 @@ public class LeaseBenchmark {
     @SuppressWarnings("NullAway") // nothing is resolved or dialed
     public void fill() throws Exception {
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", 9000, 1));
-        UpstreamSettings settings = UpstreamSettings.builder()
+        UpstreamSettings settings = UpstreamValues.builder()
                 .protocol(Protocol.HTTP1)
                 .maxConnections(1024)
                 .maxPendingRequests(1024)

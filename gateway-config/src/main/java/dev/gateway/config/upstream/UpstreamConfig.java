@@ -139,8 +139,11 @@ public record UpstreamConfig(
         }
     }
 
-    /** What all event loops together may have open to an upstream; at least 1 each. */
-    public record CircuitBreaker(Position position, int maxConnections, int maxPendingRequests, int maxRequests) {}
+    /** What all event loops together may have open to an upstream; at least 1 each, but for {@link #NONE}. */
+    public record CircuitBreaker(Position position, int maxConnections, int maxPendingRequests, int maxRequests) {
+        /** No limits, which no file can have. */
+        public static final CircuitBreaker NONE = new CircuitBreaker(Position.NOWHERE, 0, 0, 0);
+    }
 
     /**
      * Time limits of upstream connections, zero for none.

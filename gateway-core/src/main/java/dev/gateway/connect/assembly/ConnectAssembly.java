@@ -31,7 +31,6 @@ import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.format.AccountFile;
 import dev.gateway.format.AccountFile.NameAndPassword;
-import dev.gateway.format.Durations;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import dev.gateway.upstream.dial.DialSettings;
@@ -42,6 +41,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -60,9 +60,9 @@ public final class ConnectAssembly {
     /** Of plain requests; what nothing is configured for is as in a route. */
     private static final long STREAM_IDLE_MILLIS = 300_000;
 
-    private static final long RESPONSE_HEADERS_MILLIS = 60_000;
-    private static final long POOL_IDLE_MILLIS = 60_000;
-    private static final long POOL_LIFETIME_MILLIS = 3_600_000;
+    private static final Duration RESPONSE_HEADERS = Duration.ofMinutes(1);
+    private static final Duration POOL_IDLE = Duration.ofMinutes(1);
+    private static final Duration POOL_LIFETIME = Duration.ofHours(1);
 
     private final ConnectConfig config;
     private final ConnectShared state;
@@ -235,15 +235,14 @@ public final class ConnectAssembly {
 
     /** No limits but those of tunnels, which the policies have. */
     private UpstreamSettings upstreamSettings(AddressRules addresses) throws IOException {
-        long connect = Durations.millis(config.timeouts().connect());
-        return UpstreamSettings.builder()
-                .connectMillis(connect)
-                .tlsHandshakeMillis(connect)
-                .responseHeadersMillis(RESPONSE_HEADERS_MILLIS)
-                .idleMillis(POOL_IDLE_MILLIS)
-                .maxLifetimeMillis(POOL_LIFETIME_MILLIS)
-                .dialSettings(new DialSettings(addresses, parents(), SendProxyProtocol.NONE))
-                .build();
+        Duration connect = config.timeouts().connect();
+        return new UpstreamSettings(
+                UpstreamConfig.Protocol.AUTO,
+                null,
+                UpstreamConfig.CircuitBreaker.NONE,
+                new UpstreamConfig.Timeouts(
+                        config.position(), connect, connect, Duration.ZERO, RESPONSE_HEADERS, POOL_IDLE, POOL_LIFETIME),
+                new DialSettings(addresses, parents(), SendProxyProtocol.NONE));
     }
 
     private AddressRules.Settings addressSettings(ConnectConfig.Access access) {

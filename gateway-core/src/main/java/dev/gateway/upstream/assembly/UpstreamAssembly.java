@@ -4,7 +4,6 @@ import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
-import dev.gateway.format.Durations;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Upstream;
@@ -34,21 +33,12 @@ public final class UpstreamAssembly {
             UpstreamConfig config, @Nullable String localZone, AddressPolicy addresses, FilterStates.Prepared states)
             throws StartException {
         UpstreamConfig.Protocols protocols = config.protocols();
-        UpstreamConfig.Timeouts timeouts = config.timeouts();
-        UpstreamSettings settings = UpstreamSettings.builder()
-                .protocol(protocols.protocol())
-                .tls(protocols.tls())
-                .maxConnections(config.circuitBreaker().maxConnections())
-                .maxPendingRequests(config.circuitBreaker().maxPendingRequests())
-                .maxRequests(config.circuitBreaker().maxRequests())
-                .connectMillis(Durations.millis(timeouts.connect()))
-                .tlsHandshakeMillis(Durations.millis(timeouts.tlsHandshake()))
-                .poolAcquireMillis(Durations.millis(timeouts.poolAcquire()))
-                .responseHeadersMillis(Durations.millis(timeouts.responseHeaders()))
-                .idleMillis(Durations.millis(timeouts.idle()))
-                .maxLifetimeMillis(Durations.millis(timeouts.maxLifetime()))
-                .dialSettings(new DialSettings(addresses, ParentProxies.NONE, protocols.sendProxyProtocol()))
-                .build();
+        UpstreamSettings settings = new UpstreamSettings(
+                protocols.protocol(),
+                protocols.tls(),
+                config.circuitBreaker(),
+                config.timeouts(),
+                new DialSettings(addresses, ParentProxies.NONE, protocols.sendProxyProtocol()));
         Balancer.Policy balancing = BuiltInBalancers.policy(config.loadBalancer());
         Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing, localZone), settings);
         upstream.update(specs(config));

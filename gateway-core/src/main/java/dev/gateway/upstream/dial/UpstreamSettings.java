@@ -1,135 +1,94 @@
 package dev.gateway.upstream.dial;
 
+import dev.gateway.config.upstream.UpstreamConfig.CircuitBreaker;
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
+import dev.gateway.config.upstream.UpstreamConfig.Timeouts;
 import dev.gateway.config.upstream.UpstreamConfig.Tls;
+import dev.gateway.format.Durations;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The policy of an upstream's connections. Times are in milliseconds, 0 for no limit.
- *
- * @param tls how connections are secured, null for cleartext
- * @param maxConnections connections of all event loops together
- * @param maxPendingRequests requests of all event loops together that wait for a connection
- * @param maxRequests requests of all event loops together in flight
- * @param connectMillis name resolution not included
- * @param poolAcquireMillis how long a request may wait for a connection
- * @param responseHeadersMillis from the request's end, or from the last progress of its body, to the response's head
- * @param idleMillis how long an unused connection is kept
- * @param maxLifetimeMillis age after which a connection takes no new request; jittered, so that not all end at once
- * @param dialSettings how connections are made
- */
-public record UpstreamSettings(
-        Protocol protocol,
-        @Nullable Tls tls,
-        int maxConnections,
-        int maxPendingRequests,
-        int maxRequests,
-        long connectMillis,
-        long tlsHandshakeMillis,
-        long poolAcquireMillis,
-        long responseHeadersMillis,
-        long idleMillis,
-        long maxLifetimeMillis,
-        DialSettings dialSettings) {
+/** The policy of an upstream's connections, its times in milliseconds, 0 for no limit. Immutable. */
+public final class UpstreamSettings {
+    private final Protocol protocol;
+    private final @Nullable Tls tls;
+    private final CircuitBreaker limits;
+    private final long connectMillis;
+    private final long tlsHandshakeMillis;
+    private final long poolAcquireMillis;
+    private final long responseHeadersMillis;
+    private final long idleMillis;
+    private final long maxLifetimeMillis;
+    private final DialSettings dialSettings;
 
-    /** Begins without limits, with {@link Protocol#AUTO} in cleartext, and without parent proxies. */
-    public static Builder builder() {
-        return new Builder();
+    /**
+     * Makes settings.
+     *
+     * @param tls how connections are secured, null for cleartext
+     * @param limits of all event loops together
+     * @param dialSettings how connections are made
+     */
+    public UpstreamSettings(
+            Protocol protocol, @Nullable Tls tls, CircuitBreaker limits, Timeouts timeouts, DialSettings dialSettings) {
+        this.protocol = protocol;
+        this.tls = tls;
+        this.limits = limits;
+        this.connectMillis = Durations.millis(timeouts.connect());
+        this.tlsHandshakeMillis = Durations.millis(timeouts.tlsHandshake());
+        this.poolAcquireMillis = Durations.millis(timeouts.poolAcquire());
+        this.responseHeadersMillis = Durations.millis(timeouts.responseHeaders());
+        this.idleMillis = Durations.millis(timeouts.idle());
+        this.maxLifetimeMillis = Durations.millis(timeouts.maxLifetime());
+        this.dialSettings = dialSettings;
     }
 
-    /** Collects the settings of an upstream's connections. What is not set has no limit. */
-    public static final class Builder {
-        private Protocol protocol = Protocol.AUTO;
-        private @Nullable Tls tls;
-        private int maxConnections;
-        private int maxPendingRequests;
-        private int maxRequests;
-        private long connectMillis;
-        private long tlsHandshakeMillis;
-        private long poolAcquireMillis;
-        private long responseHeadersMillis;
-        private long idleMillis;
-        private long maxLifetimeMillis;
-        private DialSettings dialSettings = DialSettings.DIRECT;
+    /** Returns the protocol that the gateway speaks to endpoints. */
+    public Protocol protocol() {
+        return protocol;
+    }
 
-        private Builder() {}
+    /** Returns how connections are secured, null for cleartext. */
+    public @Nullable Tls tls() {
+        return tls;
+    }
 
-        public Builder protocol(Protocol spoken) {
-            protocol = spoken;
-            return this;
-        }
+    /** Returns what all event loops together may have open. */
+    public CircuitBreaker limits() {
+        return limits;
+    }
 
-        public Builder tls(@Nullable Tls secured) {
-            tls = secured;
-            return this;
-        }
+    /** Returns how long connecting may take, name resolution not included. */
+    public long connectMillis() {
+        return connectMillis;
+    }
 
-        public Builder maxConnections(int most) {
-            maxConnections = most;
-            return this;
-        }
+    /** Returns how long a handshake of TLS may take. */
+    public long tlsHandshakeMillis() {
+        return tlsHandshakeMillis;
+    }
 
-        public Builder maxPendingRequests(int most) {
-            maxPendingRequests = most;
-            return this;
-        }
+    /** Returns how long a request may wait for a connection. */
+    public long poolAcquireMillis() {
+        return poolAcquireMillis;
+    }
 
-        public Builder maxRequests(int most) {
-            maxRequests = most;
-            return this;
-        }
+    /** Returns the time from the request's end, or from the last progress of its body, to the response's head. */
+    public long responseHeadersMillis() {
+        return responseHeadersMillis;
+    }
 
-        public Builder connectMillis(long millis) {
-            connectMillis = millis;
-            return this;
-        }
+    /** Returns how long an unused connection is kept. */
+    public long idleMillis() {
+        return idleMillis;
+    }
 
-        public Builder tlsHandshakeMillis(long millis) {
-            tlsHandshakeMillis = millis;
-            return this;
-        }
+    /** Returns the age after which a connection takes no new request; jittered, so that not all end at once. */
+    public long maxLifetimeMillis() {
+        return maxLifetimeMillis;
+    }
 
-        public Builder poolAcquireMillis(long millis) {
-            poolAcquireMillis = millis;
-            return this;
-        }
-
-        public Builder responseHeadersMillis(long millis) {
-            responseHeadersMillis = millis;
-            return this;
-        }
-
-        public Builder idleMillis(long millis) {
-            idleMillis = millis;
-            return this;
-        }
-
-        public Builder maxLifetimeMillis(long millis) {
-            maxLifetimeMillis = millis;
-            return this;
-        }
-
-        public Builder dialSettings(DialSettings made) {
-            dialSettings = made;
-            return this;
-        }
-
-        /** Returns the settings. */
-        public UpstreamSettings build() {
-            return new UpstreamSettings(
-                    protocol,
-                    tls,
-                    maxConnections,
-                    maxPendingRequests,
-                    maxRequests,
-                    connectMillis,
-                    tlsHandshakeMillis,
-                    poolAcquireMillis,
-                    responseHeadersMillis,
-                    idleMillis,
-                    maxLifetimeMillis,
-                    dialSettings);
-        }
+    /** Returns how connections are made. */
+    public DialSettings dialSettings() {
+        return dialSettings;
     }
 
     /** Whether TLS asks for, and verifies, the host of each request. */

@@ -6,7 +6,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,7 @@ class ConnectWaitsTest {
             "app",
             List.of(new Endpoint(0, "192.0.2.0", 80, 1)),
             RoundRobin::new,
-            UpstreamSettings.builder().build());
+            UpstreamValues.builder().build());
     private final List<Integer> turns = new ArrayList<>();
     private int depth;
     private int deepest;

@@ -14,6 +14,7 @@ import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,7 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class WeightedTargetTest {
     private static Weighted weighted(String name, int weight) {
-        UpstreamSettings settings = UpstreamSettings.builder()
+        UpstreamSettings settings = UpstreamValues.builder()
                 .maxConnections(1)
                 .maxPendingRequests(1)
                 .maxRequests(1)
@@ -71,7 +72,7 @@ class WeightedTargetTest {
     }
 
     private static Upstream sticky(String name, int endpoints) {
-        UpstreamSettings settings = UpstreamSettings.builder()
+        UpstreamSettings settings = UpstreamValues.builder()
                 .maxConnections(1)
                 .maxPendingRequests(1)
                 .maxRequests(1)

@@ -20,7 +20,7 @@ import dev.gateway.stream.Identity;
 import dev.gateway.testing.Buffers;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
@@ -39,7 +39,7 @@ class ExternalAuthTest {
             "auth",
             List.of(),
             NamedByRequest.POLICY,
-            UpstreamSettings.builder()
+            UpstreamValues.builder()
                     .maxConnections(1)
                     .maxPendingRequests(1)
                     .maxRequests(1)

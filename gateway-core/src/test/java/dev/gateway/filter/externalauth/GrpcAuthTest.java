@@ -20,7 +20,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -43,7 +43,7 @@ class GrpcAuthTest {
             "authz",
             List.of(),
             NamedByRequest.POLICY,
-            UpstreamSettings.builder()
+            UpstreamValues.builder()
                     .maxConnections(1)
                     .maxPendingRequests(1)
                     .maxRequests(1)

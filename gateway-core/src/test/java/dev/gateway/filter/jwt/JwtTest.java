@@ -19,7 +19,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.io.IOException;
@@ -677,7 +677,7 @@ class JwtTest {
                                 "jwks:https://id.example",
                                 List.of(new Endpoint(0, "id.example", 80, 1)),
                                 RoundRobin::new,
-                                UpstreamSettings.builder().build()),
+                                UpstreamValues.builder().build()),
                         new AsciiString("/keys")),
                 server,
                 new TimerWheel(loop.eventLoop(), () -> 0),

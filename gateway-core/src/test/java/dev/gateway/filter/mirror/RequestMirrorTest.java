@@ -11,7 +11,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Random;
@@ -25,7 +25,7 @@ class RequestMirrorTest {
 
     private final MirrorTally tally = new MirrorTally();
     private final Upstream next = new Upstream(
-            "next", List.of(), NamedByRequest.POLICY, UpstreamSettings.builder().build());
+            "next", List.of(), NamedByRequest.POLICY, UpstreamValues.builder().build());
     private final MirrorTarget target = new MirrorTarget(next, tally);
     private final FakeContext context = FakeContext.from("192.0.2.7");
 

@@ -14,7 +14,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.ClientPreamble;
 import dev.gateway.upstream.stream.StreamKind;
 import dev.gateway.upstream.stream.StreamOpener;
@@ -44,7 +44,7 @@ final class PlayedReceiver implements StreamOpener {
                 "otlp:http://collector.test:4318",
                 List.of(new Endpoint(0, "collector.test", 4318, 1)),
                 RoundRobin::new,
-                UpstreamSettings.builder().build());
+                UpstreamValues.builder().build());
         return new Link(upstream, this, wheel);
     }
 

@@ -10,7 +10,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.limit.PendingLimit;
 import dev.gateway.upstream.pool.PoolCounts;
 import dev.gateway.upstream.stream.StreamOpener;
@@ -32,8 +32,8 @@ class CrowdedUpstreamsTest {
     private final ClientMemory three = shares.enter("three");
     private final List<Loop> loops = new ArrayList<>(List.of(new Loop()));
     private final List<String> ended = new ArrayList<>();
-    private final UpstreamSettings.Builder settings =
-            UpstreamSettings.builder().protocol(Protocol.HTTP1);
+    private final UpstreamValues settings =
+            UpstreamValues.builder().protocol(Protocol.HTTP1);
     private Upstream upstream = upstream();
     private long now = TimeUnit.HOURS.toNanos(1);
     private long waitedMillis = 2_000; // those who wait

@@ -24,6 +24,7 @@ import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -107,7 +108,7 @@ class ExplainerTest {
             """;
 
     private static final UpstreamSettings ANY_SETTINGS =
-            UpstreamSettings.builder().build();
+            UpstreamValues.builder().build();
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it

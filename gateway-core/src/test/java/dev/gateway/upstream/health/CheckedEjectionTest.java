@@ -21,7 +21,7 @@ import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -44,8 +44,7 @@ class CheckedEjectionTest {
         OutlierDetection outliers = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 1, 60_000, 60_000, 100);
         Health health = new Health(
                 List.of(ENDPOINT, new Endpoint(1, "app2.test", 9000, 1)), RoundRobin::new, outliers, policy, () -> now);
-        Upstream upstream =
-                new Upstream("app", health, UpstreamSettings.builder().build());
+        Upstream upstream = new Upstream("app", health, UpstreamValues.builder().build());
         health.onUnanswered(ENDPOINT, now, now);
         assertThat(health.report(ENDPOINT).state()).isEqualTo(Health.State.EJECTED);
         EndpointCheck check = new EndpointCheck(

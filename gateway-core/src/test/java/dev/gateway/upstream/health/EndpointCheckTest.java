@@ -22,7 +22,7 @@ import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Health.State;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.ClientPreamble;
 import dev.gateway.upstream.stream.StreamKind;
 import dev.gateway.upstream.stream.StreamOpener;
@@ -365,7 +365,7 @@ class EndpointCheckTest {
         return new Upstream(
                 "app",
                 new Health(endpoints, RoundRobin::new, null, policy, System::nanoTime),
-                UpstreamSettings.builder().maxConnections(1).build());
+                UpstreamValues.builder().maxConnections(1).build());
     }
 
     private StreamOpener.Opening open(

@@ -13,7 +13,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamKind;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -102,7 +102,7 @@ class GrpcQuestionTest {
                 "app",
                 List.of(endpoint),
                 RoundRobin::new,
-                UpstreamSettings.builder().build());
+                UpstreamValues.builder().build());
         return new GrpcQuestion(new GrpcCheck(service), 1500, upstream, endpoint);
     }
 

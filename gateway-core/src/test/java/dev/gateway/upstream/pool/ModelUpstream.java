@@ -70,8 +70,8 @@ final class ModelUpstream {
     ModelUpstream(int number, Upstream upstream, int loops) {
         this.number = number;
         this.upstream = upstream;
-        this.connections = new ModelLimit(upstream.settings().maxConnections(), named(), Host::connections);
-        this.requests = new ModelLimit(upstream.settings().maxRequests(), named(), Host::requests);
+        this.connections = new ModelLimit(upstream.settings().limits().maxConnections(), named(), Host::connections);
+        this.requests = new ModelLimit(upstream.settings().limits().maxRequests(), named(), Host::requests);
         for (int i = 0; i < loops; i++) {
             gauges.add(new Gauges());
         }

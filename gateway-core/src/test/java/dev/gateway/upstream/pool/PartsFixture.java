@@ -15,7 +15,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamKind;
 import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.channel.ChannelHandler;
@@ -40,7 +40,7 @@ abstract class PartsFixture {
     /** What the observer and the callbacks of requests have been told. */
     final List<String> told = new ArrayList<>();
 
-    final UpstreamSettings.Builder settings = UpstreamSettings.builder().protocol(Protocol.HTTP1);
+    final UpstreamValues settings = UpstreamValues.builder().protocol(Protocol.HTTP1);
     LoopResources resources;
     SharedUpstream shared;
     UpstreamContext context;

@@ -26,7 +26,7 @@ import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.DialSettings;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamKind;
 import io.netty.channel.EventLoop;
 import io.netty.pkitesting.CertificateBuilder;
@@ -213,7 +213,7 @@ abstract class PoolFixture {
         upstream = new Upstream(
                 "app",
                 health,
-                UpstreamSettings.builder()
+                UpstreamValues.builder()
                         .protocol(settings.protocol)
                         .tls(settings.tls)
                         .maxConnections(settings.maxConnections)

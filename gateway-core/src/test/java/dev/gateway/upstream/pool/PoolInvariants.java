@@ -73,7 +73,7 @@ final class PoolInvariants {
         }
         requireEqual(of.upstream.requests().taken(), counted, "requests in flight", of);
         int forPermits = of.upstream.pendingRequests().taken();
-        int most = model.settings.maxPendingRequests();
+        int most = model.settings.limits().maxPendingRequests();
         require(forPermits >= 0 && forPermits <= pending, forPermits, " of ", pending, " wait for permits");
         require(most == 0 || forPermits <= most, forPermits, " wait for permits, ", most, " may");
         // Where connections of HTTP/2 wait for a file descriptor, it is not known which are beyond the limit.
@@ -145,7 +145,7 @@ final class PoolInvariants {
 
     private @Nullable String overflow(ModelRequest request) {
         Upstream upstream = request.upstream.upstream;
-        if (model.settings.maxRequests() == 0) {
+        if (model.settings.limits().maxRequests() == 0) {
             return "there is no limit";
         }
         Host asked = upstream.host(request.endpoint());
@@ -162,7 +162,7 @@ final class PoolInvariants {
     }
 
     private @Nullable String pendingOverflow(ModelRequest request) {
-        int most = model.settings.maxPendingRequests();
+        int most = model.settings.limits().maxPendingRequests();
         int now = request.upstream.upstream.pendingRequests().taken();
         return most == 0 || (now < most && !request.mayLosePlace()) ? now + " of " + most + " wait" : null;
     }
@@ -378,8 +378,8 @@ final class PoolInvariants {
         for (ModelUpstream each : model.upstreams) {
             requireEqual(each.upstream.connections().taken(), 0, "permits", each);
             if (!each.cut) {
-                checkFree(each, model.settings.maxConnections(), Host::connections);
-                checkFree(each, model.settings.maxRequests(), Host::requests);
+                checkFree(each, model.settings.limits().maxConnections(), Host::connections);
+                checkFree(each, model.settings.limits().maxRequests(), Host::requests);
             }
         }
     }

@@ -15,6 +15,7 @@ import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamKind;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
@@ -71,7 +72,7 @@ final class PoolModel implements ModelRequest.Owner {
         ejects = random.nextBoolean();
         descriptors =
                 random.nextInt(5) == 0 ? TestDescriptors.upstreams(4 + random.nextInt(5)) : TestDescriptors.unlimited();
-        settings = UpstreamSettings.builder()
+        settings = UpstreamValues.builder()
                 .protocol(http2 ? Protocol.H2C : Protocol.HTTP1)
                 .maxConnections(one(0, 1, 2, 3, 4, 6))
                 .maxPendingRequests(one(0, 0, 1, 2, 5))
@@ -114,7 +115,9 @@ final class PoolModel implements ModelRequest.Owner {
 
     /** Runs the schedule; throws if something is not as it must be. */
     void run() throws Exception {
-        note(settings + ", " + loops.size() + " loops"
+        note(settings.protocol() + ", " + settings.limits() + ", connectMillis=" + settings.connectMillis()
+                + ", poolAcquireMillis=" + settings.poolAcquireMillis() + ", idleMillis=" + settings.idleMillis()
+                + ", maxLifetimeMillis=" + settings.maxLifetimeMillis() + ", " + loops.size() + " loops"
                 + (descriptors.upstreams().max() < 100 ? ", few descriptors" : ""));
         replaceUpstream();
         for (int i = 0; i < STEPS; i++) {

@@ -14,7 +14,7 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import dev.gateway.upstream.stream.StreamKind;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,7 +34,7 @@ class RareCasesTest implements ModelRequest.Owner {
     private final ModelLoop loop = new ModelLoop(() -> 0);
     private final ModelNetwork network =
             new ModelNetwork(TestDescriptors.unlimited(), () -> false, socket -> {}, event -> {});
-    private final UpstreamSettings.Builder settings = UpstreamSettings.builder();
+    private final UpstreamValues settings = UpstreamValues.builder();
     private LoopPools loopPools;
     private Pools pools;
     private ModelUpstream upstream;

@@ -6,6 +6,7 @@ import dev.gateway.config.upstream.UpstreamConfig.Tls;
 import dev.gateway.config.value.Position;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -30,7 +31,7 @@ class EndpointAuthorityTest {
     void anEndpointIsToldItsNameWithoutThePortThatGoesWithoutSaying(
             String host, int port, boolean tls, String authority) {
         UpstreamSettings settings =
-                UpstreamSettings.builder().tls(tls ? TLS : null).build();
+                UpstreamValues.builder().tls(tls ? TLS : null).build();
         assertThat(EndpointAuthority.of(new Endpoint(0, host, port, 1), settings)
                         .toString())
                 .isEqualTo(authority);

@@ -13,7 +13,7 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.SourceStatus;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.RoundRobin;
-import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -52,7 +52,7 @@ class RemoteKeysTest {
                 "jwks:http://id.test",
                 List.of(new Endpoint(0, "id.test", 80, 1)),
                 RoundRobin::new,
-                UpstreamSettings.builder().build());
+                UpstreamValues.builder().build());
     }
 
     @BeforeEach
