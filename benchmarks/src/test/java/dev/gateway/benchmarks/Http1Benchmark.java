@@ -1,6 +1,7 @@
 package dev.gateway.benchmarks;
 
 import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.route.Route;
@@ -223,7 +224,7 @@ public class Http1Benchmark {
                 "app",
                 List.of(),
                 Route.Forwarding.to(client -> upstream),
-                new Route.Timeouts(0, 0, 300_000, Route.TunnelTimeouts.NONE),
+                new Route.Timeouts(0, 0, 300_000, TunnelTimeouts.NONE),
                 Route.Upgrades.NONE);
         return new RouterBuilder()
                 .add(List.of(), List.of(MatchConfig.ANY), route)

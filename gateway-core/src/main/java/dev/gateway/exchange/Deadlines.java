@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
-import dev.gateway.exchange.route.Route;
+import dev.gateway.config.route.TunnelTimeouts;
+import dev.gateway.format.Durations;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
@@ -179,12 +180,12 @@ final class Deadlines extends Timer {
     }
 
     /** The exchange has become a tunnel: the limits of tunnels replace all others, and periodic reports begin. */
-    void tunnel(Route.TunnelTimeouts limits, long reportMillis, long since) {
+    void tunnel(TunnelTimeouts limits, long reportMillis, long since) {
         requestMillis = attemptMillis = headMillis = silentMillis = paceMillis = 0;
         consent = Consent.GIVEN;
-        idleMillis = limits.idleMillis();
-        halfClosedMillis = limits.halfClosedMillis();
-        maxMillis = limits.maxMillis();
+        idleMillis = Durations.millis(limits.idle());
+        halfClosedMillis = Durations.millis(limits.halfClosed());
+        maxMillis = Durations.millis(limits.max());
         idleSince = maxSince = reportSince = since;
         this.reportMillis = reportMillis;
         arm(since);

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.config.observe.TracingConfig;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.reply.GrpcStatus;
@@ -420,8 +421,8 @@ final class RequestRouting implements FilterChain.Owner {
     }
 
     /** Returns the limits of the tunnel that the exchange may become. */
-    Route.TunnelTimeouts tunnelLimits() {
-        return route == null ? Route.TunnelTimeouts.NONE : route.timeouts().tunnel();
+    TunnelTimeouts tunnelLimits() {
+        return route == null ? TunnelTimeouts.NONE : route.timeouts().tunnel();
     }
 
     /**

@@ -1,6 +1,6 @@
 package dev.gateway.exchange;
 
-import dev.gateway.exchange.route.Route;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.tunnel.OpenTunnel;
 import dev.gateway.exchange.tunnel.OpenTunnels;
 import dev.gateway.exchange.tunnel.WebSocketCloser;
@@ -54,7 +54,7 @@ final class TunnelExchange implements OpenTunnels.Member {
         this.closer = record.kind == Kind.WEBSOCKET ? new WebSocketCloser() : null;
     }
 
-    void open(Route.TunnelTimeouts limits) {
+    void open(TunnelTimeouts limits) {
         if (closer != null) {
             owner.response().interleave(closer);
         }

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.route.RetryConfig.Budget;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.reply.LocalReply;
 import dev.gateway.exchange.route.RetryValues;
@@ -425,7 +426,7 @@ class AttemptsTest extends ExchangeRig {
     @CsvSource({"11, 0, 0", "1000000000, 0, 0", "8, 5000, 0", "8, 0, 5000"})
     void aResponseIsForwardedIfTheRequestCannotWaitAsLongAsTheEndpointAsks(
             String retryAfter, long requestMillis, long idleMillis) {
-        timeouts = new Route.Timeouts(requestMillis, 0, idleMillis, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(requestMillis, 0, idleMillis, TunnelTimeouts.NONE);
         retry = patient(1);
         endpoints = List.of(FIRST);
         get();
@@ -439,7 +440,7 @@ class AttemptsTest extends ExchangeRig {
     /** To fail when that time is over would tell less. */
     @Test
     void anAttemptThatFailsTooLateForAnotherIsTheLast() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(), 200);
         get();
         opener.last().succeed();

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.route.RetryConfig.Budget;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.route.RetryValues;
@@ -332,7 +333,7 @@ class ConnectWaitTest extends ExchangeRig {
 
     @Test
     void aRequestWithLessTimeFailsBeforeItsEnd() {
-        timeouts = new Route.Timeouts(500, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(500, 0, 0, TunnelTimeouts.NONE);
         ask("GET");
         refuse();
         passRefusing(480);

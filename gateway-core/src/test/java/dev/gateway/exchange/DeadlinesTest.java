@@ -2,7 +2,8 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.exchange.route.Route;
+import dev.gateway.config.route.TunnelTimeouts;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -125,7 +126,7 @@ class DeadlinesTest extends PartRig {
         deadlines.begin(50, 50, now);
         deadlines.attempt(50, now);
         deadlines.awaitHead(50, 0, now);
-        deadlines.tunnel(new Route.TunnelTimeouts(0, 0, 200), 0, now);
+        deadlines.tunnel(new TunnelTimeouts(Duration.ZERO, Duration.ZERO, Duration.ofMillis(200)), 0, now);
         pass(150);
         assertThat(told).isEmpty();
         pass(80);
@@ -134,14 +135,14 @@ class DeadlinesTest extends PartRig {
 
     @Test
     void aTunnelIsReportedAgainAndAgain() {
-        deadlines.tunnel(Route.TunnelTimeouts.NONE, 100, now);
+        deadlines.tunnel(TunnelTimeouts.NONE, 100, now);
         pass(350);
         assertThat(told).containsExactly("report", "report", "report");
     }
 
     @Test
     void halfATunnelHasAnotherIdleLimit() {
-        deadlines.tunnel(new Route.TunnelTimeouts(1000, 50, 0), 0, now);
+        deadlines.tunnel(new TunnelTimeouts(Duration.ofMillis(1000), Duration.ofMillis(50), Duration.ZERO), 0, now);
         pass(100);
         deadlines.halfClosed();
         pass(80);
@@ -150,7 +151,7 @@ class DeadlinesTest extends PartRig {
 
     @Test
     void halfATunnelWithoutALimitOfItsOwnKeepsTheOther() {
-        deadlines.tunnel(new Route.TunnelTimeouts(100, 0, 0), 0, now);
+        deadlines.tunnel(new TunnelTimeouts(Duration.ofMillis(100), Duration.ZERO, Duration.ZERO), 0, now);
         deadlines.halfClosed();
         pass(130);
         assertThat(told).containsExactly("idle_timeout: no byte in either direction in 100 ms");
@@ -158,7 +159,7 @@ class DeadlinesTest extends PartRig {
 
     @Test
     void aTunnelThatIsAskedToCloseHasOneLimitLeft() {
-        deadlines.tunnel(new Route.TunnelTimeouts(100, 0, 1000), 0, now);
+        deadlines.tunnel(new TunnelTimeouts(Duration.ofMillis(100), Duration.ZERO, Duration.ofMillis(1000)), 0, now);
         deadlines.awaitClose(200);
         pass(150);
         assertThat(told).isEmpty();

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
@@ -372,7 +373,7 @@ class FilteredExchangeTest extends ExchangeRig {
 
     @Test
     void aFilterThatIsWaitedForTooLongIsCancelled() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, TunnelTimeouts.NONE);
         List<String> cancelled = new ArrayList<>();
         filters.add(new Recording("a", new Verdict.Wait(() -> cancelled.add("a"))));
         get();

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.route.RetryConfig.Budget;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.route.HedgeDelay;
@@ -57,7 +58,7 @@ class HedgeModelTest extends ExchangeRig {
         settings.hedging = new Route.Hedging(HedgeDelay.fixed(50), 100, Set.of(Method.GET));
         retry = RetryValues.of(
                 2, RetryValues.ALL, Set.of(503), "GET", RetryValues.waiting(20, true, 200, 0), Budget.UNLIMITED);
-        timeouts = new Route.Timeouts(800, 300, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(800, 300, 0, TunnelTimeouts.NONE);
         responseHeadersMillis = 250;
         route();
         Random random = new Random(seed);

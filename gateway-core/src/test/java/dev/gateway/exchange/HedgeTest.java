@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.route.RetryConfig.On;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.route.AnswerTimes;
@@ -447,7 +448,7 @@ class HedgeTest extends ExchangeRig {
 
     @Test
     void eachOfThemHasTheTimeOfAnAttempt() {
-        timeouts = new Route.Timeouts(0, 500, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 500, 0, TunnelTimeouts.NONE);
         hedged();
         opening(1).succeed();
         pass(400);
@@ -494,7 +495,7 @@ class HedgeTest extends ExchangeRig {
 
     @Test
     void theTimeOfTheRequestEndsBoth() {
-        timeouts = new Route.Timeouts(500, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(500, 0, 0, TunnelTimeouts.NONE);
         hedged();
         pass(500);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
@@ -14,6 +15,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -136,7 +138,8 @@ class InspectionTest extends ExchangeRig {
     @Test
     void aClientThatDoesNotSayEnoughIsLeftWhenItsTimeIsUp() {
         inspect("abc");
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(100, 0, 0));
+        timeouts =
+                new Route.Timeouts(0, 0, 0, new TunnelTimeouts(Duration.ofMillis(100), Duration.ZERO, Duration.ZERO));
         StreamEvents events = tunnel();
         pass(70);
         events.onData(bytes("a"), false);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.config.OverloadConfig;
 import dev.gateway.config.observe.TracingConfig.Propagator;
 import dev.gateway.config.route.RetryConfig;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.Fakes.FakeServerStream;
@@ -1027,7 +1028,7 @@ class MirrorTest extends ExchangeRig {
 
     @Test
     void theRulesLimitForAnAttemptHoldsForTheCopy() {
-        timeouts = new Route.Timeouts(0, 1000, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 1000, 0, TunnelTimeouts.NONE);
         mirror();
         get();
         primary().succeed();

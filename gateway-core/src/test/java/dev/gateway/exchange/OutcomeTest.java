@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.FieldName;
@@ -201,7 +202,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoDoesNotAnswerInTimeIsBlamedForEachAttempt() {
-        timeouts = new Route.Timeouts(0, 100, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 100, 0, TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(), 0);
         get();
         opener.last().succeed();
@@ -215,7 +216,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void soIsWhoDoesNotAnswerWithinTheTimeOfTheRequest() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, TunnelTimeouts.NONE);
         get();
         opener.last().succeed();
         pass(150);
@@ -225,7 +226,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoWaitsForTheClientOrIsSlowIsNotBlamed() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, TunnelTimeouts.NONE);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         events.onData(bytes("some"), false);
@@ -238,7 +239,7 @@ class OutcomeTest extends ExchangeRig {
     @CsvSource({"100, 0, 0", "0, 100, 0", "0, 1000, 100"})
     void whoDoesNotTakeTheRequestIsBlamedWhicheverLimitEndsIt(long head, long idle, long request) {
         responseHeadersMillis = head;
-        timeouts = new Route.Timeouts(request, 0, idle, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(request, 0, idle, TunnelTimeouts.NONE);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         upstream().writable = false;
@@ -252,7 +253,7 @@ class OutcomeTest extends ExchangeRig {
     @ValueSource(booleans = {true, false})
     void whoTakesALongRequestSteadilyIsNot(boolean byAttempt) {
         responseHeadersMillis = 100;
-        timeouts = new Route.Timeouts(byAttempt ? 0 : 200, byAttempt ? 200 : 0, 100, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(byAttempt ? 0 : 200, byAttempt ? 200 : 0, 100, TunnelTimeouts.NONE);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         for (int i = 0; i < 5; i++) {
@@ -296,7 +297,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoHasNoRoomIsNotBlamedForWhatItWasNotGiven() {
-        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 0, 100, TunnelTimeouts.NONE);
         request("POST", "/", false);
         opener.last().succeed();
         upstream().writable = false; // others may have filled the connection
@@ -307,7 +308,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoIsSlowWithTheBodyIsNotBlamed() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, TunnelTimeouts.NONE);
         get();
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);
@@ -318,7 +319,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void aTimeThatRunsOutBetweenTwoAttemptsIsNobodysFault() {
-        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 0, 100, TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(503), 10_000);
         request("PUT", "/", false);
         answer(503);

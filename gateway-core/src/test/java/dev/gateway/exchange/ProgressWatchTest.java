@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.progress.UpstreamUse;
 import dev.gateway.exchange.progress.UpstreamUse.Idler;
@@ -19,6 +20,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.stream.StreamEvents;
 import io.netty.util.AsciiString;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -205,7 +207,7 @@ class ProgressWatchTest extends ExchangeRig {
 
     @Test
     void theTimeWithoutAByteIsTold() {
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(60_000, 0, 0));
+        timeouts = new Route.Timeouts(0, 0, 0, new TunnelTimeouts(Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO));
         StreamEvents events = webSocket();
         pass(2_000);
         events.onData(bytes("x"), false);

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.Filter;
@@ -38,8 +39,7 @@ class RequestRoutingTest extends PartRig {
                 .maxRequests(1)
                 .build();
         Upstream app = new Upstream("app", List.of(), NamedByRequest.POLICY, limits);
-        settings.route(
-                filters, app, new Route.Timeouts(requestMillis, 0, 0, Route.TunnelTimeouts.NONE), Route.Retry.NONE);
+        settings.route(filters, app, new Route.Timeouts(requestMillis, 0, 0, TunnelTimeouts.NONE), Route.Retry.NONE);
         owner.routing().enter(settings);
     }
 
@@ -90,7 +90,7 @@ class RequestRoutingTest extends PartRig {
     void withoutARouteItFails() {
         owner.routing().enter(settings);
         assertThat(told).containsExactly("failed: no_route");
-        assertThat(owner.routing().tunnelLimits()).isEqualTo(Route.TunnelTimeouts.NONE);
+        assertThat(owner.routing().tunnelLimits()).isEqualTo(TunnelTimeouts.NONE);
     }
 
     @Test

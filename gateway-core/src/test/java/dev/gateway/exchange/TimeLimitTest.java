@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.reply.GrpcStatus;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.FieldName;
@@ -23,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TimeLimitTest extends ExchangeRig {
     @Test
     void aRequestThatTakesTooLongTimesOutWhileConnecting() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, TunnelTimeouts.NONE);
         get();
         pass(150);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
@@ -32,7 +33,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void aRequestThatTakesTooLongTimesOutInTheBody() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, TunnelTimeouts.NONE);
         get();
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);
@@ -45,7 +46,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void anAttemptThatTakesTooLongIsRepeatedIfThePolicySaysSo() {
-        timeouts = new Route.Timeouts(0, 100, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 100, 0, TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(), 0);
         get();
         opener.last().succeed();
@@ -60,7 +61,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void whatCouldNotBeSentInTimeIsSentElsewhereWhateverTheMethod() {
-        timeouts = new Route.Timeouts(0, 100, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 100, 0, TunnelTimeouts.NONE);
         request("POST", "/", true);
         pass(150);
         assertThat(opener.openings).hasSize(2);
@@ -108,7 +109,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void aBodyThatStallsIsTheClientsFault() {
-        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 0, 100, TunnelTimeouts.NONE);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         events.onData(bytes("some"), false);
@@ -119,7 +120,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void aBodyThatTheUpstreamDoesNotTakeIsTheUpstreamsFault() {
-        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 0, 100, TunnelTimeouts.NONE);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         upstream().writable = false;
@@ -132,7 +133,7 @@ class TimeLimitTest extends ExchangeRig {
     @ParameterizedTest
     @CsvSource({"400, 0, true", "0, 400, true", "400, 0, false"})
     void aBodyThatHasNotComeWhenTheTimeIsOverIsTheClientsFault(long request, long attempt, boolean isTaken) {
-        timeouts = new Route.Timeouts(request, attempt, 300, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(request, attempt, 300, TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(), 0);
         StreamEvents events = request("PUT", "/", false);
         opener.last().succeed();
@@ -157,7 +158,7 @@ class TimeLimitTest extends ExchangeRig {
     @ValueSource(strings = {"", "soon", " ", "5", "S", "1d", "123456789S"})
     void aCallWithoutATimeWaitsForAsLongAsNothingElseEndsIt(String time) {
         responseHeadersMillis = 100;
-        timeouts = new Route.Timeouts(0, 0, 3_000, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 0, 3_000, TunnelTimeouts.NONE);
         grpc(time);
         pass(2_400);
         assertThat(upstream().reset).isNull();
@@ -177,7 +178,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void theTimeOfARequestHoldsForACall() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, TunnelTimeouts.NONE);
         grpc("1H");
         pass(150);
         assertThat(record().detail).contains("no whole response in 100 ms");
@@ -288,7 +289,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void theNearestOfSeveralLimitsEndsARequest() {
-        timeouts = new Route.Timeouts(400, 0, 300, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(400, 0, 300, TunnelTimeouts.NONE);
         responseHeadersMillis = 100;
         get();
         opener.last().succeed();
@@ -300,7 +301,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void bytesThatMoveWhileTheNextAttemptWaitsDoNotDelayIt() {
-        timeouts = new Route.Timeouts(0, 0, 70, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 0, 70, TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(503), 100);
         StreamEvents events = request("PUT", "/", false);
         opener.last().succeed();
@@ -318,7 +319,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void aStreamOnWhichNothingMovesTimesOut() {
-        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 0, 100, TunnelTimeouts.NONE);
         get();
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.BodyTransform;
@@ -473,7 +474,7 @@ class TransformedExchangeTest extends ExchangeRig {
     @Test
     void noAttemptIsBlamedForAClientThatIsSlow() {
         transformResponse(() -> FakeTransform.repeating(2));
-        timeouts = new Route.Timeouts(0, 100, 0, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 100, 0, TunnelTimeouts.NONE);
         StreamEvents events = get();
         opener.last().succeed();
         client.onNextCall = () -> client.writable = false;

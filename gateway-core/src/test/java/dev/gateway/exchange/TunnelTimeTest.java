@@ -2,12 +2,14 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
 import io.netty.buffer.Unpooled;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,7 +19,11 @@ class TunnelTimeTest extends ExchangeRig {
     // ---- time
 
     private void limits(long idle, long halfClosed, long max) {
-        timeouts = new Route.Timeouts(200, 150, 50, new Route.TunnelTimeouts(idle, halfClosed, max));
+        timeouts = new Route.Timeouts(
+                200,
+                150,
+                50,
+                new TunnelTimeouts(Duration.ofMillis(idle), Duration.ofMillis(halfClosed), Duration.ofMillis(max)));
     }
 
     @Test

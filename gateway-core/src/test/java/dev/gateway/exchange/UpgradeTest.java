@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
@@ -19,6 +20,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -73,7 +75,7 @@ class UpgradeTest extends ExchangeRig {
 
     @Test
     void anUpgradeThatTheUpstreamDoesNotAnswerIsTheUpstreamsFault() {
-        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
+        timeouts = new Route.Timeouts(0, 0, 100, TunnelTimeouts.NONE);
         upgrade(upgrade("websocket"));
         opener.last().succeed();
         pass(150);
@@ -150,7 +152,8 @@ class UpgradeTest extends ExchangeRig {
 
     @Test
     void aRequestWithABodyBecomesATunnelWhenItIsComplete() {
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(1000, 50, 0));
+        timeouts = new Route.Timeouts(
+                0, 0, 0, new TunnelTimeouts(Duration.ofMillis(1000), Duration.ofMillis(50), Duration.ZERO));
         RequestHead head = wish("POST", "foo", "TCP");
         StreamEvents events = wish(head, false, "tcp");
         assertThat(opener.last().kind).isEqualTo(StreamKind.SWITCH);
@@ -383,7 +386,8 @@ class UpgradeTest extends ExchangeRig {
     @ParameterizedTest
     @CsvSource({"100, 0, IDLE_TIMEOUT", "0, 100, MAX_DURATION"})
     void aWebSocketWhoseTimeIsUpIsToldBeforeItIsClosed(long idle, long max, Cause cause) {
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(idle, 50, max));
+        timeouts = new Route.Timeouts(
+                0, 0, 0, new TunnelTimeouts(Duration.ofMillis(idle), Duration.ofMillis(50), Duration.ofMillis(max)));
         StreamEvents events = webSocket();
         pass(150);
         assertThat(client.body).hasToString(WORD);
@@ -401,7 +405,8 @@ class UpgradeTest extends ExchangeRig {
 
     @Test
     void aWebSocketWhoseTimeIsUpAmidAFrameIsReset() {
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(100, 0, 0));
+        timeouts =
+                new Route.Timeouts(0, 0, 0, new TunnelTimeouts(Duration.ofMillis(100), Duration.ZERO, Duration.ZERO));
         webSocket();
         upstreamSends(HELLO.substring(0, 3), false);
         pass(150 + TunnelExchange.CLOSE_MILLIS);
@@ -446,7 +451,8 @@ class UpgradeTest extends ExchangeRig {
 
     @Test
     void aWebSocketWhoseTimeIsUpMayEndInOrder() {
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(100, 0, 0));
+        timeouts =
+                new Route.Timeouts(0, 0, 0, new TunnelTimeouts(Duration.ofMillis(100), Duration.ZERO, Duration.ZERO));
         StreamEvents events = webSocket();
         pass(150);
         closeInOrder(events, "");
@@ -455,7 +461,8 @@ class UpgradeTest extends ExchangeRig {
 
     @Test
     void aClientThatIsGoneWhenItIsToldLeavesNothingBehind() {
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(100, 0, 0));
+        timeouts =
+                new Route.Timeouts(0, 0, 0, new TunnelTimeouts(Duration.ofMillis(100), Duration.ZERO, Duration.ZERO));
         StreamEvents events = webSocket();
         client.onNextCall = () -> events.onReset(GONE);
         pass(150);

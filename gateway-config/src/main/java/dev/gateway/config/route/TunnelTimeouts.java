@@ -9,4 +9,7 @@ import java.time.Duration;
  * @param halfClosed without a byte after one side has ended
  * @param max after which it is ended whatever it does
  */
-public record TunnelTimeouts(Duration idle, Duration halfClosed, Duration max) {}
+public record TunnelTimeouts(Duration idle, Duration halfClosed, Duration max) {
+    /** No time limits. */
+    public static final TunnelTimeouts NONE = new TunnelTimeouts(Duration.ZERO, Duration.ZERO, Duration.ZERO);
+}

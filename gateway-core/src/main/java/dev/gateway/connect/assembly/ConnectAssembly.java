@@ -23,7 +23,6 @@ import dev.gateway.connect.ViaLoopDetector;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
-import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.files.InputFile;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
@@ -108,11 +107,7 @@ public final class ConnectAssembly {
                 config.name(),
                 filters(policies),
                 Route.Forwarding.to(client -> way(policies.of(client)).upstream),
-                new Route.Timeouts(
-                        0,
-                        0,
-                        STREAM_IDLE_MILLIS,
-                        RouteAssembly.tunnel(config.timeouts().tunnel())),
+                new Route.Timeouts(0, 0, STREAM_IDLE_MILLIS, config.timeouts().tunnel()),
                 Route.Upgrades.NONE);
         Router tunnels = new RouterBuilder().add(List.of(), List.of(), route).build();
         ProxyAutoConfig clients =

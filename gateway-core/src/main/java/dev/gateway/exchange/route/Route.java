@@ -2,6 +2,7 @@ package dev.gateway.exchange.route;
 
 import dev.gateway.config.route.RetryConfig;
 import dev.gateway.config.route.RetryConfig.On;
+import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.config.value.Position;
 import dev.gateway.filter.Filter;
 import dev.gateway.format.Durations;
@@ -114,18 +115,6 @@ public record Route(
             long requestMillis, long backendRequestMillis, long streamIdleMillis, TunnelTimeouts tunnel) {
         /** No time limits. */
         public static final Timeouts NONE = new Timeouts(0, 0, 0, TunnelTimeouts.NONE);
-    }
-
-    /**
-     * Time limits of a tunnel in milliseconds, 0 for none.
-     *
-     * @param idleMillis without a byte in either direction
-     * @param halfClosedMillis without a byte once one direction has ended
-     * @param maxMillis from the tunnel's begin to its end
-     */
-    public record TunnelTimeouts(long idleMillis, long halfClosedMillis, long maxMillis) {
-        /** No time limits. */
-        public static final TunnelTimeouts NONE = new TunnelTimeouts(0, 0, 0);
     }
 
     /**

@@ -122,17 +122,9 @@ public final class RouteAssembly {
         return forwarding.mergeSlashes() ? PathForm.NORMAL : PathForm.SLASHES_KEPT;
     }
 
-    private static Route.TunnelTimeouts tunnel(RuleConfig rule) {
-        TunnelTimeouts raw = rule.timeouts().tunnel();
-        return tunnel(raw != null ? raw : rule.upgrades().webSocket().timeouts());
-    }
-
-    /** Returns the time limits of tunnels. */
-    public static Route.TunnelTimeouts tunnel(TunnelTimeouts timeouts) {
-        return new Route.TunnelTimeouts(
-                Durations.millis(timeouts.idle()),
-                Durations.millis(timeouts.halfClosed()),
-                Durations.millis(timeouts.max()));
+    private static TunnelTimeouts tunnel(RuleConfig rule) {
+        TunnelTimeouts own = rule.timeouts().tunnel();
+        return own != null ? own : rule.upgrades().webSocket().timeouts();
     }
 
     private static Route.Upgrades upgrades(RuleConfig.Upgrades upgrades) {
