@@ -1,5 +1,6 @@
 package dev.gateway.connect;
 
+import dev.gateway.config.Destination.HostAndPort;
 import dev.gateway.format.CidrSet;
 import dev.gateway.upstream.dial.AddressPolicy;
 import io.netty.util.NetUtil;
@@ -21,13 +22,6 @@ public final class AddressRules implements AddressPolicy {
     private final ConnectTally tally;
 
     private record Named(HostRules host, int port) {}
-
-    /**
-     * A host with the one port at which it is trusted.
-     *
-     * @param host a name or a single address
-     */
-    public record HostAndPort(HostRule host, int port) {}
 
     /**
      * What is judged how.
@@ -63,7 +57,8 @@ public final class AddressRules implements AddressPolicy {
         this.settings = settings;
         this.trusted = HostRules.of(settings.trusted());
         this.named = settings.named().stream()
-                .map(each -> new Named(HostRules.of(List.of(each.host())), each.port()))
+                .map(each -> new Named(
+                        HostRules.of(List.of(new HostRule(each.host().text(), "trustedDestinations"))), each.port()))
                 .toList();
         this.denied = CidrSet.of(HostRules.of(settings.deny()).cidrs());
         this.own = own;

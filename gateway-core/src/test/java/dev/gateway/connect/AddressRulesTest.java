@@ -3,6 +3,8 @@ package dev.gateway.connect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.ConnectConfig.Sni;
+import dev.gateway.config.Destination;
+import dev.gateway.config.value.Position;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.format.PortRange;
@@ -387,7 +389,8 @@ class AddressRulesTest {
                         "egress",
                         denyPrivate,
                         List.of(),
-                        List.of(new AddressRules.HostAndPort(new HostRule(host, "trusted"), port)),
+                        List.of(new Destination.HostAndPort(
+                                Position.NOWHERE, new Destination.Name(Position.NOWHERE, host), port)),
                         List.of(),
                         false),
                 own,

@@ -249,11 +249,10 @@ public final class ConnectAssembly {
         String listeners =
                 config.parentRefs().stream().map(RouteConfig.ParentRef::name).collect(Collectors.joining(","));
         List<Destination> withoutPort = new ArrayList<>();
-        List<AddressRules.HostAndPort> withPort = new ArrayList<>();
+        List<Destination.HostAndPort> withPort = new ArrayList<>();
         for (Destination each : config.rules().addresses().trustedDestinations()) {
             if (each instanceof Destination.HostAndPort one) {
-                HostRule host = new HostRule(one.host().text(), "trustedDestinations");
-                withPort.add(new AddressRules.HostAndPort(host, one.port()));
+                withPort.add(one);
             } else {
                 withoutPort.add(each);
             }
