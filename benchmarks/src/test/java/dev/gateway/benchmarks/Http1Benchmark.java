@@ -8,6 +8,7 @@ import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.net.ByteCounter;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.observe.metrics.LoopMetrics;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.protocol.http1.HeadLimits;
@@ -195,7 +196,7 @@ public class Http1Benchmark {
                                     wheel,
                                     new Http1ServerSettings(
                                             HeadLimits.DEFAULT,
-                                            new Http1ServerSettings.Timeouts(10_000, 30_000, 60_000, 0, 60_000),
+                                            new ConnectionTimeouts(10_000, 30_000, 60_000, 0, 60_000),
                                             false),
                                     null));
             clients.add(channel);

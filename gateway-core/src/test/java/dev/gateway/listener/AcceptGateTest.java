@@ -7,6 +7,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.listener.limit.ConnectionLimit;
 import dev.gateway.message.RequestHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.protocol.http1.HeadLimits;
 import dev.gateway.protocol.http1.Http1ServerSettings;
 import dev.gateway.stream.ConnectionObserver;
@@ -53,9 +54,7 @@ class AcceptGateTest {
                 null,
                 null,
                 new ListenerSettings.Protocols(
-                        new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false),
-                        null,
-                        false));
+                        new Http1ServerSettings(HeadLimits.DEFAULT, ConnectionTimeouts.NONE, false), null, false));
         RequestHandler nobody = new RequestHandler() {
             @Override
             public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.listener.limit.FairShares;
 import dev.gateway.net.ByteCounter;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.protocol.http1.HeadLimits;
 import dev.gateway.protocol.http1.Http1ServerSettings;
@@ -43,9 +44,7 @@ class FairSharesTest {
                 null,
                 null,
                 new ListenerSettings.Protocols(
-                        new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false),
-                        null,
-                        false));
+                        new Http1ServerSettings(HeadLimits.DEFAULT, ConnectionTimeouts.NONE, false), null, false));
     }
 
     private static RequestHandler nobody() {

@@ -7,6 +7,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteCounter;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.overload.Resource;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.protocol.http1.HeadLimits;
@@ -48,9 +49,7 @@ class GiveWayTest {
                 null,
                 null,
                 new ListenerSettings.Protocols(
-                        new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false),
-                        null,
-                        false));
+                        new Http1ServerSettings(HeadLimits.DEFAULT, ConnectionTimeouts.NONE, false), null, false));
         RequestHandler handler = new RequestHandler() {
             @Override
             public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.net.transport.Transport;
@@ -100,7 +101,7 @@ final class ListenerRig {
     ListenerSettings settings() {
         Http1ServerSettings http1 = new Http1ServerSettings(
                 HeadLimits.DEFAULT,
-                new Http1ServerSettings.Timeouts(requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS),
+                new ConnectionTimeouts(requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS),
                 false);
         return new ListenerSettings(
                 0,

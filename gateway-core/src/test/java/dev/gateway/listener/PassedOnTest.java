@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.protocol.http1.HeadLimits;
@@ -173,8 +174,7 @@ class PassedOnTest {
 
     private Socket connect(boolean tls, long helloMillis) throws IOException {
         EventLoop loop = transport.loops().get(0);
-        Http1ServerSettings unused =
-                new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false);
+        Http1ServerSettings unused = new Http1ServerSettings(HeadLimits.DEFAULT, ConnectionTimeouts.NONE, false);
         ListenerSettings settings = new ListenerSettings(
                 0,
                 "db",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.listener.limit.ConnectionLimit;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.ByteCounter;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.protocol.http1.HeadLimits;
 import dev.gateway.protocol.http1.Http1ServerSettings;
@@ -61,7 +62,7 @@ class SecuredConnectionTest {
                 null,
                 null,
                 new ListenerSettings.Protocols(
-                        new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false),
+                        new Http1ServerSettings(HeadLimits.DEFAULT, ConnectionTimeouts.NONE, false),
                         Http2ServerSettings.DEFAULT,
                         false));
         LoopConnections owner = new LoopConnections(

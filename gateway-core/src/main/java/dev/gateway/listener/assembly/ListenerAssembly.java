@@ -12,6 +12,7 @@ import dev.gateway.format.CidrSet;
 import dev.gateway.format.Durations;
 import dev.gateway.listener.ListenerSettings;
 import dev.gateway.listener.ListenerSettings.Access;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.tls.SelfSigned;
 import dev.gateway.net.tls.ServerTls;
@@ -49,17 +50,11 @@ public final class ListenerAssembly {
             int index, ListenerConfig config, @Nullable ServerTls tls, FilterStates.Prepared states)
             throws StartException {
         ListenerConfig.Limits limits = config.limits();
-        ListenerConfig.Timeouts timeouts = config.timeouts();
-        long requestHeaders = Durations.millis(timeouts.requestHeaders());
+        ConnectionTimeouts timeouts = ConnectionTimeouts.of(config.timeouts());
         Http1ServerSettings http1 = new Http1ServerSettings(
                 new HeadLimits(
                         atMostInt(limits.maxRequestLine()), atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
-                new Http1ServerSettings.Timeouts(
-                        requestHeaders,
-                        Durations.millis(timeouts.requestBodyIdle()),
-                        Durations.millis(timeouts.idle()),
-                        Durations.millis(timeouts.maxConnectionAge()),
-                        Durations.millis(timeouts.responseWriteIdle())),
+                timeouts,
                 config.http().halfClose() == ListenerConfig.HalfClose.ALLOW,
                 config.minBodyRate());
         TlsConfig secured = config.protocols().tls();
@@ -69,12 +64,7 @@ public final class ListenerAssembly {
                 : new Http2ServerSettings(
                         Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(limits.maxConcurrentStreams()),
                         new Http2ServerSettings.Heads(atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
-                        new Http2ServerSettings.Timeouts(
-                                requestHeaders,
-                                Durations.millis(timeouts.requestBodyIdle()),
-                                Durations.millis(timeouts.responseWriteIdle()),
-                                Durations.millis(timeouts.idle()),
-                                Durations.millis(timeouts.maxConnectionAge())),
+                        timeouts,
                         config.minBodyRate());
         ListenerConfig.ProxyProtocol proxy = config.protocols().proxyProtocol();
         return new ListenerSettings(
@@ -91,7 +81,9 @@ public final class ListenerAssembly {
                                 CidrSet.of(config.http().trustedProxies())::contains,
                                 limits.clients().maxAcceptRate())),
                 tls,
-                proxy == null ? null : new ProxyProtocol(CidrSet.of(proxy.trustedCidrs()), requestHeaders),
+                proxy == null
+                        ? null
+                        : new ProxyProtocol(CidrSet.of(proxy.trustedCidrs()), timeouts.requestHeadersMillis()),
                 new ListenerSettings.Protocols(http1, http2, config.http().h2cUpgrade(), bytes(config)));
     }
 
@@ -123,7 +115,7 @@ public final class ListenerAssembly {
     public static ListenerSettings admin(AdminConfig config, int descriptors) {
         Http1ServerSettings http1 = new Http1ServerSettings(
                 ADMIN_HEAD,
-                new Http1ServerSettings.Timeouts(ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS),
+                new ConnectionTimeouts(ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS),
                 false);
         return new ListenerSettings(
                 ADMIN_INDEX,

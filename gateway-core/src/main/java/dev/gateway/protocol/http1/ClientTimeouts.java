@@ -1,5 +1,6 @@
 package dev.gateway.protocol.http1;
 
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.net.Drainable;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
@@ -14,14 +15,14 @@ final class ClientTimeouts extends Timer {
 
     private final Runnable onSilent;
     private final TimerWheel timers;
-    private final Http1ServerSettings.Timeouts limits;
+    private final ConnectionTimeouts limits;
 
     /**
      * Makes them.
      *
      * @param onSilent the client has not sent in time what it was waited for
      */
-    ClientTimeouts(Runnable onSilent, TimerWheel timers, Http1ServerSettings.Timeouts limits) {
+    ClientTimeouts(Runnable onSilent, TimerWheel timers, ConnectionTimeouts limits) {
         this.onSilent = onSilent;
         this.timers = timers;
         this.limits = limits;

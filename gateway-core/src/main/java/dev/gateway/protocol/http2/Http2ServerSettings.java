@@ -1,5 +1,6 @@
 package dev.gateway.protocol.http2;
 
+import dev.gateway.net.ConnectionTimeouts;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Settings;
 
@@ -8,9 +9,9 @@ import io.netty.handler.codec.http2.Http2Settings;
  *
  * @param minBodyRate bytes per second that a client must send to be read on after its answer, 0 for any
  */
-public record Http2ServerSettings(Streams streams, Heads heads, Timeouts timeouts, long minBodyRate) {
+public record Http2ServerSettings(Streams streams, Heads heads, ConnectionTimeouts timeouts, long minBodyRate) {
     /** Makes settings that let a client send as slowly as it likes. */
-    public Http2ServerSettings(Streams streams, Heads heads, Timeouts timeouts) {
+    public Http2ServerSettings(Streams streams, Heads heads, ConnectionTimeouts timeouts) {
         this(streams, heads, timeouts, 0);
     }
 
@@ -49,23 +50,6 @@ public record Http2ServerSettings(Streams streams, Heads heads, Timeouts timeout
      */
     public record Heads(int maxBytes, int maxFields) {}
 
-    /**
-     * Time limits in milliseconds, 0 for no limit.
-     *
-     * @param requestHeadersMillis from a header block's first frame to its last, and from the connection's start to the
-     *     client's preface
-     * @param requestBodyIdleMillis without a byte of a request's body, as long as the response has not begun
-     * @param responseWriteIdleMillis without the client taking any of a response that waits for it
-     * @param idleMillis without a request in flight
-     * @param maxConnectionAgeMillis after which the connection is drained
-     */
-    public record Timeouts(
-            long requestHeadersMillis,
-            long requestBodyIdleMillis,
-            long responseWriteIdleMillis,
-            long idleMillis,
-            long maxConnectionAgeMillis) {}
-
     private static final int MIN_CONNECTION_WINDOW = 2 * 65_535;
 
     /** What streams may have beyond that, all of a connection together, if their path is long: 84 MB/s over 50 ms. */
@@ -73,7 +57,7 @@ public record Http2ServerSettings(Streams streams, Heads heads, Timeouts timeout
 
     /** What suits browsers and gRPC clients; for tests and as a base to change. */
     public static final Http2ServerSettings DEFAULT = new Http2ServerSettings(
-            Streams.DEFAULT, new Heads(64 * 1024, 200), new Timeouts(10_000, 60_000, 60_000, 75_000, 0));
+            Streams.DEFAULT, new Heads(64 * 1024, 200), new ConnectionTimeouts(10_000, 60_000, 75_000, 0, 60_000));
 
     Http2Settings wire() {
         Http2Settings wire = new Http2Settings()

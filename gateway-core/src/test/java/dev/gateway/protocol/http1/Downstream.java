@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.LoopBudget;
 import dev.gateway.overload.memory.MemoryBudget;
@@ -32,11 +33,11 @@ import org.jspecify.annotations.Nullable;
 /** A server connection on an embedded channel, with a core that records what it is told and answers as a test says. */
 final class Downstream implements RequestHandler {
     static final Http1ServerSettings SETTINGS = new Http1ServerSettings(
-            new HeadLimits(1024, 4096, 20), new Http1ServerSettings.Timeouts(1_000, 2_000, 5_000, 0, 3_000), false);
+            new HeadLimits(1024, 4096, 20), new ConnectionTimeouts(1_000, 2_000, 5_000, 0, 3_000), false);
 
     /** The same for clients that end their direction early. */
     static final Http1ServerSettings HALF_CLOSE = new Http1ServerSettings(
-            new HeadLimits(1024, 4096, 20), new Http1ServerSettings.Timeouts(1_000, 2_000, 5_000, 0, 3_000), true);
+            new HeadLimits(1024, 4096, 20), new ConnectionTimeouts(1_000, 2_000, 5_000, 0, 3_000), true);
 
     final EmbeddedChannel channel;
     final TestClock clock;

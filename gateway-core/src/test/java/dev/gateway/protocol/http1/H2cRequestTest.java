@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.RequestHead;
+import dev.gateway.net.ConnectionTimeouts;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import java.nio.charset.StandardCharsets;
@@ -36,8 +37,8 @@ class H2cRequestTest {
             ctx.pipeline().remove(ctx.handler());
         }
     };
-    private final Downstream client = new Downstream(
-            new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false), upgrade);
+    private final Downstream client =
+            new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, ConnectionTimeouts.NONE, false), upgrade);
 
     @AfterEach
     void releaseEverything() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.RequestHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.protocol.http1.Downstream.Received;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.FuzzInput;
@@ -18,8 +19,7 @@ import java.util.List;
 final class Http1RequestFuzz {
     private static final int MAX_LINE = 256;
     private static final int MAX_FIELDS = 1024;
-    private static final Http1ServerSettings.Timeouts TIMEOUTS =
-            new Http1ServerSettings.Timeouts(1_000, 2_000, 5_000, 0, 3_000);
+    private static final ConnectionTimeouts TIMEOUTS = new ConnectionTimeouts(1_000, 2_000, 5_000, 0, 3_000);
     private static final Http1ServerSettings SMALL =
             new Http1ServerSettings(new HeadLimits(MAX_LINE, MAX_FIELDS, 20), TIMEOUTS, false);
 

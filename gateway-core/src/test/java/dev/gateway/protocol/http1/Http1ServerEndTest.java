@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Blockade;
@@ -397,8 +398,8 @@ class Http1ServerEndTest {
 
     @Test
     void aYoungConnectionThatClosesWaitsForNothing() {
-        Downstream young = new Downstream(new Http1ServerSettings(
-                HeadLimits.DEFAULT, new Http1ServerSettings.Timeouts(0, 0, 0, 2_000, 0), false));
+        Downstream young = new Downstream(
+                new Http1ServerSettings(HeadLimits.DEFAULT, new ConnectionTimeouts(0, 0, 0, 2_000, 0), false));
         young.send(GET);
         assertEquals(OK, young.sent());
         young.finish();

@@ -10,6 +10,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
@@ -142,9 +143,7 @@ class Http1ServerLimitsTest {
 
     private static Downstream ageing(long idleMillis) {
         return new Downstream(new Http1ServerSettings(
-                new HeadLimits(1024, 4096, 20),
-                new Http1ServerSettings.Timeouts(1_000, 2_000, idleMillis, 2_000, 3_000),
-                false));
+                new HeadLimits(1024, 4096, 20), new ConnectionTimeouts(1_000, 2_000, idleMillis, 2_000, 3_000), false));
     }
 
     @Test
@@ -272,8 +271,8 @@ class Http1ServerLimitsTest {
     @Test
     void aConnectionThatHasLivedLongEnoughTakesNoMoreRequests() {
         client.finish();
-        client = new Downstream(new Http1ServerSettings(
-                HeadLimits.DEFAULT, new Http1ServerSettings.Timeouts(0, 0, 0, 1_000, 0), false));
+        client = new Downstream(
+                new Http1ServerSettings(HeadLimits.DEFAULT, new ConnectionTimeouts(0, 0, 0, 1_000, 0), false));
         client.send(GET);
         assertEquals(OK, client.sent());
         client.answer = request -> {};
@@ -303,8 +302,8 @@ class Http1ServerLimitsTest {
 
     @Test
     void aConnectionThatGrowsOldAmidAResponseServesOneRequestMore() {
-        client = new Downstream(new Http1ServerSettings(
-                HeadLimits.DEFAULT, new Http1ServerSettings.Timeouts(0, 0, 0, 1_000, 0), false));
+        client = new Downstream(
+                new Http1ServerSettings(HeadLimits.DEFAULT, new ConnectionTimeouts(0, 0, 0, 1_000, 0), false));
         client.answer = request -> {};
         client.send(GET);
         client.last().stream.head(new ResponseHead(200, null, new Fields(), 2), false);
@@ -545,8 +544,7 @@ class Http1ServerLimitsTest {
             }
         };
         client.finish();
-        client = new Downstream(
-                new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false), upgrade);
+        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, ConnectionTimeouts.NONE, false), upgrade);
         client.send("GET /x HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
                 + "HTTP2-Settings: AAMAAABk\r\n\r\nPRI");
         assertEquals("[/x 6 PRI]", taken.toString());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -25,7 +26,7 @@ class Http1ServerLingeringTest {
 
     /** Patience that ends before that of a connection that lingers. */
     private static final Http1ServerSettings SETTINGS = new Http1ServerSettings(
-            new HeadLimits(1024, 4096, 20), new Http1ServerSettings.Timeouts(500, 500, 500, 0, 3_000), true, 100);
+            new HeadLimits(1024, 4096, 20), new ConnectionTimeouts(500, 500, 500, 0, 3_000), true, 100);
 
     private final HalfClosableChannel channel = new HalfClosableChannel();
     private final Downstream client = new Downstream(SETTINGS, Account.UNLIMITED, channel);

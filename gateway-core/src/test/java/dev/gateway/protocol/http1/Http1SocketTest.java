@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
@@ -77,9 +78,7 @@ class Http1SocketTest {
                                         ConnectionObserver.NONE,
                                         new TimerWheel(child.eventLoop()),
                                         new Http1ServerSettings(
-                                                HeadLimits.DEFAULT,
-                                                new Http1ServerSettings.Timeouts(0, 0, 0, 0, 200),
-                                                halfClose),
+                                                HeadLimits.DEFAULT, new ConnectionTimeouts(0, 0, 0, 0, 200), halfClose),
                                         null));
                     }
                 })

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Blockade;
@@ -144,7 +145,7 @@ class ServerOutputTest {
     void whatNobodyLimitsMayTakeForEver() {
         client.finish();
         Downstream patient =
-                new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false));
+                new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, ConnectionTimeouts.NONE, false));
         Blockade blockade = new Blockade(patient.channel);
         patient.send(GET);
         patient.clock.advance(100_000);

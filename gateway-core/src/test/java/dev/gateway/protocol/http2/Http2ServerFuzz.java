@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.LoopBudget;
 import dev.gateway.overload.memory.MemoryBudget;
@@ -46,7 +47,7 @@ final class Http2ServerFuzz {
     private static final Http2ServerSettings SETTINGS = new Http2ServerSettings(
             Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(8),
             new Http2ServerSettings.Heads(1024, 20),
-            new Http2ServerSettings.Timeouts(1_000, 2_000, 3_000, 5_000, 0));
+            new ConnectionTimeouts(1_000, 2_000, 5_000, 0, 3_000));
 
     /** All time limits, and what comes behind them. */
     private static final long LONG = 60_000;

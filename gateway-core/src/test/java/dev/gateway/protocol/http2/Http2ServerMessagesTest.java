@@ -16,6 +16,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ConnectionTimeouts;
 import dev.gateway.protocol.http2.Frames.Frame;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -53,7 +54,7 @@ class Http2ServerMessagesTest {
         client = new RawClient(new Http2ServerSettings(
                 Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(maxStreams),
                 new Http2ServerSettings.Heads(16 * 1024, 50),
-                new Http2ServerSettings.Timeouts(0, 30_000, 0, 0, 60_000)));
+                new ConnectionTimeouts(0, 30_000, 0, 60_000, 0)));
     }
 
     private void request(byte[] block) {
@@ -284,7 +285,7 @@ class Http2ServerMessagesTest {
                 new Http2ServerSettings(
                         Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(100),
                         new Http2ServerSettings.Heads(16 * 1024, 50),
-                        new Http2ServerSettings.Timeouts(0, 30_000, 0, 0, 60_000)),
+                        new ConnectionTimeouts(0, 30_000, 0, 60_000, 0)),
                 false);
         client.send(Frames.preface());
         byte[] block = get("x", "\\".repeat(kib * 1024));

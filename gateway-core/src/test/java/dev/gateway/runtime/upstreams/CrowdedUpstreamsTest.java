@@ -32,8 +32,7 @@ class CrowdedUpstreamsTest {
     private final ClientMemory three = shares.enter("three");
     private final List<Loop> loops = new ArrayList<>(List.of(new Loop()));
     private final List<String> ended = new ArrayList<>();
-    private final UpstreamValues settings =
-            UpstreamValues.builder().protocol(Protocol.HTTP1);
+    private final UpstreamValues settings = UpstreamValues.builder().protocol(Protocol.HTTP1);
     private Upstream upstream = upstream();
     private long now = TimeUnit.HOURS.toNanos(1);
     private long waitedMillis = 2_000; // those who wait
