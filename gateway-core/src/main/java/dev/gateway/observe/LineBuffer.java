@@ -43,6 +43,11 @@ public final class LineBuffer {
         length = 0;
     }
 
+    /** Takes back what was added since the line had that length. */
+    public void cut(int to) {
+        length = to;
+    }
+
     /** Returns a copy of the line. */
     public byte[] toByteArray() {
         return Arrays.copyOf(bytes, length);

@@ -3,7 +3,9 @@ package dev.gateway.config.observe;
 import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,12 +20,14 @@ public record AccessLogConfig(Position position, Lines lines, Target target, Cho
      * @param template what they look like if format is TEMPLATE, else null
      * @param requestHeaders names of what JSON lines show besides
      * @param responseHeaders the same of responses
+     * @param fields other fields of JSON lines than theirs, null for none
      */
     public record Lines(
             Format format,
             @Nullable AccessLogTemplate template,
             List<String> requestHeaders,
-            List<String> responseHeaders) {
+            List<String> responseHeaders,
+            @Nullable Fields fields) {
         public Lines {
             requestHeaders = List.copyOf(requestHeaders);
             responseHeaders = List.copyOf(responseHeaders);
@@ -31,9 +35,52 @@ public record AccessLogConfig(Position position, Lines lines, Target target, Cho
 
         /** Makes lines of any format but a template, without further headers. */
         public static Lines of(Format format) {
-            return new Lines(format, null, List.of(), List.of());
+            return new Lines(format, null, List.of(), List.of(), null);
         }
     }
+
+    /**
+     * What JSON lines have instead of their own fields.
+     *
+     * @param keep their own fields that stay, null for all but those of remove
+     * @param rename new names of these
+     * @param add what follows them
+     */
+    public record Fields(
+            Position position,
+            @Nullable List<String> keep,
+            List<String> remove,
+            List<Renamed> rename,
+            List<Added> add) {
+        public Fields {
+            keep = keep == null ? null : List.copyOf(keep);
+            remove = List.copyOf(remove);
+            rename = List.copyOf(rename);
+            add = List.copyOf(add);
+        }
+
+        /**
+         * Returns the names of their own fields that lines have.
+         *
+         * @return names in lines, by the names in the documentation
+         */
+        public Map<String, String> names() {
+            Map<String, String> names = new LinkedHashMap<>();
+            for (String name : AccessLogTemplate.IN_JSON) {
+                if (keep == null ? !remove.contains(name) : keep.contains(name)) {
+                    names.put(name, name);
+                }
+            }
+            rename.forEach(renamed -> names.computeIfPresent(renamed.name(), (name, same) -> renamed.to()));
+            return names;
+        }
+    }
+
+    /** Another name of a field that JSON lines have. */
+    public record Renamed(Position position, String name, String to) {}
+
+    /** A field that JSON lines do not have by themselves. */
+    public record Added(Position position, String name, AccessLogTemplate value) {}
 
     /** What format lines have. */
     public enum Format {

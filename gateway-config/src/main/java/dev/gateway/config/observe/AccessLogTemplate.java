@@ -4,6 +4,8 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Access log format: a line as text with fields in braces.
@@ -13,6 +15,19 @@ import java.util.Map;
 public record AccessLogTemplate(String text, List<Part> parts) {
     /** What fields mean, by their names, in the order of the documentation. */
     public static final Map<String, String> FIELDS = fields();
+
+    /** Those that JSON lines have, if they have a value; the others say the same in another way, or are seldom wanted. */
+    public static final List<String> IN_JSON = FIELDS.keySet().stream()
+            .filter(Predicate.not(Set.of(
+                    "clfTime",
+                    "epochMillis",
+                    "clientPort",
+                    "peerPort",
+                    "tlsProtocol",
+                    "tlsCipher",
+                    "serverName",
+                    "requestLine")::contains))
+            .toList();
 
     /** The field that is followed by a colon and the name of a header of the request. */
     public static final String REQUEST_HEADER = "requestHeader";

@@ -13,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A JSON object per line, with the words of the metrics. What has no value is left out. */
-final class JsonLine extends LogLine {
+class JsonLine extends LogLine {
     private final List<FieldName> requestHeaders;
     private final List<FieldName> responseHeaders;
     private final String[] requestKeys;
@@ -35,17 +35,37 @@ final class JsonLine extends LogLine {
     }
 
     @Override
-    boolean has(Moment moment) {
+    final boolean has(Moment moment) {
         return true;
     }
 
-    /**
-     * Field by field, as no loop over them would be compiled to what these lines are. Of tunnels there are more; some that
-     * say the same in another way, or are seldom wanted, only templates have.
-     */
     @Override
     void write(ExchangeRecord exchange) {
         int start = buffer.length();
+        fields(exchange);
+        close(start);
+    }
+
+    /** Ends the object that begins there. */
+    final void close(int start) {
+        if (buffer.length() == start) {
+            buffer.put('{');
+        } else {
+            buffer.replace(start, '{'); // the comma before the first key
+        }
+        buffer.put('}');
+    }
+
+    /** What comes next has that name, which {@link LogField#key} has made. */
+    final void setKey(String name) {
+        key = name;
+    }
+
+    /**
+     * Writes field by field, as no loop over them would be compiled to what these lines are. Of tunnels there are more;
+     * some that say the same in another way, or are seldom wanted, only templates have.
+     */
+    final void fields(ExchangeRecord exchange) {
         put(LogField.TIME, exchange);
         if (exchange.kind != Kind.HTTP) {
             put(LogField.KIND, exchange);
@@ -92,11 +112,9 @@ final class JsonLine extends LogLine {
         put(LogField.REFERER, exchange);
         headers(",\"requestHeaders\":", requestHeaders, requestKeys, exchange.fields);
         headers(",\"responseHeaders\":", responseHeaders, responseKeys, exchange.responseFields);
-        buffer.replace(start, '{'); // the comma before the first key
-        buffer.put('}');
     }
 
-    private void put(LogField field, ExchangeRecord exchange) {
+    void put(LogField field, ExchangeRecord exchange) {
         key = field.key();
         field.write(exchange, this);
     }

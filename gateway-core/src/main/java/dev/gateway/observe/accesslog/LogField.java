@@ -17,9 +17,10 @@ import java.util.Map;
  *
  * @param text its name
  * @param key its name as JSON has it before a value that follows another
+ * @param index its place among all fields
  * @param writer hands the value to a line
  */
-record LogField(String text, String key, Writer writer) {
+record LogField(String text, String key, int index, Writer writer) {
     private static final Map<String, LogField> BY_TEXT = new LinkedHashMap<>();
 
     static final LogField TIME = field("time", (exchange, line) -> {
@@ -154,7 +155,7 @@ record LogField(String text, String key, Writer writer) {
     }
 
     private static LogField field(String text, Writer writer) {
-        LogField field = new LogField(text, key(text), writer);
+        LogField field = new LogField(text, key(text), BY_TEXT.size(), writer);
         BY_TEXT.put(text, field);
         return field;
     }

@@ -92,6 +92,19 @@ abstract class LogLine {
     /** The value is what the configuration has a name for. */
     abstract void name(Names.Name name);
 
+    /** Returns the attempts as one text. */
+    static String text(List<ExchangeRecord.Tried> attempts) {
+        StringBuilder text = new StringBuilder();
+        for (ExchangeRecord.Tried each : attempts) {
+            text.append(text.isEmpty() ? "" : ",").append(each.endpoint()).append('=');
+            text.append(
+                    each.cause() != null
+                            ? each.cause().label()
+                            : each.status() == 0 ? "-" : Integer.toString(each.status()));
+        }
+        return text.toString();
+    }
+
     /** What is written by its {@code toString}, and most likely not for the first time. */
     final void name(@Nullable Object value) {
         Names.Name name = value == null ? null : names.of(value);

@@ -46,7 +46,10 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
         redaction = new Redaction(settings.redacted());
         Lines shown = settings.lines();
         line = switch (shown.format()) {
-            case JSON -> new JsonLine(shown, buffer, redaction);
+            case JSON ->
+                shown.fields() == null
+                        ? new JsonLine(shown, buffer, redaction)
+                        : new FieldsLine(shown, shown.fields(), buffer, redaction);
             case COMBINED -> TemplateLine.combined(buffer, redaction);
             case TEMPLATE ->
                 new TemplateLine(Objects.requireNonNull(shown.template()).parts(), buffer, redaction);

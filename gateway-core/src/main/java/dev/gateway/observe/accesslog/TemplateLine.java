@@ -130,15 +130,7 @@ final class TemplateLine extends LogLine {
 
     @Override
     void tried(List<Tried> attempts) {
-        StringBuilder text = new StringBuilder();
-        for (Tried each : attempts) {
-            text.append(text.isEmpty() ? "" : ",").append(each.endpoint()).append('=');
-            text.append(
-                    each.cause() != null
-                            ? each.cause().label()
-                            : each.status() == 0 ? "-" : Integer.toString(each.status()));
-        }
-        characters(text.toString());
+        characters(text(attempts));
     }
 
     @Override

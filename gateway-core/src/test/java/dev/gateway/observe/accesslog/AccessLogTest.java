@@ -128,7 +128,7 @@ class AccessLogTest {
                             ? new Literal(matcher.group())
                             : new Field(name, matcher.group(2) == null ? "" : matcher.group(2)));
         }
-        return new Lines(Format.TEMPLATE, new AccessLogTemplate(text, parts), List.of(), List.of());
+        return new Lines(Format.TEMPLATE, new AccessLogTemplate(text, parts), List.of(), List.of(), null);
     }
 
     @Test
@@ -572,7 +572,11 @@ class AccessLogTest {
         fields.add(FieldName.of("X-Tier"), "gold");
         record.fields = fields;
         Lines format = new Lines(
-                Format.JSON, null, List.of("Authorization", "X-Secret", "X-Tier", "Cookie"), List.of("Set-Cookie"));
+                Format.JSON,
+                null,
+                List.of("Authorization", "X-Secret", "X-Tier", "Cookie"),
+                List.of("Set-Cookie"),
+                null);
         assertThat(line(format, record))
                 .contains("\"path\":\"/a?token=***&x=1&%74oKen=***;api+key=***&tokens=2&token\"")
                 .contains("\"referer\":\"https://a.example/?x=1&token=***\"")

@@ -68,6 +68,33 @@ class AccessLogIT {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void aLineOfJsonHasTheFieldsThatTheOperatorWantsByTheirNames(Pairing pairing) throws Exception {
+        String log =
+                """
+                {path: access.log, fields: {keep: [client, method, status], rename: [{name: client, to: client.address}],
+                  add: [{name: tier, value: '{requestHeader:X-Tier}'}, {name: cache, value: '{responseHeader:X-Cache}'},
+                        {name: who, value: '{requestHeader:Authorization}'}, {name: stage, value: prod},
+                        {name: asked, value: '{method} {path}'}]}}
+                """;
+        try (Origin origin = Origin.start().on("/a", (stream, head) -> {
+                    stream.receiveBody();
+                    stream.send(Head.response(200, "content-length", "0", "x-cache", "HIT"), true);
+                });
+                Rig rig = Rig.start(config(log, pairing.upstream, origin, ""));
+                Peer client = rig.connect(pairing)) {
+            get(client, "/a?token=secret", "x-tier", "gold", "authorization", "Bearer secret");
+            get(client, "/a");
+            assertThat(rig.awaitAccessLog(2))
+                    .containsExactly(
+                            "{\"client.address\":\"127.0.0.1\",\"method\":\"GET\",\"status\":200,\"tier\":\"gold\",\"cache\":\"HIT\",\"who\":\"***\",\"stage\":\"prod\",\"asked\":\"GET"
+                                    + " /a?token=***\"}",
+                            "{\"client.address\":\"127.0.0.1\",\"method\":\"GET\",\"status\":200,\"cache\":\"HIT\","
+                                    + "\"stage\":\"prod\",\"asked\":\"GET /a\"}");
+        }
+    }
+
     @Test
     void theTimeOfAnExchangeIsToldByPhases() throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));

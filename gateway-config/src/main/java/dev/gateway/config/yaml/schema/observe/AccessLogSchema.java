@@ -219,12 +219,17 @@ public final class AccessLogSchema {
                         List.<String>of(),
                         log -> log.lines().responseHeaders(),
                         "Response headers to add to JSON lines.");
+                var fields = o.optional(
+                        "fields",
+                        LogFieldsSchema.FIELDS,
+                        log -> log.lines().fields(),
+                        "Fields of JSON lines: some left out, some with other names, some of your own.");
                 var redact = o.section(
                         "redact", REDACT, AccessLogConfig::redact, "What the gateway replaces with asterisks.");
                 o.single(text -> isOff(text) ? "{format: off}" : text.equals(STDOUT) ? "{path: stdout}" : null);
                 o.foreign("enabled", "write format: off for no log");
                 o.foreign("rotate logrotate", "rotation");
-                o.foreign("fields", "write template, or headers into requestHeaders and responseHeaders");
+                o.foreign("jsonFormat", "write format: json, and fields"); // Envoy
                 o.foreign("output file filePath", "path");
                 return v -> {
                     check(v);
@@ -236,7 +241,8 @@ public final class AccessLogSchema {
                                     written != null ? Format.TEMPLATE : v.get(format),
                                     written,
                                     v.get(requestHeaders),
-                                    v.get(responseHeaders)),
+                                    v.get(responseHeaders),
+                                    v.find(fields)),
                             new AccessLogConfig.Target(
                                     receiver != null ? null : file(v.get(path), v), v.find(rotation), receiver),
                             new Choice(v.get(exchanges), v.get(sample)),
@@ -284,6 +290,10 @@ public final class AccessLogSchema {
                                 + " has no effect on lines that are not JSON: a template names headers as {requestHeader:NAME}"
                                 + " and {responseHeader:NAME}");
             }
+        }
+        if (v.has("fields") && !json) {
+            v.warning(
+                    v.atKey("fields"), "fields has no effect on lines that are not JSON: write them into the template");
         }
     }
 

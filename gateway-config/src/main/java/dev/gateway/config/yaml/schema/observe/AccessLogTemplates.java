@@ -18,29 +18,41 @@ import java.util.TreeSet;
 
 /** Takes templates of log lines apart: <code>{field}</code>, doubled braces for one that stands for itself. */
 final class AccessLogTemplates {
-    static final ScalarType<AccessLogTemplate> TYPE = new ScalarType<>(
-                    ScalarType.Form.TEXT,
-                    Map.of("type", "string", "minLength", 1),
-                    new AccessLogTemplate("", List.of()),
-                    (text, site) -> {
-                        AccessLogTemplate template = parse(text);
-                        String foreign = ForeignPlaceholders.inTemplate(text);
-                        if (foreign != null) {
-                            site.scope().problems.warning(site.position(), site.label() + ": " + foreign);
-                        }
-                        return template;
-                    },
-                    template -> Variables.escape(template.text()))
+    /** A whole line, which has a field at least. */
+    static final ScalarType<AccessLogTemplate> TYPE = type(true)
             .named(
                     "log template",
                     "One line of ASCII text with fields in braces, such as '{method} {path}'. Doubled braces stand for one.");
+
+    /** The value of one field, which may be the same in all lines. */
+    static final ScalarType<AccessLogTemplate> VALUE = type(false)
+            .named(
+                    "log value",
+                    "ASCII text with fields in braces, such as '{serverName}' or '{requestHeader:X-Tier}'. "
+                            + "Doubled braces stand for one.");
 
     private static final Set<String> WITH_ARGUMENT =
             Set.of(AccessLogTemplate.REQUEST_HEADER, AccessLogTemplate.RESPONSE_HEADER);
 
     private AccessLogTemplates() {}
 
-    private static AccessLogTemplate parse(String text) throws InvalidException {
+    private static ScalarType<AccessLogTemplate> type(boolean line) {
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                Map.of("type", "string", "minLength", 1),
+                new AccessLogTemplate("", List.of()),
+                (text, site) -> {
+                    AccessLogTemplate template = parse(text, line);
+                    String foreign = ForeignPlaceholders.inTemplate(text);
+                    if (foreign != null) {
+                        site.scope().problems.warning(site.position(), site.label() + ": " + foreign);
+                    }
+                    return template;
+                },
+                template -> Variables.escape(template.text()));
+    }
+
+    private static AccessLogTemplate parse(String text, boolean line) throws InvalidException {
         if (text.isEmpty() || text.chars().anyMatch(c -> (c < ' ' && c != '\t') || c > '~')) {
             throw new InvalidException(
                     "expected one line of ASCII text with fields in braces, not " + MessageText.quote(text));
@@ -71,7 +83,7 @@ final class AccessLogTemplates {
         if (!literal.isEmpty()) {
             parts.add(new Literal(literal.toString()));
         }
-        if (parts.stream().noneMatch(Field.class::isInstance)) {
+        if (line && parts.stream().noneMatch(Field.class::isInstance)) {
             String foreign = ForeignPlaceholders.inTemplate(text);
             throw new InvalidException("the template has no field: "
                     + (foreign == null ? "write one in braces, such as {path}" : foreign));

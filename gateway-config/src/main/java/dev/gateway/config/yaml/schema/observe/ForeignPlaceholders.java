@@ -20,7 +20,8 @@ public final class ForeignPlaceholders {
     private static final Pattern FAMILY =
             Pattern.compile("(http|arg|cookie|upstream|ssl|proxy|remote|downstream|req|resp)(_.*|$)");
 
-    private static final Map<String, String> OURS = Map.ofEntries(
+    /** Fields of the access log, by the names of nginx's variables and of Envoy's operators. */
+    static final Map<String, String> OURS = Map.ofEntries(
             entry("remote_addr", "client"),
             entry("downstream_remote_address", "client"),
             entry("downstream_remote_address_without_port", "client"),

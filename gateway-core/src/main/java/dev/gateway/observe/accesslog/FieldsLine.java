@@ -1,0 +1,148 @@
+package dev.gateway.observe.accesslog;
+
+import dev.gateway.config.observe.AccessLogConfig;
+import dev.gateway.config.observe.AccessLogTemplate;
+import dev.gateway.message.FieldName;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.Tried;
+import dev.gateway.observe.LineBuffer;
+import dev.gateway.observe.Names;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A JSON object per line, with the fields that the configuration wants, by its names. */
+final class FieldsLine extends JsonLine {
+    private final @Nullable String[] keys; // by the index of the field; null for one that is left out
+    private final List<Own> added;
+    private boolean inText; // whether values are pieces of one text
+
+    /**
+     * A field of the configuration's own, ready to be written.
+     *
+     * @param isText whether its value is put together, or else the value of its only part
+     */
+    private record Own(String key, List<Step> steps, boolean isText) {}
+
+    /** A part of a value: either a literal, or a field, or a header. */
+    private record Step(
+            @Nullable String literal, @Nullable LogField field, @Nullable FieldName header, boolean ofRequest) {}
+
+    FieldsLine(AccessLogConfig.Lines lines, AccessLogConfig.Fields fields, LineBuffer buffer, Redaction redaction) {
+        super(lines, buffer, redaction);
+        keys = new String[LogField.all().size()];
+        fields.names().forEach((field, name) -> keys[LogField.of(field).index()] = LogField.key(name));
+        added = fields.add().stream().map(FieldsLine::own).toList();
+    }
+
+    private static Own own(AccessLogConfig.Added field) {
+        List<Step> steps = field.value().parts().stream().map(FieldsLine::step).toList();
+        Step first = steps.get(0);
+        boolean alone = steps.size() == 1
+                && first.literal == null
+                && !LogField.REQUEST_LINE.equals(first.field); // which writes its value in pieces
+        return new Own(LogField.key(field.name()), steps, !alone);
+    }
+
+    private static Step step(AccessLogTemplate.Part part) {
+        if (part instanceof AccessLogTemplate.Literal literal) {
+            return new Step(literal.text(), null, null, false);
+        }
+        AccessLogTemplate.Field field = (AccessLogTemplate.Field) part;
+        boolean ofRequest = field.name().equals(AccessLogTemplate.REQUEST_HEADER);
+        return ofRequest || field.name().equals(AccessLogTemplate.RESPONSE_HEADER)
+                ? new Step(null, null, FieldName.of(field.argument()), ofRequest)
+                : new Step(null, LogField.of(field.name()), null, false);
+    }
+
+    @Override
+    void write(ExchangeRecord exchange) {
+        int start = buffer.length();
+        fields(exchange);
+        for (Own own : added) {
+            if (own.isText) {
+                putText(own, exchange);
+            } else {
+                setKey(own.key);
+                put(own.steps.get(0), exchange);
+            }
+        }
+        close(start);
+    }
+
+    @Override
+    void put(LogField field, ExchangeRecord exchange) {
+        String key = keys[field.index()];
+        if (key != null) {
+            setKey(key);
+            field.write(exchange, this);
+        }
+    }
+
+    private void putText(Own own, ExchangeRecord exchange) {
+        int start = buffer.length();
+        buffer.put(own.key).put('"');
+        int empty = buffer.length();
+        inText = true;
+        for (Step step : own.steps) {
+            put(step, exchange);
+        }
+        inText = false;
+        if (buffer.length() == empty) {
+            buffer.cut(start);
+        } else {
+            buffer.put('"');
+        }
+    }
+
+    private void put(Step step, ExchangeRecord exchange) {
+        if (step.literal != null) {
+            buffer.putJson(step.literal);
+        } else if (step.field != null) {
+            step.field.write(exchange, this);
+        } else {
+            header(step.ofRequest ? exchange.fields : exchange.responseFields, Objects.requireNonNull(step.header));
+        }
+    }
+
+    @Override
+    void begin() {
+        if (!inText) {
+            super.begin();
+        }
+    }
+
+    @Override
+    void end() {
+        if (!inText) {
+            super.end();
+        }
+    }
+
+    @Override
+    void number(long value) {
+        if (inText) {
+            buffer.put(value);
+        } else {
+            super.number(value);
+        }
+    }
+
+    @Override
+    void tried(List<Tried> attempts) {
+        if (inText) {
+            characters(text(attempts));
+        } else {
+            super.tried(attempts);
+        }
+    }
+
+    @Override
+    void name(Names.Name name) {
+        if (inText) {
+            buffer.putJson(name.text);
+        } else {
+            super.name(name);
+        }
+    }
+}
