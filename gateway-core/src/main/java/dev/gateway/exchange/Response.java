@@ -149,6 +149,10 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
             return;
         }
         owner.beforeForwarding(head);
+        if (!RequestChecks.isTunnel(exchange.head)) {
+            int listener = exchange.record.connection.listener();
+            exchange.settings().serverHeader(listener).applyTo(head.fields());
+        }
         boolean tunnel = exchange.head.isConnect() && head.status() < 300;
         if (tunnel && exchange.head.isSwitched()) {
             owner.onSwitched();

@@ -8,6 +8,7 @@ import dev.gateway.exchange.settings.BodyRate;
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
+import dev.gateway.exchange.settings.ServerHeader;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.Filter;
@@ -346,6 +347,7 @@ public final class Fakes {
 
         ClientTrust trust = ClientTrust.NOBODY;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
+        ServerHeader serverHeader = ServerHeader.DEFAULT;
         Function<ErrorAnswer, ErrorBody> errorBody = answer -> ErrorBody.UNCHANGED;
         Runnable onNextAfterHead = () -> {};
         ExchangeSettings afterHead = this;
@@ -401,6 +403,11 @@ public final class Fakes {
         @Override
         public @Nullable ForwardedFields forwarded(int listener) {
             return new ForwardedFields(ForwardedHeaders.X_FORWARDED);
+        }
+
+        @Override
+        public ServerHeader serverHeader(int listener) {
+            return serverHeader;
         }
 
         @Override

@@ -74,6 +74,7 @@ public record ListenerConfig(
      * @param via which requests to {@code backendRefs} get {@code Via}
      * @param headersWithUnderscores what becomes of fields whose names have other characters than letters, digits and
      *     hyphens, or begin with another than a letter
+     * @param serverHeader what becomes of {@code Server} in responses
      * @param errorPages for errors that no rule has a page for, null if there are none
      */
     public record Http(
@@ -83,6 +84,7 @@ public record ListenerConfig(
             ForwardedHeaders forwardedHeaders,
             Via via,
             HeadersWithUnderscores headersWithUnderscores,
+            ServerHeader serverHeader,
             @Nullable ErrorPagesConfig errorPages) {
         public Http {
             trustedProxies = List.copyOf(trustedProxies);
@@ -124,6 +126,25 @@ public record ListenerConfig(
         DROP,
         /** The field goes upstream. */
         ALLOW
+    }
+
+    /**
+     * What becomes of {@code Server} in responses.
+     *
+     * @param name what the gateway itself writes
+     */
+    public record ServerHeader(Position position, Transformation transformation, String name) {
+        /** What becomes of that of an upstream. */
+        public enum Transformation {
+            /** It stays, and responses without it get none. The gateway's own responses have its name. */
+            PASS_THROUGH,
+            /** It stays, and responses without it get the gateway's name. */
+            APPEND_IF_ABSENT,
+            /** All responses have the gateway's name. */
+            OVERWRITE,
+            /** No response has one. */
+            REMOVE
+        }
     }
 
     /** The PROXY protocol, v1 or v2: required from these peers, an error from all others. */

@@ -165,7 +165,7 @@ public final class LocalReply {
         Fields fields = head.fields();
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         addOthers(fields, about.fields);
-        sign(fields, settings);
+        sign(stream, fields, settings);
         stream.head(head, true);
         stream.flush();
         return 0;
@@ -230,7 +230,8 @@ public final class LocalReply {
         int length = bodyless || sendsBody ? body.readableBytes() : 0;
         boolean owned = true;
         try {
-            stream.head(framed(head, mayHaveBody ? length : RequestHead.UNKNOWN_LENGTH, settings), !sendsBody);
+            long framed = mayHaveBody ? length : RequestHead.UNKNOWN_LENGTH;
+            stream.head(framed(stream, head, framed, settings), !sendsBody);
             if (sendsBody) {
                 owned = false;
                 stream.data(body, true);
@@ -244,22 +245,19 @@ public final class LocalReply {
         return sendsBody ? length : 0;
     }
 
-    private ResponseHead framed(ResponseHead head, long length, ExchangeSettings settings) {
+    private ResponseHead framed(ServerStream stream, ResponseHead head, long length, ExchangeSettings settings) {
         Fields fields = head.fields();
         if (length == RequestHead.UNKNOWN_LENGTH) {
             fields.remove(FieldName.CONTENT_LENGTH);
         } else {
             fields.set(FieldName.CONTENT_LENGTH, Long.toString(length));
         }
-        sign(fields, settings);
+        sign(stream, fields, settings);
         return new ResponseHead(head.status(), head.reason(), fields, length);
     }
 
-    private void sign(Fields fields, ExchangeSettings settings) {
-        AsciiString server = settings.server();
-        if (server != null && !fields.contains(FieldName.SERVER)) {
-            fields.add(FieldName.SERVER, server);
-        }
+    private void sign(ServerStream stream, Fields fields, ExchangeSettings settings) {
+        settings.serverHeader(stream.connection().listener()).sign(fields);
         date.addTo(fields);
     }
 

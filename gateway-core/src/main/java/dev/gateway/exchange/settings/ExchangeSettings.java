@@ -55,9 +55,9 @@ public interface ExchangeSettings {
         return RequestIdPolicy.ACCEPT_OR_GENERATE;
     }
 
-    /** Returns the {@code Server} field of the gateway's own responses, or null for none. */
-    default @Nullable AsciiString server() {
-        return null;
+    /** Returns what becomes of {@code Server} in the responses of a listener. */
+    default ServerHeader serverHeader(int listener) {
+        return ServerHeader.DEFAULT;
     }
 
     /** Whether every request of a listener gets {@code Via}, or else those that may come back directly. */

@@ -45,6 +45,7 @@ public record GenerationSettings(
      * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
      * @param bodyRate that clients must send bodies at, null for any
+     * @param serverHeader what becomes of {@code Server}
      * @param errorPages the listener's error pages, for errors without a page of their rule; null if it has none
      */
     public record ListenerPolicy(
@@ -55,6 +56,7 @@ public record GenerationSettings(
             int maxRequestLineBytes,
             long maxBodyBytes,
             @Nullable BodyRate bodyRate,
+            ServerHeader serverHeader,
             @Nullable ErrorPages errorPages) {}
 
     /**
@@ -78,6 +80,9 @@ public record GenerationSettings(
                 (int) listener.limits().maxRequestLine(),
                 listener.limits().maxBody(),
                 bodyRate(listener),
+                new ServerHeader(
+                        listener.http().serverHeader().transformation(),
+                        new AsciiString(listener.http().serverHeader().name())),
                 pages == null ? null : ErrorPageFiles.pages(pages, states));
     }
 
@@ -132,8 +137,8 @@ public record GenerationSettings(
     }
 
     @Override
-    public AsciiString server() {
-        return NAME;
+    public ServerHeader serverHeader(int listener) {
+        return policy(listener).serverHeader;
     }
 
     @Override

@@ -345,6 +345,12 @@ public final class ListenerSchema {
                                 "What to do with header names that have other characters than letters, digits and "
                                         + "hyphens, or do not begin with a letter. Many servers take X_User for X-User. "
                                         + "'reject' refuses the request, 'drop' removes the fields, 'allow' forwards them.");
+                var server = o.onReload(ReloadEffect.AT_ONCE)
+                        .section(
+                                "serverHeader",
+                                ServerHeaderSchema.SERVER_HEADER,
+                                l -> ifHttp(l, l.http().serverHeader()),
+                                "What becomes of Server in responses. It applies after filters.");
                 var pages = o.onReload(ReloadEffect.AT_ONCE)
                         .optional(
                                 "errorPages",
@@ -357,7 +363,14 @@ public final class ListenerSchema {
                 o.constraint(
                         values -> null,
                         ofRequestsSchema(
-                                h2cUpgrade, halfClose, trusted, forwarded, via, underscores, pages)); // see onlyHttp
+                                h2cUpgrade,
+                                halfClose,
+                                trusted,
+                                forwarded,
+                                via,
+                                underscores,
+                                server,
+                                pages)); // see onlyHttp
                 o.foreign("http2 h2", "HTTP and HTTPS listeners accept HTTP/2 already: remove it"); // nginx
                 o.foreign(
                         "h2c",
@@ -367,6 +380,8 @@ public final class ListenerSchema {
                         "write hostnames into a route"); // nginx, Gateway API
                 o.foreign("routes rules locations", "write routes beside listeners, with parentRefs: [{name: …}]");
                 o.foreign("clientMaxBodySize", "write limits: {maxBody: …}"); // nginx
+                o.foreign("serverTokens", "write serverHeader: {transformation: remove}"); // nginx
+                o.foreign("serverHeaderTransformation", "write serverHeader: {transformation: …}"); // Envoy
                 o.foreign("trustForwardHeader forwardedAllowIps", "trustedProxies"); // Traefik
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
@@ -390,7 +405,7 @@ public final class ListenerSchema {
                     if (!v.get(protocol).isHttp()) {
                         limitsOfRequests(v, v.get(limits));
                         timeoutsOfRequests(v, v.get(timeouts));
-                        List.of(h2cUpgrade, halfClose, trusted, forwarded, via, underscores, pages)
+                        List.of(h2cUpgrade, halfClose, trusted, forwarded, via, underscores, server, pages)
                                 .forEach(key -> onlyHttp(v, key, v.get(protocol)));
                     }
                     if (v.has("unix") && v.has("address")) {
@@ -410,6 +425,7 @@ public final class ListenerSchema {
                                     v.get(forwarded),
                                     v.get(via),
                                     v.get(underscores),
+                                    v.get(server),
                                     v.find(pages)),
                             v.get(limits),
                             v.get(timeouts));
