@@ -123,8 +123,8 @@ public final class ExchangeHandler implements RequestHandler {
         record.cause = failure.cause();
         record.detail = failure.detail();
         record.status = failure.status();
-        record.requestId =
-                RequestChecks.requestId(record.fields, record.fromProxy, generation.settings(), loop.requestIds);
+        record.requestId = RequestChecks.requestId(
+                record.fields, record.connection.listener(), record.fromProxy, generation.settings(), loop.requestIds);
         try {
             boolean proxy =
                     generation.settings().offersTunnels(stream.connection().listener());

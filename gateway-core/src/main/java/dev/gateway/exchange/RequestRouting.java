@@ -107,7 +107,8 @@ final class RequestRouting implements FilterChain.Owner {
         ExchangeSettings settings = exchange.settings();
         LoopServices loop = exchange.loop;
         int listener = record.connection.listener();
-        record.requestId = RequestChecks.requestId(head.fields(), record.fromProxy, settings, loop.requestIds);
+        record.requestId =
+                RequestChecks.requestId(head.fields(), listener, record.fromProxy, settings, loop.requestIds);
         Failure refusal = RequestChecks.check(head, settings, listener);
         if (refusal == null && !RequestChecks.isTunnel(head)) {
             refusal = loop.oddNames.check(head.fields(), oddNames, record);

@@ -8,6 +8,7 @@ import dev.gateway.exchange.settings.BodyRate;
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
+import dev.gateway.exchange.settings.RequestIdSettings;
 import dev.gateway.exchange.settings.ServerHeader;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
@@ -347,6 +348,7 @@ public final class Fakes {
 
         ClientTrust trust = ClientTrust.NOBODY;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
+        RequestIdSettings requestIds = RequestIdSettings.DEFAULT;
         ServerHeader serverHeader = ServerHeader.DEFAULT;
         Function<ErrorAnswer, ErrorBody> errorBody = answer -> ErrorBody.UNCHANGED;
         Runnable onNextAfterHead = () -> {};
@@ -403,6 +405,11 @@ public final class Fakes {
         @Override
         public @Nullable ForwardedFields forwarded(int listener) {
             return new ForwardedFields(ForwardedHeaders.X_FORWARDED);
+        }
+
+        @Override
+        public RequestIdSettings requestIds(int listener) {
+            return requestIds;
         }
 
         @Override

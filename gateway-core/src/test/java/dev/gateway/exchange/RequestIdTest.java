@@ -3,7 +3,9 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
+import dev.gateway.config.listener.ListenerConfig.RequestId.Format;
 import dev.gateway.exchange.settings.ExchangeSettings;
+import dev.gateway.exchange.settings.RequestIdSettings;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
@@ -12,6 +14,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
 import io.netty.util.AsciiString;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** Which id a request has. */
@@ -78,6 +81,50 @@ class RequestIdTest extends ExchangeRig {
         handler().onRequest(client, head, true);
         opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.NEVER));
         assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
+    }
+
+    @Test
+    void anIdMayBeAUuid() {
+        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
+        settings.requestIds = new RequestIdSettings(FieldName.X_REQUEST_ID, Format.UUID);
+        handler().onRequest(client, head("GET", "/nowhere"), true);
+        String id = String.valueOf(record().requestId);
+        UUID read = UUID.fromString(id);
+        assertThat(read).hasToString(id);
+        assertThat(read.version()).isEqualTo(4);
+        assertThat(read.variant()).isEqualTo(2);
+    }
+
+    /** Makes a request with an ID in a field of the operator's choice, besides the usual one. */
+    private RequestHead withCorrelation(String id) {
+        FieldName header = FieldName.of("X-Correlation-Id");
+        settings.requestIds = new RequestIdSettings(header, Format.HEX);
+        RequestHead head = withId("other");
+        head.fields().add(header, id);
+        return head;
+    }
+
+    @Test
+    void anIdOfATrustedProxyMayHaveAnotherField() {
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
+        handler().onRequest(client, withCorrelation("trace-1"), true).onReadComplete();
+        opener.last().succeed();
+        Fields sent = opener.last().stream.head().fields();
+        assertThat(String.valueOf(sent.first(FieldName.of("X-Correlation-Id")))).isEqualTo("trace-1");
+        opener.last().events.onHead(response(204), true);
+        assertThat((CharSequence) record().requestId).hasToString("trace-1");
+    }
+
+    @Test
+    void anIdInAnotherFieldIsReplacedIfAnybodyElseSentIt() {
+        handler().onRequest(client, withCorrelation("trace-1"), true).onReadComplete();
+        opener.last().succeed();
+        Fields sent = opener.last().stream.head().fields();
+        AsciiString id = sent.first(FieldName.of("X-Correlation-Id"));
+        assertThat(String.valueOf(id)).matches("[0-9a-f]{32}");
+        assertThat(sent.toString()).doesNotContain("trace-1");
+        opener.last().events.onHead(response(204), true);
+        assertThat((CharSequence) record().requestId).isEqualTo(id);
     }
 
     @Test

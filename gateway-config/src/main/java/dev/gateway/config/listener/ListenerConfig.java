@@ -74,6 +74,7 @@ public record ListenerConfig(
      * @param via which requests to {@code backendRefs} get {@code Via}
      * @param headersWithUnderscores what becomes of fields whose names have other characters than letters, digits and
      *     hyphens, or begin with another than a letter
+     * @param requestId how requests are told apart
      * @param serverHeader what becomes of {@code Server} in responses
      * @param errorPages for errors that no rule has a page for, null if there are none
      */
@@ -84,6 +85,7 @@ public record ListenerConfig(
             ForwardedHeaders forwardedHeaders,
             Via via,
             HeadersWithUnderscores headersWithUnderscores,
+            RequestId requestId,
             ServerHeader serverHeader,
             @Nullable ErrorPagesConfig errorPages) {
         public Http {
@@ -126,6 +128,21 @@ public record ListenerConfig(
         DROP,
         /** The field goes upstream. */
         ALLOW
+    }
+
+    /**
+     * How requests are told apart.
+     *
+     * @param header the name of the field that has the ID
+     */
+    public record RequestId(Position position, String header, Format format) {
+        /** What made IDs look like. */
+        public enum Format {
+            /** 32 hexadecimal digits. */
+            HEX,
+            /** A random UUID (RFC 9562, version 4). */
+            UUID
+        }
     }
 
     /**

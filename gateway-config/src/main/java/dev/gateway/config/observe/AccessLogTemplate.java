@@ -74,7 +74,7 @@ public record AccessLogTemplate(String text, List<Part> parts) {
         fields.put("serverName", "the name in the client's TLS handshake (SNI)");
         fields.put("tunnelServerName", "the SNI of the TLS handshake inside a tunnel, with sni: log or mustMatch");
         fields.put("identity", "the authenticated user");
-        fields.put("requestId", "the same as in X-Request-Id; refused requests have one too");
+        fields.put("requestId", "the ID that upstreams get, too; refused requests also have one");
         fields.put("traceId", "the trace ID, unless tracing.mode is off");
         fields.put("spanId", "the span ID: the gateway's own, or the caller's where the gateway records none");
         fields.put("method", "the method");

@@ -3,6 +3,7 @@ package dev.gateway.exchange.request;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.exchange.settings.ExchangeSettings;
+import dev.gateway.exchange.settings.RequestIdSettings;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
@@ -207,7 +208,7 @@ public final class RequestChecks {
         }
         AsciiString requestId = record.requestId;
         if (requestId != null && settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF) {
-            head.fields().set(FieldName.X_REQUEST_ID, requestId);
+            head.fields().set(settings.requestIds(connection.listener()).header(), requestId);
         }
     }
 
@@ -215,22 +216,24 @@ public final class RequestChecks {
      * Returns the request's ID: the client's, or a new one.
      *
      * @param fields the fields of the request, null if it could not be read
+     * @param listener where it came in
      * @param trusted whether the peer is a trusted proxy, which may set the ID
      * @return null if the policy generates none, and the client has sent none
      */
     public static @Nullable AsciiString requestId(
-            @Nullable Fields fields, boolean trusted, ExchangeSettings settings, RequestIds ids) {
-        AsciiString sent = fields == null ? null : acceptable(fields);
+            @Nullable Fields fields, int listener, boolean trusted, ExchangeSettings settings, RequestIds ids) {
+        RequestIdSettings wanted = settings.requestIds(listener);
+        AsciiString sent = fields == null ? null : acceptable(fields, wanted.header());
         return switch (settings.requestId()) {
             case OFF -> sent;
-            case ACCEPT_OR_GENERATE -> sent != null && trusted ? sent : ids.next();
-            case GENERATE -> ids.next();
+            case ACCEPT_OR_GENERATE -> sent != null && trusted ? sent : ids.next(wanted.format());
+            case GENERATE -> ids.next(wanted.format());
         };
     }
 
-    private static @Nullable AsciiString acceptable(Fields fields) {
-        int at = fields.find(FieldName.X_REQUEST_ID, 0);
-        if (at < 0 || fields.find(FieldName.X_REQUEST_ID, at + 1) >= 0) {
+    private static @Nullable AsciiString acceptable(Fields fields, FieldName header) {
+        int at = fields.find(header, 0);
+        if (at < 0 || fields.find(header, at + 1) >= 0) {
             return null; // missing, or several, of which the upstream might read another one
         }
         AsciiString sent = fields.value(at);

@@ -50,7 +50,12 @@ public interface ExchangeSettings {
         return null;
     }
 
-    /** Returns what to do with {@code X-Request-Id}. */
+    /** Returns how requests of a listener are told apart. */
+    default RequestIdSettings requestIds(int listener) {
+        return RequestIdSettings.DEFAULT;
+    }
+
+    /** Returns what to do with the ID that a client has sent. */
     default RequestIdPolicy requestId() {
         return RequestIdPolicy.ACCEPT_OR_GENERATE;
     }
@@ -80,7 +85,7 @@ public interface ExchangeSettings {
         return null;
     }
 
-    /** What to do with {@code X-Request-Id}. */
+    /** What to do with the ID that a client has sent. */
     enum RequestIdPolicy {
         /** Forwards the client's, and adds none. */
         OFF,

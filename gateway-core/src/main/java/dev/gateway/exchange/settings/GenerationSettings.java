@@ -11,6 +11,7 @@ import dev.gateway.filter.errorpages.ErrorPageFiles;
 import dev.gateway.filter.errorpages.ErrorPages;
 import dev.gateway.format.CidrSet;
 import dev.gateway.format.Durations;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.forwarded.ForwardedFields;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -45,6 +46,7 @@ public record GenerationSettings(
      * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
      * @param bodyRate that clients must send bodies at, null for any
+     * @param requestIds how requests are told apart
      * @param serverHeader what becomes of {@code Server}
      * @param errorPages the listener's error pages, for errors without a page of their rule; null if it has none
      */
@@ -56,6 +58,7 @@ public record GenerationSettings(
             int maxRequestLineBytes,
             long maxBodyBytes,
             @Nullable BodyRate bodyRate,
+            RequestIdSettings requestIds,
             ServerHeader serverHeader,
             @Nullable ErrorPages errorPages) {}
 
@@ -80,6 +83,9 @@ public record GenerationSettings(
                 (int) listener.limits().maxRequestLine(),
                 listener.limits().maxBody(),
                 bodyRate(listener),
+                new RequestIdSettings(
+                        FieldName.of(listener.http().requestId().header()),
+                        listener.http().requestId().format()),
                 new ServerHeader(
                         listener.http().serverHeader().transformation(),
                         new AsciiString(listener.http().serverHeader().name())),
@@ -134,6 +140,11 @@ public record GenerationSettings(
     @Override
     public AsciiString name() {
         return NAME;
+    }
+
+    @Override
+    public RequestIdSettings requestIds(int listener) {
+        return policy(listener).requestIds;
     }
 
     @Override

@@ -117,7 +117,7 @@ final class CheckRequest {
 
     private ProtoWriter http(RequestHead head, FilterContext context) {
         ProtoWriter http = new ProtoWriter();
-        AsciiString id = head.fields().first(FieldName.X_REQUEST_ID);
+        AsciiString id = QuestionFields.requestId(head, context);
         if (id != null) {
             http.text(1, id);
         }

@@ -1,10 +1,13 @@
 package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.RequestWord;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import io.netty.util.AsciiString;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The fields that describe requests to auth servers, whatever the protocol. */
 final class QuestionFields {
@@ -26,6 +29,21 @@ final class QuestionFields {
 
     private QuestionFields() {}
 
+    /** Returns the request ID, null if there is none. The listener may have another field for it than the usual one. */
+    static @Nullable AsciiString requestId(RequestHead head, FilterContext context) {
+        AsciiString usual = head.fields().first(FieldName.X_REQUEST_ID);
+        CharSequence id = usual != null ? usual : context.word(RequestWord.REQUEST_ID);
+        return id.isEmpty() ? null : AsciiString.of(id);
+    }
+
+    /** Adds the request ID in its usual field, if the request has it in another one. */
+    static void addRequestId(RequestHead head, FilterContext context, Fields to) {
+        AsciiString id = requestId(head, context);
+        if (id != null && !head.fields().contains(FieldName.X_REQUEST_ID)) {
+            to.add(FieldName.X_REQUEST_ID, id);
+        }
+    }
+
     static void copy(Fields from, FieldName name, Fields to) {
         for (int i = from.find(name, 0); i >= 0; i = from.find(name, i + 1)) {
             to.add(name, from.value(i));
@@ -34,6 +52,7 @@ final class QuestionFields {
 
     /** Adds what routes have seen. Nobody else may say it: many proxies pass on what clients write. */
     static void describe(RequestHead head, FilterContext context, Fields to) {
+        addRequestId(head, context, to);
         to.add(FORWARDED_METHOD, head.routedMethod().name());
         to.add(FieldName.X_FORWARDED_PROTO, context.target().scheme());
         if (!head.authority().isEmpty()) {

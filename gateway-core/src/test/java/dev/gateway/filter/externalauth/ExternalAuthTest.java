@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.FakeContext.FakeCall;
+import dev.gateway.filter.RequestWord;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.ClientTarget;
@@ -135,6 +136,14 @@ class ExternalAuthTest {
                         "X-Forwarded-Uri: /a?b=c",
                         "X-Request-Id: r-1",
                         "traceparent: t-1");
+    }
+
+    @Test
+    void theQuestionHasTheRequestIdInItsUsualFieldWhateverTheListenerCallsIt() {
+        context.words.put(RequestWord.REQUEST_ID, "r-1");
+        RequestHead head = Heads.request("GET", "shop.test", "/", "x-correlation-id: r-1");
+        assertThat(all(ask(filter(), head).request.head().fields(), "x-request-id"))
+                .containsExactly("r-1");
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.FakeContext.FakeCall;
+import dev.gateway.filter.RequestWord;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.ClientTarget;
@@ -158,6 +159,17 @@ class GrpcAuthTest {
                 found.put(path, NUMBERS.contains(path) ? "" + in.number() : text(in));
             }
         }
+    }
+
+    @Test
+    void theQuestionHasTheRequestIdWhateverTheListenerCallsIt() throws MalformedMessageException {
+        context.words.put(RequestWord.REQUEST_ID, "r-1");
+        FakeCall call = ask(Heads.request("GET", "shop.test", "/", "x-correlation-id: r-1"));
+        assertThat((CharSequence) call.request.head().fields().first(FieldName.X_REQUEST_ID))
+                .hasToString("r-1");
+        assertThat(flat(call.request.body()))
+                .containsEntry("1.4.2.1", "r-1")
+                .containsEntry("1.4.2.3 x-request-id", "r-1");
     }
 
     @Test

@@ -345,6 +345,12 @@ public final class ListenerSchema {
                                 "What to do with header names that have other characters than letters, digits and "
                                         + "hyphens, or do not begin with a letter. Many servers take X_User for X-User. "
                                         + "'reject' refuses the request, 'drop' removes the fields, 'allow' forwards them.");
+                var requestId = o.onReload(ReloadEffect.AT_ONCE)
+                        .section(
+                                "requestId",
+                                RequestIdSchema.REQUEST_ID,
+                                l -> ifHttp(l, l.http().requestId()),
+                                "The ID that tells requests apart, in logs and for upstreams.");
                 var server = o.onReload(ReloadEffect.AT_ONCE)
                         .section(
                                 "serverHeader",
@@ -369,6 +375,7 @@ public final class ListenerSchema {
                                 forwarded,
                                 via,
                                 underscores,
+                                requestId,
                                 server,
                                 pages)); // see onlyHttp
                 o.foreign("http2 h2", "HTTP and HTTPS listeners accept HTTP/2 already: remove it"); // nginx
@@ -380,6 +387,8 @@ public final class ListenerSchema {
                         "write hostnames into a route"); // nginx, Gateway API
                 o.foreign("routes rules locations", "write routes beside listeners, with parentRefs: [{name: …}]");
                 o.foreign("clientMaxBodySize", "write limits: {maxBody: …}"); // nginx
+                o.foreign("requestIdHeader uniqueIdHeader", "write requestId: {header: …}"); // HAProxy
+                o.foreign("uniqueIdFormat requestIdExtension", "write requestId: {format: …}"); // HAProxy, Envoy
                 o.foreign("serverTokens", "write serverHeader: {transformation: remove}"); // nginx
                 o.foreign("serverHeaderTransformation", "write serverHeader: {transformation: …}"); // Envoy
                 o.foreign("trustForwardHeader forwardedAllowIps", "trustedProxies"); // Traefik
@@ -405,7 +414,7 @@ public final class ListenerSchema {
                     if (!v.get(protocol).isHttp()) {
                         limitsOfRequests(v, v.get(limits));
                         timeoutsOfRequests(v, v.get(timeouts));
-                        List.of(h2cUpgrade, halfClose, trusted, forwarded, via, underscores, server, pages)
+                        List.of(h2cUpgrade, halfClose, trusted, forwarded, via, underscores, requestId, server, pages)
                                 .forEach(key -> onlyHttp(v, key, v.get(protocol)));
                     }
                     if (v.has("unix") && v.has("address")) {
@@ -425,6 +434,7 @@ public final class ListenerSchema {
                                     v.get(forwarded),
                                     v.get(via),
                                     v.get(underscores),
+                                    v.get(requestId),
                                     v.get(server),
                                     v.find(pages)),
                             v.get(limits),
