@@ -11,6 +11,11 @@ public record Position(String file, int line, int column) {
     /** That of values which stand in no file. */
     public static final Position NOWHERE = new Position("", 0, 0);
 
+    /** Returns how a message about another place names this one, as "line 3"; in another file as "other.yaml:3:1". */
+    public String seenFrom(Position place) {
+        return file.equals(place.file) ? "line " + line : toString();
+    }
+
     /** Returns {@code file:line:col}, as compilers and editors write and follow it. */
     @Override
     public String toString() {

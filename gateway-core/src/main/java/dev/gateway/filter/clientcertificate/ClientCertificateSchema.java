@@ -194,8 +194,8 @@ final class ClientCertificateSchema {
             return;
         }
         ListenerConfig first = without.get(0);
-        String message = "listener '" + first.name() + "' (line "
-                + first.position().line() + ") "
+        String message = "listener '" + first.name() + "' ("
+                + first.position().seenFrom(filter.position()) + ") "
                 + (first.protocols().tls() == null
                         ? "has no TLS, and so no client certificates: "
                         : "does not ask for client certificates: ")

@@ -297,8 +297,8 @@ final class ExternalAuthSchema {
                     .ifPresent(
                             upstream -> site.error(
                                     site.scope().at(filter.backendRef(), "name"),
-                                    "protocol: GRPC needs HTTP/2, and the upstream '" + name + "' in line "
-                                            + upstream.position().line()
+                                    "protocol: GRPC needs HTTP/2, and the upstream '" + name + "' in "
+                                            + upstream.position().seenFrom(filter.position())
                                             + " speaks HTTP/1.1: write protocol: h2c (cleartext) or protocol: h2 (with tls) there"));
         }
         if (site.scope().wrote(filter, "externalAuth", "timeout")) {

@@ -369,7 +369,7 @@ final class JwtSchema {
         if (!Objects.equals(provider.caFile(), first.caFile())) {
             site.error(
                     provider.position(),
-                    "the provider in line " + first.position().line()
+                    "the provider in " + first.position().seenFrom(provider.position())
                             + " has another caFile for the same server: write the same one, or the same lack of it");
         }
     }

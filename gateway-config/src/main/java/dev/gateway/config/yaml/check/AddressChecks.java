@@ -46,7 +46,8 @@ final class AddressChecks {
             if (other.port == next.port && overlap(other.address, next.address)) {
                 scope.problems.error(
                         next.position,
-                        next.place + " is already bound by " + other.what + " in line " + other.position.line());
+                        next.place + " is already bound by " + other.what + " in "
+                                + other.position.seenFrom(next.position));
                 return;
             }
         }

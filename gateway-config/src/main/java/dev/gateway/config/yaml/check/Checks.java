@@ -82,7 +82,7 @@ public final class Checks {
                 Position before = scope.at(first, "name");
                 scope.problems.error(
                         at,
-                        "duplicate " + what + " '" + name.apply(item) + "': first defined in line " + before.line());
+                        "duplicate " + what + " '" + name.apply(item) + "': first defined in " + before.seenFrom(at));
             }
         }
     }
@@ -111,8 +111,9 @@ public final class Checks {
         for (ConnectConfig connect : config.connect()) {
             connect.parentRefs().forEach(ref -> resolve("listener", ref, ref.name(), listeners));
         }
+        boolean readable = areRoutesReadable();
         for (UpstreamConfig upstream : config.upstreams()) {
-            if (!upstream.name().isEmpty() && !used.contains(upstream.name()) && areRoutesReadable()) {
+            if (!upstream.name().isEmpty() && !used.contains(upstream.name()) && readable) {
                 scope.problems.warning(
                         scope.at(upstream, "name"), "no route uses the upstream '" + upstream.name() + "'");
             }
@@ -138,14 +139,7 @@ public final class Checks {
         if (unreadable("routes") || routes == null) {
             return !unreadable("routes");
         }
-        int first = routes.keyPosition().line();
-        int last = root.entries().values().stream()
-                .mapToInt(entry -> entry.keyPosition().line())
-                .filter(line -> line > first)
-                .map(line -> line - 1)
-                .min()
-                .orElse(Integer.MAX_VALUE);
-        return !scope.problems.isAnythingUnreadable(first, last);
+        return !scope.problems.isAnythingUnreadable(routes.value());
     }
 
     private void stores() {
@@ -160,8 +154,9 @@ public final class Checks {
                     resolve("store", ref.by(), "store", ref.name(), stores);
                     used.add(ref.name());
                 });
+        boolean readable = areRoutesReadable();
         for (StoreConfig store : config.stores()) {
-            if (!store.name().isEmpty() && !used.contains(store.name()) && areRoutesReadable()) {
+            if (!store.name().isEmpty() && !used.contains(store.name()) && readable) {
                 scope.problems.warning(scope.at(store, "name"), "no limit uses the store '" + store.name() + "'");
             }
         }

@@ -36,8 +36,8 @@ final class CleartextChecks {
     private static void warn(ListenerConfig listener, FilterConfig filter, Scope scope) {
         scope.problems.warning(
                 scope.at(listener, "protocol"),
-                "clients send the credentials of " + filter.type() + " (line "
-                        + filter.position().line()
+                "clients send the credentials of " + filter.type() + " ("
+                        + filter.position().seenFrom(listener.position())
                         + ") without TLS: write protocol: HTTPS, or address: 127.0.0.1, or trustedProxies if a proxy with TLS"
                         + " is in front");
     }

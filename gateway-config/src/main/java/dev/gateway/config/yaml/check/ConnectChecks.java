@@ -59,8 +59,8 @@ final class ConnectChecks {
                 .findFirst()
                 .ifPresent(other -> scope.problems.error(
                         scope.at(entry, "name"),
-                        "the " + what + " in line " + scope.at(other, "name").line() + " is named '" + entry.name()
-                                + "' too: logs and metrics could not tell them apart"));
+                        "the " + what + " in " + scope.at(other, "name").seenFrom(entry.position()) + " is named '"
+                                + entry.name() + "' too: logs and metrics could not tell them apart"));
     }
 
     /** Requests for URLs of other hosts come here only if no route takes them. */

@@ -226,7 +226,7 @@ final class RouteChecks {
             }
         }
         if (first != null) {
-            String where = "line " + first.line();
+            String where = first.seenFrom(match.position());
             scope.problems.warning(
                     match.position(),
                     taken == total

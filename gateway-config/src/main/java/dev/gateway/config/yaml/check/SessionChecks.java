@@ -38,7 +38,7 @@ final class SessionChecks {
             if (tunnel != null) {
                 scope.problems.warning(
                         scope.at(upstream, "sessionPersistence"),
-                        "sessionPersistence needs requests, and the route in line " + tunnel.line()
+                        "sessionPersistence needs requests, and the route in " + tunnel.seenFrom(upstream.position())
                                 + " forwards connections of a TLS or TCP listener: they have no cookies");
             }
         }

@@ -154,7 +154,7 @@ final class TunnelChecks {
                 if (before != null) {
                     scope.problems.warning(
                             hostname.position(),
-                            "no connection reaches this route: line " + before.line() + " is for "
+                            "no connection reaches this route: " + before.seenFrom(hostname.position()) + " is for "
                                     + (route.hostnames().isEmpty() ? "all names" : "'" + hostname.value() + "'")
                                     + " of listener '" + ref.name() + "' too, and comes first");
                 }
@@ -204,8 +204,8 @@ final class TunnelChecks {
         if (upstream != null && upstream.protocols().sendProxyProtocol() != SendProxyProtocol.NONE) {
             scope.problems.error(
                     scope.at(upstream, "sendProxyProtocol"),
-                    "sendProxyProtocol is for routes of TLS and TCP listeners, and that in line "
-                            + route.position().line()
+                    "sendProxyProtocol is for routes of TLS and TCP listeners, and that in "
+                            + route.position().seenFrom(upstream.position())
                             + " is not: a pooled connection carries requests of many clients");
         }
     }
@@ -220,8 +220,9 @@ final class TunnelChecks {
                 if (first != null && listener.protocols().protocol() == Protocol.TCP) {
                     scope.problems.error(
                             scope.at(ref, "name"),
-                            "the TCP listener '" + listener.name() + "' has a route already, in line "
-                                    + first.position().line() + ": nothing distinguishes its connections");
+                            "the TCP listener '" + listener.name() + "' has a route already, in "
+                                    + first.position().seenFrom(ref.position())
+                                    + ": nothing distinguishes its connections");
                 }
                 first = first == null ? ref : first;
             }
@@ -246,8 +247,9 @@ final class TunnelChecks {
                 if (before != null) {
                     scope.problems.error(
                             scope.at(ref, "name"),
-                            "listener '" + ref.name() + "' has a connect entry already, in line "
-                                    + before.position().line() + ": use 'policies' to distinguish its clients");
+                            "listener '" + ref.name() + "' has a connect entry already, in "
+                                    + before.position().seenFrom(ref.position())
+                                    + ": use 'policies' to distinguish its clients");
                 } else if (!listener.isHttp()) {
                     scope.problems.error(
                             scope.at(ref, "name"),

@@ -60,8 +60,9 @@ final class UpgradeChecks {
         if (other != null && http2 != null) {
             error(
                     rule,
-                    "'" + other + "' needs HTTP/1.1, and the upstream '" + http2.name() + "' in line "
-                            + http2.position().line() + " speaks HTTP/2 only: write protocol: http1 or auto there");
+                    "'" + other + "' needs HTTP/1.1, and the upstream '" + http2.name() + "' in "
+                            + http2.position().seenFrom(rule.position())
+                            + " speaks HTTP/2 only: write protocol: http1 or auto there");
         }
         if (tokens.contains(H2C)) {
             ownUpgrade(route, rule);
@@ -94,8 +95,8 @@ final class UpgradeChecks {
                     && listener.http().h2cUpgrade()) {
                 error(
                         rule,
-                        "the listener '" + listener.name() + "' in line "
-                                + listener.position().line()
+                        "the listener '" + listener.name() + "' in "
+                                + listener.position().seenFrom(rule.position())
                                 + " answers h2c itself: remove h2cUpgrade there, or h2c here");
             }
         }
@@ -110,7 +111,8 @@ final class UpgradeChecks {
                 error(
                         rule,
                         "after h2c no rule sees the requests to the upstream, so they pass the " + filter.type()
-                                + " in line " + at.line() + ": remove h2c, or separate hosts and upstreams");
+                                + " in " + at.seenFrom(rule.position())
+                                + ": remove h2c, or separate hosts and upstreams");
                 return;
             }
         }

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.type;
 
+import dev.gateway.config.value.Position;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,15 +34,16 @@ final class Hints {
      */
     record Hint(String text, @Nullable String meant) {
         /**
-         * Returns the text, with the line where the key that was probably meant stands as well.
+         * Returns the text, with the place where the key that was probably meant stands as well.
          *
+         * @param written where the text belongs
          * @param right that key, null if it does not stand there
          */
-        String text(Node.@Nullable Entry right) {
+        String text(Position written, Node.@Nullable Entry right) {
             return right == null || !text.endsWith("?")
                     ? text
-                    : text.substring(0, text.length() - 1) + ", which is already in line "
-                            + right.keyPosition().line() + "?";
+                    : text.substring(0, text.length() - 1) + ", which is already in "
+                            + right.keyPosition().seenFrom(written) + "?";
         }
     }
 

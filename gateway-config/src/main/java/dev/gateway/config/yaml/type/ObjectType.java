@@ -337,7 +337,8 @@ public final class ObjectType<T> extends Type<T> {
             Node.Entry right = hint.meant() == null ? null : mapping.entries().get(hint.meant());
             scope.problems.error(
                     entry.keyPosition(),
-                    "unknown key '" + MessageText.shorten(key) + "' in " + described() + hint.text(right));
+                    "unknown key '" + MessageText.shorten(key) + "' in " + described()
+                            + hint.text(entry.keyPosition(), right));
             if (hint.meant() != null && right == null) {
                 meant.add(hint.meant());
             }

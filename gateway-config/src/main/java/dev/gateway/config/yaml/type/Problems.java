@@ -30,9 +30,18 @@ public final class Problems {
         unreadable.add(position);
     }
 
-    /** Whether a value between these lines could not be read, so that something else may seem to be unused. */
-    public boolean isAnythingUnreadable(int firstLine, int lastLine) {
-        return unreadable.stream().anyMatch(at -> at.line() >= firstLine && at.line() <= lastLine);
+    /** Whether something of a value could not be read, so that something else may seem to be unused. */
+    public boolean isAnythingUnreadable(Node value) {
+        if (unreadable.isEmpty()) {
+            return false;
+        }
+        List<Node> parts = List.of();
+        if (value instanceof Node.Sequence list) {
+            parts = list.items();
+        } else if (value instanceof Node.Mapping mapping) {
+            parts = mapping.entries().values().stream().map(Node.Entry::value).toList();
+        }
+        return unreadable.contains(value.position()) || parts.stream().anyMatch(this::isAnythingUnreadable);
     }
 
     /** Adds what keeps the configuration from being used. */
