@@ -43,6 +43,19 @@ public final class FileFault extends IOException {
                 null);
     }
 
+    /** Says that there is no directory where one is expected. */
+    static FileFault noDirectory(Path directory, IOException cause) {
+        Path link = danglingLink(directory);
+        if (link != null) {
+            return new FileFault(missing(directory, "read"), cause);
+        }
+        return new FileFault(
+                Files.exists(directory)
+                        ? directory + " is a file, not a directory"
+                        : "there is no directory " + directory,
+                cause);
+    }
+
     /** Says that a file is a pipe, a socket or a device. */
     static FileFault special(Path file) {
         return new FileFault(file + " is a pipe, a socket or a device, not a file", null);

@@ -33,6 +33,11 @@ public record FileStamp(Path real, Optional<Object> inode, long size, FileTime m
         }
     }
 
+    /** Returns the part that only another place changes: what a directory looks like whose entries do not count. */
+    FileStamp place() {
+        return new FileStamp(real, Optional.empty(), 0, FileTime.fromMillis(0));
+    }
+
     /**
      * Whether the file may be written once more and look the same: it was written a moment ago, as far as its time can tell,
      * or is from the future.

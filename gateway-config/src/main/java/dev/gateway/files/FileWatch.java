@@ -1,10 +1,15 @@
 package dev.gateway.files;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,20 +23,43 @@ public final class FileWatch {
     /** Files that could not be read are to be read again after this number of looks. */
     private static final int LOOKS_UNTIL_RETRY = 5;
 
-    private final List<Path> files;
-    private List<Optional<FileStamp>> read; // what the files looked like just before they were read
-    private @Nullable List<Optional<FileStamp>> seen; // what they looked like at the last look, if that was different
+    private final Set<Path> files;
+    private final Set<FileGlob> globs = new LinkedHashSet<>();
+    private Map<Path, Optional<FileStamp>> read; // what the files looked like just before they were read
+    private @Nullable Map<Path, Optional<FileStamp>>
+            seen; // what they looked like at the last look, if that was different
     private int unsettled; // looks in a row that have found another change
     private int untilRetry; // looks until they are to be read again although they look the same, 0 for never
 
     /** Begins to watch; to be made before the files are read. */
     public FileWatch(Collection<Path> files) {
-        this.files = List.copyOf(files);
+        this.files = new LinkedHashSet<>(files);
         this.read = look();
     }
 
-    List<Path> files() {
-        return files;
+    /** Begins to watch another file, which is about to be read. */
+    public void add(Path file) {
+        files.add(file);
+        read.put(file, look(file));
+    }
+
+    /**
+     * Begins to watch which files a pattern stands for, and these files, which are about to be read.
+     *
+     * @return the files
+     * @throws FileFault if the directory cannot be read; it is watched all the same
+     */
+    public List<Path> add(FileGlob glob) throws FileFault {
+        globs.add(glob);
+        read.put(glob.directory(), lookAtDirectory(glob.directory()));
+        List<Path> found = glob.files();
+        found.forEach(file -> read.put(file, look(file)));
+        return found;
+    }
+
+    /** Whether nothing is watched. */
+    public boolean isEmpty() {
+        return files.isEmpty() && globs.isEmpty();
     }
 
     /** The files are about to be read: what they look like now is no news any more. */
@@ -49,9 +77,27 @@ public final class FileWatch {
         untilRetry = LOOKS_UNTIL_RETRY;
     }
 
+    /** Returns the files and directories that exist and must not be read. What they look like stays when that changes. */
+    public List<Path> forbidden() {
+        return read.keySet().stream()
+                .filter(each -> Files.exists(each) && !Files.isReadable(each))
+                .toList();
+    }
+
     /** Whether the files look different from when they were last read. */
     public boolean hasChanged() {
         return !look().equals(read);
+    }
+
+    /** Returns the files that the last look has found changed, new or removed, in their order. */
+    public List<Path> changed() {
+        Map<Path, Optional<FileStamp>> now = seen == null ? read : seen;
+        Set<Path> all = new TreeSet<>(read.keySet());
+        all.addAll(now.keySet());
+        return all.stream()
+                .filter(each ->
+                        !read.getOrDefault(each, Optional.empty()).equals(now.getOrDefault(each, Optional.empty())))
+                .toList();
     }
 
     /**
@@ -59,8 +105,9 @@ public final class FileWatch {
      * have finished.
      */
     public boolean isBeingWritten() {
-        List<Optional<FileStamp>> now = look();
-        return !now.equals(read) && now.stream().flatMap(Optional::stream).anyMatch(FileStamp::isYoung);
+        Map<Path, Optional<FileStamp>> now = look();
+        return !now.equals(read)
+                && now.values().stream().flatMap(Optional::stream).anyMatch(FileStamp::isYoung);
     }
 
     /**
@@ -70,7 +117,7 @@ public final class FileWatch {
      *     finished; or they have changed at each look for a while; or it is time to try again after {@link #unread}
      */
     public boolean hasSettled() {
-        List<Optional<FileStamp>> now = look();
+        Map<Path, Optional<FileStamp>> now = look();
         boolean changed = !now.equals(read);
         unsettled = changed ? unsettled + 1 : 0;
         boolean settled = changed && (now.equals(seen) || unsettled >= MOST_UNSETTLED);
@@ -79,12 +126,26 @@ public final class FileWatch {
         return settled || retry;
     }
 
-    private List<Optional<FileStamp>> look() {
-        List<Optional<FileStamp>> looks = new ArrayList<>(files.size());
+    private Map<Path, Optional<FileStamp>> look() {
+        Map<Path, Optional<FileStamp>> looks = new LinkedHashMap<>();
+        for (FileGlob glob : globs) {
+            looks.put(glob.directory(), lookAtDirectory(glob.directory()));
+            for (Path file : found(glob)) {
+                looks.put(file, look(file));
+            }
+        }
         for (Path file : files) {
-            looks.add(look(file));
+            looks.put(file, look(file));
         }
         return looks;
+    }
+
+    private static List<Path> found(FileGlob glob) {
+        try {
+            return glob.files();
+        } catch (FileFault e) {
+            return List.of(); // who would read them is told
+        }
     }
 
     private static Optional<FileStamp> look(Path file) {
@@ -93,5 +154,10 @@ public final class FileWatch {
         } catch (FileFault e) {
             return Optional.empty(); // missing, or not to be seen, which is the same to who would read it
         }
+    }
+
+    /** Only its place counts: it also changes with files that the pattern does not stand for. */
+    private static Optional<FileStamp> lookAtDirectory(Path directory) {
+        return Files.isDirectory(directory) ? look(directory).map(FileStamp::place) : Optional.empty();
     }
 }

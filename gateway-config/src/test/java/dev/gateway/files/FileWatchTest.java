@@ -1,6 +1,7 @@
 package dev.gateway.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -154,6 +155,52 @@ class FileWatchTest {
         Path other = Files.writeString(directory.resolve("tls.key"), "key");
         watch = new FileWatch(List.of(file, other));
         Files.writeString(other, "another key");
+        assertNoticed();
+    }
+
+    @Test
+    void whichFilesAPatternStandsForIsWatched() throws IOException {
+        watch = new FileWatch(List.of());
+        assertThat(watch.isEmpty()).isTrue();
+        assertThat(watch.add(new FileGlob(directory, "*.yaml"))).containsExactly(file);
+        assertThat(watch.isEmpty()).isFalse();
+        assertThat(watch.changed()).isEmpty();
+        Path added = Files.writeString(directory.resolve("more.yaml"), "more");
+        assertNoticed();
+        Files.writeString(added, "changed");
+        assertThat(watch.hasSettled()).isFalse();
+        assertThat(watch.changed()).containsExactly(added);
+        watch.reading();
+        Files.delete(added);
+        Files.writeString(file, "changed as well");
+        assertThat(watch.hasSettled()).isFalse();
+        assertThat(watch.changed()).containsExactly(file, added);
+        assertThat(watch.hasSettled()).isTrue();
+        watch.reading();
+        Files.writeString(directory.resolve(".more.yaml"), "hidden");
+        Files.writeString(directory.resolve("more.txt"), "another name");
+        assertThat(watch.hasChanged()).isFalse();
+    }
+
+    @Test
+    void aDirectoryThatComesIsNoticed() throws IOException {
+        watch = new FileWatch(List.of());
+        Path later = directory.resolve("later");
+        assertThatThrownBy(() -> watch.add(new FileGlob(later, "*.yaml"))).isInstanceOf(FileFault.class);
+        assertThat(watch.hasChanged()).isFalse();
+        Files.createDirectory(later);
+        assertNoticed();
+        Files.writeString(later.resolve("a.yaml"), "first");
+        assertNoticed();
+    }
+
+    @Test
+    void aFileIsWatchedFromTheMomentItIsAdded() throws IOException {
+        watch = new FileWatch(List.of());
+        Files.writeString(file, "changed before");
+        watch.add(file);
+        assertThat(watch.hasChanged()).isFalse();
+        Files.writeString(file, "changed after that");
         assertNoticed();
     }
 }

@@ -1,0 +1,58 @@
+package dev.gateway.files;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Pattern;
+
+/**
+ * File pattern: the files of one directory whose names match. {@code *} stands for any characters and {@code ?} for one. A name
+ * that begins with a dot never matches, such as {@code ..data} of a mounted ConfigMap, or what an editor keeps.
+ */
+public record FileGlob(Path directory, String pattern) {
+    /** Whether a name is a pattern. */
+    public static boolean isPattern(String name) {
+        return name.indexOf('*') >= 0 || name.indexOf('?') >= 0;
+    }
+
+    /**
+     * Returns the files, by name.
+     *
+     * @throws FileFault if the directory cannot be read
+     */
+    public List<Path> files() throws FileFault {
+        Pattern names = Pattern.compile("\\Q"
+                + pattern.replace("\\E", "\\E\\\\E\\Q").replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q")
+                + "\\E");
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                String name = String.valueOf(entry.getFileName());
+                if (!name.startsWith(".") && names.matcher(name).matches()) {
+                    files.add(directory.resolve(name));
+                }
+            }
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            throw FileFault.noDirectory(directory, e);
+        } catch (IOException e) {
+            throw FileFault.reading(directory, e);
+        } catch (DirectoryIteratorException e) {
+            throw FileFault.reading(directory, Objects.requireNonNull(e.getCause()));
+        }
+        files.sort(Comparator.comparing(Path::toString));
+        return files;
+    }
+
+    @Override
+    public String toString() {
+        return directory.resolve(pattern).toString();
+    }
+}
