@@ -22,6 +22,10 @@ record YamlText(String what, String whenEmpty) {
     static final int MAX_BYTES = 1 << 20;
 
     static final YamlText CONFIGURATION = new YamlText("a configuration", "it needs at least 'listeners'");
+
+    /** One of several files. It is never empty: such a file may just be written, and what it had would be gone. */
+    static final YamlText PART = new YamlText("a configuration", "write {} for nothing, or remove the file");
+
     static final YamlText ENDPOINTS = new YamlText("a list of endpoints", "write [] for no endpoints");
 
     /** Returns the document's root, or null after one problem was reported. */

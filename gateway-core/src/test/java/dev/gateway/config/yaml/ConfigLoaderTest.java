@@ -197,7 +197,7 @@ class ConfigLoaderTest {
         assertThat(texts(ConfigLoader.load(directory.resolve("no.yaml"), Map.of())))
                 .containsExactly(directory.resolve("no.yaml") + ": there is no file " + directory.resolve("no.yaml"));
         assertThat(texts(ConfigLoader.load(directory, Map.of())))
-                .containsExactly(directory + ": " + directory + " is a directory, not a file");
+                .containsExactly(directory + ": no file in this directory is named *.yaml");
     }
 
     @Test

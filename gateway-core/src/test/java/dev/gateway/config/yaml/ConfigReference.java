@@ -68,7 +68,7 @@ final class ConfigReference {
 
     /** Keys of objects have effects of their own. */
     private String effectOfSection(String key, JsonNode property) {
-        return property.has("items") || isObject(property)
+        return isListOfObjects(property) || isObject(property)
                 ? "[by key](#" + slug(key) + ")"
                 : effect(property, "atOnce");
     }
@@ -80,7 +80,7 @@ final class ConfigReference {
             throw new IllegalStateException("no example of the key " + key);
         }
         out.append("```yaml\n").append(example.strip()).append("\n```\n\n");
-        if (property.has("items")) {
+        if (isListOfObjects(property)) {
             out.append("A list. Each element has these keys:\n\n");
         } else if (!isObject(property)) {
             out.append("Type: ").append(type(property));
@@ -169,6 +169,10 @@ final class ConfigReference {
                         .distinct()
                         .count()
                 > 1;
+    }
+
+    private boolean isListOfObjects(JsonNode property) {
+        return property.has("items") && isObject(property.get("items"));
     }
 
     private boolean isObject(JsonNode property) {

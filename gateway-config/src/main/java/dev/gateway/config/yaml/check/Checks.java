@@ -35,16 +35,23 @@ public final class Checks {
     private final Node.Mapping root;
     private final Set<String> misspelt; // sections that were probably meant by keys that there are not
 
-    private Checks(GatewayConfig config, Scope scope, Node.Mapping root) {
+    private final Set<String> unsure;
+
+    private Checks(GatewayConfig config, Scope scope, Node.Mapping root, Set<String> unsure) {
         this.config = config;
         this.scope = scope;
         this.root = root;
+        this.unsure = unsure;
         this.misspelt = RootSchema.ROOT.misspelt(root);
     }
 
-    /** Adds what is wrong with a configuration as a whole to the problems of the scope. */
-    public static void run(GatewayConfig config, Scope scope, Node.Mapping root) {
-        Checks checks = new Checks(config, scope, root);
+    /**
+     * Adds what is wrong with a configuration as a whole to the problems of the scope.
+     *
+     * @param unsure sections that have less than was meant, which was reported
+     */
+    public static void run(GatewayConfig config, Scope scope, Node.Mapping root, Set<String> unsure) {
+        Checks checks = new Checks(config, scope, root, unsure);
         checks.unique("listener", config.listeners(), ListenerConfig::name);
         checks.unique("route", config.routes(), RouteConfig::name);
         checks.unique("upstream", config.upstreams(), UpstreamConfig::name);
@@ -130,7 +137,8 @@ public final class Checks {
     /** Whether a section is not the list it should be, or its key is misspelt: either is problem enough. */
     private boolean unreadable(String section) {
         Node.Entry entry = root.entries().get(section);
-        return entry == null ? misspelt.contains(section) : !(entry.value() instanceof Node.Sequence);
+        return unsure.contains(section)
+                || (entry == null ? misspelt.contains(section) : !(entry.value() instanceof Node.Sequence));
     }
 
     /** Whether routes show all that they use. */

@@ -50,7 +50,7 @@ final class FileModeChecks {
 
     private void look(String key, Node.Scalar scalar) {
         try {
-            Path file = scope.directory.resolve(scope.variables.replace(scalar.text()));
+            Path file = scope.directory(scalar.position()).resolve(scope.variables.replace(scalar.text()));
             if (Files.isRegularFile(file)
                     && Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_WRITE)) {
                 scope.problems.warning(

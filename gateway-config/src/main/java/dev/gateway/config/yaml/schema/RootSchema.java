@@ -95,7 +95,7 @@ public final class RootSchema {
                             "listeners",
                             new ListType<>(ListenerSchema.LISTENER, 1),
                             GatewayConfig::listeners,
-                            "The addresses where clients connect.");
+                            "The addresses where clients connect. At least one file has this key.");
             var routes = o.defaulted(
                     "routes",
                     new ListType<>(RouteSchema.route(types), 0),
@@ -183,12 +183,19 @@ public final class RootSchema {
                     GatewayConfig::connect,
                     "Who may reach which hosts with CONNECT or as a plain forward proxy. The gateway "
                             + "refuses both without this key.");
+            o.optional(
+                    IncludeSchema.KEY,
+                    IncludeSchema.LIST,
+                    config -> null, // the tree has been joined
+                    "Further files of the configuration. Each has some of these keys. Lists of all files are joined, "
+                            + "and every other key is in one of the files.");
             o.foreign("workerThreads workerConnections", "workers"); // nginx
             o.foreign("maxConnections", "write listeners: [{limits: {maxConnections: …}}]");
             o.foreign("http staticResources", "write listeners, routes and upstreams"); // nginx, Traefik, Envoy
             o.foreign("server", "write listeners, routes and upstreams"); // nginx
             o.foreign("defaults global", "every listener, rule and upstream has its own keys"); // HAProxy
             o.foreign("gateways", "listeners"); // Gateway API
+            o.foreign("includes includeFile import imports files configFiles", IncludeSchema.KEY); // nginx, Caddy
             return v -> new GatewayConfig(
                     v.position(),
                     v.get(listeners),

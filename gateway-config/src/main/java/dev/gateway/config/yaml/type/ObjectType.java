@@ -284,6 +284,17 @@ public final class ObjectType<T> extends Type<T> {
         return value;
     }
 
+    /** Returns the type of a key's value, or null if there is no such key. */
+    public @Nullable Type<?> type(String key) {
+        Key<T, ?> found = keys.get(key);
+        return found == null ? null : found.type();
+    }
+
+    /** Reports a key that there is not. */
+    public void refuse(String key, Node.Entry entry, Scope scope) {
+        reportUnknown(new Node.Mapping(entry.keyPosition(), Map.of(key, entry)), scope);
+    }
+
     private static Node nothing(Node.Mapping parent) {
         return new Node.Mapping(parent.position(), Map.of());
     }

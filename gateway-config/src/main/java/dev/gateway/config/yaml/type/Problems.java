@@ -4,22 +4,30 @@ import dev.gateway.config.Problem;
 import dev.gateway.config.value.Position;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Collects what is wrong with one file. */
+/** Collects what is wrong with one configuration. */
 public final class Problems {
     /** More than anyone reads, and an end to what a hostile file can make us print. */
     private static final int LIMIT = 200;
 
     private final Set<Problem> found = new LinkedHashSet<>();
     private final Set<Position> unreadable = new HashSet<>(); // where values stand that others were read for
+    private final Map<String, Integer> files = new HashMap<>(); // their order
     private int errors;
     private int omitted;
     private @Nullable Variables variables;
+
+    /** What is wrong with a file comes after what is wrong with those that were begun before. */
+    void begin(String file) {
+        files.putIfAbsent(file, files.size());
+    }
 
     /**
      * Adds that a value could not be read. Another one stands in for it, so nothing else is said of this place from now on:
@@ -71,11 +79,13 @@ public final class Problems {
         return errors;
     }
 
-    /** Returns them in the order of the file. */
+    /** Returns them in the order of the files, and of their lines. */
     public List<Problem> inOrder() {
         List<Problem> sorted = new ArrayList<>(found);
         if (sorted.size() > 1) { // at every start there are none, and comparators take 10 ms to make
-            sorted.sort(Comparator.comparingInt((Problem p) -> p.position().line())
+            sorted.sort(Comparator.comparingInt(
+                            (Problem p) -> files.getOrDefault(p.position().file(), -1))
+                    .thenComparingInt(p -> p.position().line())
                     .thenComparingInt(p -> p.position().column()));
         }
         if (omitted > 0) {

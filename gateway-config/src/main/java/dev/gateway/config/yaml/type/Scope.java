@@ -4,13 +4,14 @@ import dev.gateway.config.value.Concealed;
 import dev.gateway.config.value.Position;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parsing context. What reading one file needs everywhere: where problems go, variables, and what relative paths start
- * from.
+ * Parsing context. What reading one configuration needs everywhere: where problems go, variables, and what relative paths
+ * start from.
  */
 public final class Scope {
     public final Problems problems;
@@ -19,10 +20,11 @@ public final class Scope {
     public final Instant now;
     final Concealed concealed;
     private final Map<Object, Node.Mapping> origins;
+    private final Map<String, Path> directories; // of files, by their names in positions
 
-    /** Makes the scope of one file: relative paths start at the directory. */
+    /** Makes the scope of one configuration: relative paths start at the directory, except in files that begin elsewhere. */
     public Scope(Problems problems, Variables variables, Path directory, Instant now) {
-        this(problems, variables, directory, now, new IdentityHashMap<>(), new Concealed());
+        this(problems, variables, directory, now, new IdentityHashMap<>(), new Concealed(), new HashMap<>());
         problems.conceal(variables);
     }
 
@@ -32,7 +34,9 @@ public final class Scope {
             Path directory,
             Instant now,
             Map<Object, Node.Mapping> origins,
-            Concealed concealed) {
+            Concealed concealed,
+            Map<String, Path> directories) {
+        this.directories = directories;
         this.concealed = concealed;
         this.problems = problems;
         this.variables = variables;
@@ -43,7 +47,18 @@ public final class Scope {
 
     /** Returns the same scope without an ear: what follows from a problem that was reported is not reported again. */
     Scope quiet() {
-        return new Scope(new Problems(), variables, directory, now, origins, concealed);
+        return new Scope(new Problems(), variables, directory, now, origins, concealed, directories);
+    }
+
+    /** Begins to read a file, in which relative paths start at this directory. */
+    public void begin(String file, Path start) {
+        directories.put(file, start.toAbsolutePath().normalize());
+        problems.begin(file);
+    }
+
+    /** Returns where a relative path starts that stands at this place. */
+    public Path directory(Position at) {
+        return directories.getOrDefault(at.file(), directory);
     }
 
     void remember(Object value, Node.Mapping origin) {

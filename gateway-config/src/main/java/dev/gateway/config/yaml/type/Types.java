@@ -213,7 +213,7 @@ public final class Types {
                     })
             .named("name server", "The address of a DNS server: 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53].");
 
-    /** A file; what is relative starts at the directory of the configuration. */
+    /** A file; what is relative starts at the directory of the file that has it. */
     public static final ScalarType<Path> PATH = new ScalarType<>(
                     ScalarType.Form.TEXT,
                     texts("[\\s\\S]+"),
@@ -226,7 +226,7 @@ public final class Types {
                         try {
                             if (!text.isEmpty()) {
                                 return site.scope()
-                                        .directory
+                                        .directory(site.position())
                                         .resolve(text)
                                         .toAbsolutePath()
                                         .normalize();
@@ -237,7 +237,7 @@ public final class Types {
                         throw new InvalidException("expected a file name, not an empty text");
                     },
                     Path::toString)
-            .named("file", "A file name. A relative one starts at the directory of the configuration.");
+            .named("file", "A file name. A relative one starts at the directory of the file that has it.");
 
     private Types() {}
 

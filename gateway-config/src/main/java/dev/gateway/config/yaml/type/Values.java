@@ -142,9 +142,9 @@ public final class Values {
         return Variables.in(written(key));
     }
 
-    /** Returns the directory that relative paths start from. */
+    /** Returns the directory that relative paths in the object start from. */
     public Path directory() {
-        return scope.directory;
+        return scope.directory(position());
     }
 
     /** Reports a size of zero bytes where that makes no sense. */
