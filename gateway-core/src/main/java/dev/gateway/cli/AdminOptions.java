@@ -22,7 +22,7 @@ final class AdminOptions {
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
-            description = "Configuration file of the running gateway.")
+            description = "Configuration of the running gateway, a file or a directory.")
     private @Nullable Path config;
 
     @Option(

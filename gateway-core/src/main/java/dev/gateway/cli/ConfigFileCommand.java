@@ -49,7 +49,10 @@ abstract class ConfigFileCommand implements Callable<Integer> {
 
     /** The configuration that a command is about, written as {@code FILE} or as {@code --config FILE}. */
     static final class FileArgument {
-        @Parameters(arity = "0..1", paramLabel = "FILE", description = "Configuration file (YAML).")
+        @Parameters(
+                arity = "0..1",
+                paramLabel = "FILE",
+                description = "Configuration file (YAML or JSON), or a directory of *.yaml files.")
         private @Nullable Path file;
 
         @Option(

@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
         name = "reload",
         mixinStandardHelpOptions = true,
         description = {
-            "Has a running gateway read its configuration file again, and waits until that is done.",
+            "Has a running gateway read its configuration again, and waits until that is done.",
             "Prints what has changed, with exit code 0. If the file has a mistake, it prints all of them",
             "with exit code 1, and the gateway keeps the configuration that it has."
         },

@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Runs the gateway until SIGTERM, SIGINT or POST /quit. Then it drains and exits with code 0.",
-            "Reloads the configuration when its file changes, on SIGHUP and on POST /reload. A configuration",
+            "Reloads the configuration when a file of it changes, on SIGHUP and on POST /reload. A configuration",
             "that is invalid, or needs a port that is taken, changes nothing.",
             "Logs go to standard error, access logs to standard output."
         },

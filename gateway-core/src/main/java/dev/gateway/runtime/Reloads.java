@@ -44,10 +44,10 @@ public final class Reloads {
         this.systemd = systemd;
     }
 
-    /** Looks at the file, and reloads if it has changed; on the thread, from time to time. */
+    /** Looks at the files, and reloads if they have changed; on the thread, from time to time. */
     public void look() {
         if (file.hasSettled()) {
-            reload(file + " has changed");
+            reload(file.news());
         }
     }
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +39,21 @@ class ConfigFileCommandTest {
         String file = config(GOOD);
         assertThat(run.gateway("validate", file)).isZero();
         assertThat(run.out()).isEqualTo(file + " is valid" + System.lineSeparator());
+        assertThat(run.err()).isEmpty();
+    }
+
+    @Test
+    void aDirectoryMayStandForAFile() throws Exception {
+        Files.writeString(
+                directory.resolve("a.yaml"), GOOD.lines().findFirst().orElseThrow() + "\nadmin: {port: 9911}\n");
+        Path routes = Files.writeString(
+                directory.resolve("b.yaml"), GOOD.lines().skip(1).collect(Collectors.joining("\n")));
+        assertThat(run.gateway("validate", directory.toString())).isZero();
+        assertThat(run.out()).isEqualTo(directory + " is valid" + System.lineSeparator());
+        assertThat(run.gateway("print-config", directory.toString())).isZero();
+        assertThat(run.out()).contains("name: everything").contains("port: 9911");
+        assertThat(run.gateway("explain", "--config", directory.toString())).isZero();
+        assertThat(run.out()).contains(routes + ":1:");
         assertThat(run.err()).isEmpty();
     }
 

@@ -5,6 +5,7 @@ import dev.gateway.config.Problem;
 import dev.gateway.config.filter.FilterDeclaration;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.schema.filter.FilterTypes;
+import dev.gateway.files.FileWatch;
 import dev.gateway.filter.FilterPlugin;
 import dev.gateway.filter.plugin.PluginType;
 import java.io.IOException;
@@ -63,7 +64,7 @@ public final class PluginSource implements AutoCloseable {
      * @param wanted by the operator, and must exist; null for {@code plugins} beside the configuration, which need not
      */
     public static PluginSource directory(@Nullable Path wanted, Path config) {
-        Path beside = config.toAbsolutePath().resolveSibling(DEFAULT);
+        Path beside = beside(config);
         return new PluginSource(wanted == null ? beside : wanted, wanted != null, List.of(), Level.INFO);
     }
 
@@ -74,7 +75,7 @@ public final class PluginSource implements AutoCloseable {
 
     /** Whether jars lie where the gateway looks for plugins of a configuration if nobody names another place. */
     public static boolean hasJarsBeside(Path config) {
-        Path beside = config.toAbsolutePath().resolveSibling(DEFAULT);
+        Path beside = beside(config);
         if (!Files.isDirectory(beside)) {
             return false;
         }
@@ -85,20 +86,34 @@ public final class PluginSource implements AutoCloseable {
         }
     }
 
-    /** Reads a configuration, with this process's environment variables; the plugins first. */
+    /** Reads a configuration once, with this process's environment variables; the plugins first. */
     public LoadResult load(Path config) {
-        return load(plugins -> load(config, FilterTypes.with(plugins), plugins), LoadResult.Invalid::new);
+        return load(config, new FileWatch(List.of()));
     }
 
-    private LoadResult load(Path config, FilterTypes types, List<? extends FilterDeclaration> plugins) {
+    /**
+     * Reads a configuration, with this process's environment variables; the plugins first.
+     *
+     * @param watch watches from now on every file of it that was read, none if the plugins cannot be loaded
+     */
+    public LoadResult load(Path config, FileWatch watch) {
+        return load(plugins -> load(config, FilterTypes.with(plugins), plugins, watch), LoadResult.Invalid::new);
+    }
+
+    private LoadResult load(
+            Path config, FilterTypes types, List<? extends FilterDeclaration> plugins, FileWatch watch) {
         Path place = directory;
         FilterTypes known = place == null ? types : types.withoutOthers(() -> absence(place, plugins));
-        return ConfigLoader.load(config, System.getenv(), known);
+        return ConfigLoader.load(config, System.getenv(), known, watch);
     }
 
     /** Returns why no plugin has a type, for a configuration whose plugins nobody loads or names. */
     public static String absenceBeside(Path config) {
-        return absence(config.toAbsolutePath().resolveSibling(DEFAULT), List.of());
+        return absence(beside(config), List.of());
+    }
+
+    private static Path beside(Path config) {
+        return ConfigLoader.directory(config).resolve(DEFAULT);
     }
 
     private static String absence(Path directory, List<? extends FilterDeclaration> plugins) {
