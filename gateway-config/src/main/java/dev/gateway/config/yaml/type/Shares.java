@@ -1,6 +1,9 @@
 package dev.gateway.config.yaml.type;
 
 import java.math.BigDecimal;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a configuration writes shares: a number with a percent sign. The former forms, a number from 0 to 1 and a percentage
@@ -11,6 +14,7 @@ final class Shares {
 
     private static final String PERCENTAGE = "[0-9]{1,5}%";
     private static final String FORMER_SHARE = "0(\\.[0-9]{1,6})?|1(\\.0{1,6})?";
+    private static final Pattern FOREIGN = Pattern.compile("(?i)([0-9.]{1,8})\\s*(%|percent|pct|per cent)");
     private static final String NUMBER = "[0-9]{1,5}(\\.[0-9]{1,6})?";
 
     private Shares() {}
@@ -26,8 +30,8 @@ final class Shares {
             warn(share != 0, print(share), site);
             return share;
         }
-        throw new InvalidException("expected a share from 0% to 100% such as 5%, not " + MessageText.quote(text)
-                + (text.matches("[1-9][0-9]?(\\.[0-9]{1,4})?|100") ? ": write " + text + "%" : ""));
+        throw new InvalidException(
+                "expected a share from 0% to 100% such as 5%, not " + MessageText.quote(text) + shareHint(text));
     }
 
     static int percentage(String text, int minimum, int maximum, ScalarType.Site site) throws InvalidException {
@@ -41,11 +45,27 @@ final class Shares {
         }
         throw new InvalidException("expected a percentage from " + minimum + "% to " + maximum + "%, not "
                 + MessageText.quote(text)
-                + hint(text, maximum));
+                + hint(text, minimum, maximum));
+    }
+
+    private static String shareHint(String text) {
+        String number = text.matches("[1-9][0-9]?(\\.[0-9]{1,4})?|100") ? text : number(text);
+        return number != null && (number + "%").matches(SHARE_PATTERN) ? ": write " + number + "%" : "";
+    }
+
+    /** Returns the number of a percentage that is written in another way, as "20 %" or "20 percent"; null for other texts. */
+    private static @Nullable String number(String text) {
+        Matcher matcher = FOREIGN.matcher(text);
+        return matcher.matches() && !text.equals(matcher.group(1) + "%") ? matcher.group(1) : null;
     }
 
     /** Returns a hint for a number that is no percentage, empty if it does not stand for one. */
-    private static String hint(String text, int maximum) {
+    private static String hint(String text, int minimum, int maximum) {
+        String percentage = number(text);
+        if (percentage != null) {
+            int value = percentage.matches("[0-9]{1,5}") ? Integer.parseInt(percentage) : -1;
+            return value >= minimum && value <= maximum ? ": write " + value + "%" : "";
+        }
         if (!text.contains(".") || !text.matches(NUMBER)) {
             return "";
         }

@@ -13,6 +13,7 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
@@ -59,7 +60,13 @@ final class RetrySchema {
             o -> {
                 var percent = o.defaulted(
                         "percent",
-                        Types.integer(0, 100),
+                        Types.integer(0, 100)
+                                .explained(text -> text.matches("0\\.[0-9]{1,2}")
+                                        ? ": write "
+                                                + new BigDecimal(text)
+                                                        .movePointRight(2)
+                                                        .intValue()
+                                        : ""),
                         DEFAULT_PERCENT,
                         Budget::percent,
                         "Retries as a share of the requests of the last ten seconds.");
@@ -69,6 +76,7 @@ final class RetrySchema {
                         DEFAULT_PER_SECOND,
                         Budget::minRetriesPerSecond,
                         "Retries in a second that are possible with few requests, too.");
+                o.single(text -> text.matches("[1-9]?[0-9]%|100%") ? "{percent: " + text.replace("%", "") + "}" : null);
                 return v -> new Budget(v.position(), v.get(percent), v.get(least));
             });
 
