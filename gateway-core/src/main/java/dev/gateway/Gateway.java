@@ -78,6 +78,7 @@ public final class Gateway implements Operations, AutoCloseable {
     private final CertificateReload certificates;
     private final Logins logins = new Logins(this::activeConfig);
     private final Generations generations;
+    private final EndpointDrain endpointDrain;
     private final Lifecycle lifecycle;
     private final Systemd systemd;
     private final @Nullable Reloads reloads;
@@ -95,6 +96,7 @@ public final class Gateway implements Operations, AutoCloseable {
         this.listeners = new Listeners(dataPlane, pages, thread.executor());
         this.certificates = new CertificateReload(listeners, dataPlane);
         this.generations = new Generations(dataPlane, listeners, certificates, metrics, thread);
+        this.endpointDrain = new EndpointDrain(generations, dataPlane, thread.executor());
         FilterStates filters = generations.filterStates();
         metrics.addFaultyAccountFiles(() -> logins.faultyFiles() + filters.faults());
         this.lifecycle = new Lifecycle(dataPlane, listeners, generations, thread, meters, metrics, options.file());
@@ -108,11 +110,7 @@ public final class Gateway implements Operations, AutoCloseable {
                         generations,
                         reloads == null ? null : reloads.history())
                 .addTo(pages);
-        new AdminActions(
-                        this,
-                        log == null ? null : log.levels(thread.executor()),
-                        new EndpointDrain(generations, dataPlane, thread.executor()))
-                .addTo(pages);
+        new AdminActions(this, log == null ? null : log.levels(thread.executor()), endpointDrain).addTo(pages);
     }
 
     /**
@@ -145,7 +143,10 @@ public final class Gateway implements Operations, AutoCloseable {
 
     private void startAll(GatewayConfig config, @Nullable MeterRegistry registry) throws StartException {
         dataPlane.openDoors();
-        thread.run(() -> generations.advance(config));
+        thread.run(() -> {
+            generations.advance(config);
+            endpointDrain.resume();
+        });
         systemd.sockets().reportUnwanted();
         UpstreamWatch upstreams = new UpstreamWatch(dataPlane.pools(), generations.endpoints(), this::activeConfig);
         metrics.watchUpstreams(upstreams::states);
@@ -158,6 +159,7 @@ public final class Gateway implements Operations, AutoCloseable {
         thread.look(certificates::look);
         thread.look(logins::look);
         thread.look(generations.filterStates()::look);
+        thread.look(generations.drains()::look);
         thread.look(dataPlane.telemetry()::look);
         if (reloads != null) {
             thread.look(reloads::look);
@@ -349,9 +351,12 @@ public final class Gateway implements Operations, AutoCloseable {
                     lines.addAll(logins.problems());
                     lines.addAll(generations.filterStates().problems());
                     lines.addAll(generations.endpoints().problems());
-                    String telemetry = dataPlane.telemetry().problem();
-                    if (!telemetry.isEmpty()) {
-                        lines.add(telemetry);
+                    for (String problem : List.of(
+                            generations.drains().problem(),
+                            dataPlane.telemetry().problem())) {
+                        if (!problem.isEmpty()) {
+                            lines.add(problem);
+                        }
                     }
                     yield String.join("\n", lines);
                 }

@@ -88,6 +88,7 @@ class ArchitectureTest {
             "dev.gateway.net.tls.SelfSigned",
             // Sessions end by it, at all replicas and after a restart.
             "dev.gateway.upstream.assembly.SessionAssembly",
+            "dev.gateway.runtime.SavedDrains",
             // It tells auth servers when a request came.
             "dev.gateway.filter.externalauth.ExternalAuthFeature",
             // Tokens begin and end by it.

@@ -12,6 +12,7 @@ import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Concealed;
 import dev.gateway.config.value.Position;
+import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param admin null if nothing is said of it: then a process of its own serves it where it is by default, see {@link
  *     #withAdmin}, and a gateway that is part of another program does not
  * @param localZone where the gateway is, null if nobody has said so
+ * @param stateDirectory holds what survives a restart, null if nothing does
  * @param workers event loops, 0 for one per available core
  * @param concealed which values must not be shown
  */
@@ -45,6 +47,7 @@ public record GatewayConfig(
         DrainConfig drain,
         ResolverConfig resolver,
         @Nullable String localZone,
+        @Nullable Path stateDirectory,
         int workers,
         Transport transport,
         Concealed concealed) {
@@ -77,6 +80,7 @@ public record GatewayConfig(
                         drain,
                         resolver,
                         localZone,
+                        stateDirectory,
                         workers,
                         transport,
                         concealed);

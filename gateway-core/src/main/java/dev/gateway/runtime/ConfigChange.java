@@ -36,6 +36,7 @@ final class ConfigChange {
         section("overload", before.overload(), after.overload());
         section("drain", before.drain(), after.drain());
         section("localZone", before.localZone(), after.localZone());
+        section("stateDirectory", before.stateDirectory(), after.stateDirectory());
         section("resolver", before.resolver(), after.resolver());
         section("workers", before.workers(), after.workers());
         section("transport", before.transport(), after.transport());

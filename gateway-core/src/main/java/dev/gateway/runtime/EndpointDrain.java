@@ -3,6 +3,7 @@ package dev.gateway.runtime;
 import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.format.Durations;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
 import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
 import java.time.Duration;
@@ -17,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Endpoint drain. Lets endpoints get no new requests, and get them again, by the thread that reloads: what drains is known
- * to each generation that follows, for as long as the endpoint is part of it.
+ * to each generation that follows, for as long as the endpoint is part of it. {@link SavedDrains} keeps it for the next start.
  */
 public final class EndpointDrain {
     private static final Logger log = LoggerFactory.getLogger(EndpointDrain.class);
@@ -52,12 +53,28 @@ public final class EndpointDrain {
     }
 
     private CompletableFuture<Outcome> change(Supplier<Outcome> change, String asker) {
-        return CompletableFuture.supplyAsync(change, thread).thenApply(outcome -> {
-            if (outcome.succeeded()) {
-                log.info("{}, requested by {}", outcome.text(), asker);
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    Outcome outcome = change.get();
+                    if (!outcome.succeeded()) {
+                        return outcome;
+                    }
+                    log.info("{}, requested by {}", outcome.text(), asker);
+                    String problem = generations.drains().save(); // before the operator relies on it
+                    return problem.isEmpty() ? outcome : Outcome.done(outcome.text() + "\n" + problem);
+                },
+                thread);
+    }
+
+    /** Ends in time the sessions of endpoints that drain since before the start; on the thread, at the start. */
+    public void resume() {
+        for (Upstream upstream : generations.required().snapshot.upstreams()) {
+            for (Health.Drain drain : upstream.health().drains()) {
+                if (drain.number() != Health.Drain.NO_SESSIONS) {
+                    endSessionsAfter(upstream.name(), drain.endpoint(), drain.number(), drain.sessionsNanos());
+                }
             }
-            return outcome;
-        });
+        }
     }
 
     private Outcome drain(String name, String endpoint, @Nullable Duration asked) {
@@ -73,9 +90,13 @@ public final class EndpointDrain {
         if (!upstream.health().drainButSessions(endpoint, number, stay.toNanos())) {
             return unknown(upstream, endpoint);
         }
-        thread.schedule(() -> endSessions(name, endpoint, number), stay.toNanos(), TimeUnit.NANOSECONDS);
+        endSessionsAfter(name, endpoint, number, stay.toNanos());
         return Outcome.done("endpoint " + endpoint + " of upstream " + name
                 + " gets no new requests but those of its sessions, for " + Durations.print(stay));
+    }
+
+    private void endSessionsAfter(String name, String endpoint, long number, long nanos) {
+        thread.schedule(() -> endSessions(name, endpoint, number), nanos, TimeUnit.NANOSECONDS);
     }
 
     private void endSessions(String name, String endpoint, long number) {

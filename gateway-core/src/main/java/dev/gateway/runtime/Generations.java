@@ -46,6 +46,7 @@ public final class Generations {
     private final ConnectShared tunnels;
     private final HealthWatch health;
     private final EndpointFeeds endpoints;
+    private final SavedDrains drains;
     private final ReloadThread reloads;
     private final ScheduledExecutorService thread;
     private final List<Alive> alive = new ArrayList<>(); // the last one is active
@@ -83,6 +84,7 @@ public final class Generations {
         this.metrics = metrics;
         this.health = new HealthWatch(metrics, dataPlane.checks());
         this.endpoints = new EndpointFeeds(dataPlane.pools(), dataPlane.sources(thread.executor()), thread.executor());
+        this.drains = new SavedDrains(endpoints);
         this.reloads = thread;
         this.thread = thread.executor();
         this.limit = EarlierGenerations.ofHeap(Runtime.getRuntime().maxMemory(), dataPlane.count());
@@ -104,6 +106,11 @@ public final class Generations {
     /** Returns what updates the endpoints of upstreams. */
     public EndpointFeeds endpoints() {
         return endpoints;
+    }
+
+    /** Returns what keeps drains of endpoints for the next start. */
+    public SavedDrains drains() {
+        return drains;
     }
 
     /** Returns what looks after the health of endpoints. */
@@ -154,7 +161,9 @@ public final class Generations {
         /** The steps, in the order in which they are prepared and committed, and each with the reason for its place. */
         List<ReloadStep> steps() {
             return List.of(
-                    // First: while DNS is asked, stores connect.
+                    // Before all: what drained before the start must not get requests.
+                    ReloadStep.of(() -> drains.use(after())),
+                    // While DNS is asked, stores connect.
                     ReloadStep.of(
                             () -> sources = endpoints.prepare(config),
                             () -> endpoints.use(after().endpoints(), set(sources), drainNanos)),

@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import dev.gateway.config.upstream.UpstreamConfig.ActiveCheck;
 import dev.gateway.config.upstream.UpstreamConfig.SuccessRate;
 import dev.gateway.stream.Cause;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -63,6 +64,17 @@ public final class Health {
             @Nullable String failedCheck,
             long sessionsMillis) {}
 
+    /**
+     * A drain of an endpoint.
+     *
+     * @param number of a drain that leaves it its sessions, else {@link #NO_SESSIONS}
+     * @param sessionsNanos for how much longer it keeps them
+     */
+    public record Drain(String endpoint, long number, long sessionsNanos) {
+        /** Its sessions go to other endpoints. */
+        public static final long NO_SESSIONS = -1;
+    }
+
     private volatile HostSet set;
     private Consumer<Host> preparation = host -> {};
     private final HealthSettings settings;
@@ -70,6 +82,7 @@ public final class Health {
     private final @Nullable ActiveCheck check;
     private final LongSupplier clock;
     private final ChosenHosts chosen;
+    private final ExpectedDrains expected = new ExpectedDrains();
     private final @Nullable SuccessRates successRates;
     private boolean toldPanic; // used by the thread that calls review only
     private volatile HealthListener listener = HealthListener.NONE;
@@ -127,6 +140,7 @@ public final class Health {
                 legacy.give(host, settings);
             }
         });
+        next.hosts.forEach(expected::give);
         set = next; // not sooner: event loops use it at once
         gone.forEach(Host::leave);
         chosen.update(set, slowly, clock.getAsLong());
@@ -495,7 +509,45 @@ public final class Health {
         if (!known.isEmpty()) {
             choose(false);
         }
-        return !known.isEmpty();
+        boolean wasExpected = expected.remove(address);
+        if (wasExpected && drain) {
+            expected.add(address, sessionDrain);
+        }
+        return !known.isEmpty() || wasExpected;
+    }
+
+    /**
+     * Lets an endpoint drain that drained before the process started. One that discovery has not found yet does so as soon as
+     * it is there.
+     *
+     * @param number a number for this drain
+     * @param stayNanos how much longer its sessions go there, 0 if they do not
+     */
+    public synchronized void resumeDrain(String address, long number, long stayNanos) {
+        Host.SessionDrain sessions =
+                stayNanos <= 0 ? null : new Host.SessionDrain(number, clock.getAsLong() + stayNanos);
+        if (!drain(address, true, sessions)) {
+            expected.add(address, sessions);
+        }
+    }
+
+    /** Forgets drains of endpoints that have not come, and returns their addresses: discovery knows all endpoints now. */
+    public synchronized List<String> forgetExpectedDrains() {
+        return expected.clear();
+    }
+
+    /** Returns what drains: the endpoints, and those that will when discovery finds them. */
+    public synchronized List<Drain> drains() {
+        List<Drain> drains = new ArrayList<>();
+        those(host -> host.draining).forEach(host -> drains.add(drain(host.toString(), host.sessionDrain)));
+        expected.forEach((address, sessions) -> drains.add(drain(address, sessions)));
+        return drains;
+    }
+
+    private Drain drain(String address, Host.@Nullable SessionDrain sessions) {
+        return sessions == null
+                ? new Drain(address, Drain.NO_SESSIONS, 0)
+                : new Drain(address, sessions.number(), Math.max(0, sessions.endNanos() - clock.getAsLong()));
     }
 
     /**
@@ -510,13 +562,15 @@ public final class Health {
         if (!known.isEmpty()) {
             choose(false);
         }
-        return !known.isEmpty();
+        return expected.endSessions(address, number) || !known.isEmpty();
     }
 
     /** Takes over the state of endpoints of the same address from the upstream of an earlier generation. */
     public void inherit(Health before) {
         Map<Endpoint.Address, Legacy> legacies = before.allLegacies();
+        ExpectedDrains drains = before.expectedDrains();
         synchronized (this) {
+            drains.forEach(expected::add);
             for (Host host : set.hosts) {
                 Legacy legacy = legacies.get(host.endpoint().address());
                 if (legacy != null) {
@@ -526,8 +580,13 @@ public final class Health {
                     chosen.beginSlowly(host, clock.getAsLong());
                 }
             }
+            set.hosts.forEach(expected::give);
             choose(true);
         }
+    }
+
+    private synchronized ExpectedDrains expectedDrains() {
+        return new ExpectedDrains(expected);
     }
 
     private synchronized Map<Endpoint.Address, Legacy> allLegacies() {

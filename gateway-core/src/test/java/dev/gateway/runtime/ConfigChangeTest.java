@@ -75,6 +75,7 @@ class ConfigChangeTest {
                 Map.entry("drain", BASE + "drain: {timeout: 9s}\n"),
                 Map.entry("resolver", BASE + "resolver: {nameServers: [192.0.2.53]}\n"),
                 Map.entry("localZone", BASE + "localZone: a\n"),
+                Map.entry("stateDirectory", BASE + "stateDirectory: state\n"),
                 Map.entry("workers", BASE + "workers: 3\n"),
                 Map.entry("transport", BASE + "transport: nio\n"));
         assertThat(Stream.of(GatewayConfig.class.getRecordComponents()).map(RecordComponent::getName))

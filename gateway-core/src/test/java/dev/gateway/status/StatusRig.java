@@ -64,7 +64,10 @@ final class StatusRig implements AutoCloseable {
         GatewayConfig config = config(yaml, directory);
         StatusRig rig = new StatusRig(config, directory);
         rig.dataPlane.openDoors();
-        rig.thread.run(() -> rig.generations.advance(config));
+        rig.thread.run(() -> {
+            rig.generations.advance(config);
+            rig.endpointDrain.resume();
+        });
         rig.lifecycle.onStarted();
         return rig;
     }
@@ -76,6 +79,11 @@ final class StatusRig implements AutoCloseable {
             generations.advance(config);
             look.run();
         });
+    }
+
+    /** Lets the gateway look at what has changed since it last looked, as it does from time to time. */
+    void look() throws StartException {
+        thread.run(generations.drains()::look);
     }
 
     ActiveConfig active() {

@@ -377,6 +377,67 @@ class HealthTest {
         assertThat(health.isDraining(endpoint(2))).isFalse();
     }
 
+    private static EndpointSpec spec(int i) {
+        return EndpointSpec.of(endpoint(i));
+    }
+
+    @Test
+    void aDrainFromBeforeTheStartWaitsForItsEndpoint() {
+        Health health = health(2, POLICY);
+        health.resumeDrain(endpoint(1).toString(), 0, 0);
+        health.resumeDrain(endpoint(2).toString(), 0, 5_000_000);
+        health.resumeDrain(endpoint(3).toString(), 0, 0);
+        assertThat(states(health)).containsExactly(State.HEALTHY, State.DRAINING);
+        assertThat(health.drains())
+                .containsExactly(
+                        new Health.Drain(endpoint(1).toString(), Health.Drain.NO_SESSIONS, 0),
+                        new Health.Drain(endpoint(2).toString(), 0, 5_000_000),
+                        new Health.Drain(endpoint(3).toString(), Health.Drain.NO_SESSIONS, 0));
+        health.update(List.of(spec(0), spec(1), spec(2)), true);
+        assertThat(states(health)).containsExactly(State.HEALTHY, State.DRAINING, State.DRAINING);
+        assertThat(chosen(health)).containsExactly(0);
+        assertThat(health.report(endpoint(2)).sessionsMillis()).isEqualTo(5);
+
+        assertThat(health.forgetExpectedDrains()).containsExactly(endpoint(3).toString());
+        health.update(List.of(spec(0), spec(3)), true);
+        assertThat(health.drains())
+                .as("those that have gone are not remembered")
+                .isEmpty();
+    }
+
+    @Test
+    void aDrainThatWaitsForItsEndpointObeysOperatorsAndOutlivesReloads() {
+        Health before = health(1, POLICY);
+        for (int i = 1; i < 4; i++) {
+            before.resumeDrain(endpoint(i).toString(), 0, 5_000_000);
+        }
+        assertThat(before.drain(endpoint(1).toString(), false)).isTrue();
+        assertThat(before.drain(endpoint(2).toString(), true))
+                .as("without its sessions")
+                .isTrue();
+        assertThat(before.endSessions(endpoint(3).toString(), 1)).isFalse();
+        assertThat(before.endSessions(endpoint(3).toString(), 0)).isTrue();
+        Health health = health(3, POLICY);
+        health.inherit(before);
+        assertThat(states(health)).containsExactly(State.HEALTHY, State.HEALTHY, State.DRAINING);
+        assertThat(chosen(health)).containsExactly(0, 1);
+        assertThat(health.drains())
+                .extracting(Health.Drain::number)
+                .containsExactly(Health.Drain.NO_SESSIONS, Health.Drain.NO_SESSIONS);
+        health.update(List.of(spec(0), spec(3)), true);
+        assertThat(states(health, 0, 3)).containsExactly(State.HEALTHY, State.DRAINING);
+    }
+
+    private static List<State> states(Health health, int... endpoints) {
+        return Arrays.stream(endpoints)
+                .mapToObj(i -> health.endpoints().stream()
+                        .filter(each -> each.isSameAddress(endpoint(i)))
+                        .findAny()
+                        .orElseThrow())
+                .map(each -> health.report(each).state())
+                .toList();
+    }
+
     /** Where answers that break off do not count, the head of a good one forgives at once. */
     @Test
     void theHeadOfAnAnswerForgivesIfItsEndIsOfNoInterest() {

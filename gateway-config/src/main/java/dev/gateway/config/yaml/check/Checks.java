@@ -17,6 +17,8 @@ import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.Node;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.config.yaml.type.Suggestions;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -59,6 +61,7 @@ public final class Checks {
         checks.unique("connect entry", config.connect(), ConnectConfig::name);
         checks.references();
         checks.stores();
+        checks.stateDirectory();
         AddressChecks.run(config, scope);
         AdminChecks.run(config.admin(), scope);
         AdminEndpointChecks.run(config, scope);
@@ -167,6 +170,16 @@ public final class Checks {
             if (!store.name().isEmpty() && !used.contains(store.name()) && readable) {
                 scope.problems.warning(scope.at(store, "name"), "no limit uses the store '" + store.name() + "'");
             }
+        }
+    }
+
+    /** The gateway makes the directory if there is none. */
+    private void stateDirectory() {
+        Path directory = config.stateDirectory();
+        if (directory != null && Files.exists(directory) && !Files.isDirectory(directory)) {
+            scope.problems.error(
+                    scope.at(config, "stateDirectory"),
+                    "stateDirectory: " + directory + " is a file: name a directory of the gateway's own");
         }
     }
 

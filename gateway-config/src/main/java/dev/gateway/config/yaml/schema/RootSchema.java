@@ -157,6 +157,12 @@ public final class RootSchema {
                             GatewayConfig::localZone,
                             "Zone of this gateway, such as ${ZONE}. The gateway prefers endpoints of the same "
                                     + "zone, as far as they can take the requests.");
+            var stateDirectory = o.optional(
+                    "stateDirectory",
+                    Types.PATH,
+                    GatewayConfig::stateDirectory,
+                    "Directory for what survives a restart of the gateway: which endpoints operators have taken out "
+                            + "of service. Each gateway needs its own. Without this key nothing survives.");
             var workers = o.onReload(ReloadEffect.RESTART)
                     .defaulted(
                             "workers",
@@ -196,6 +202,8 @@ public final class RootSchema {
             o.foreign("defaults global", "every listener, rule and upstream has its own keys"); // HAProxy
             o.foreign("gateways", "listeners"); // Gateway API
             o.foreign("includes includeFile import imports files configFiles", IncludeSchema.KEY); // nginx, Caddy
+            o.foreign("serverStateBase serverStateFile loadServerStateFromFile", "stateDirectory"); // HAProxy
+            o.foreign("stateDir stateFile stateFilename dataDir dataDirectory", "stateDirectory");
             return v -> new GatewayConfig(
                     v.position(),
                     v.get(listeners),
@@ -212,6 +220,7 @@ public final class RootSchema {
                     v.get(drain),
                     v.get(resolver),
                     v.find(localZone),
+                    v.find(stateDirectory),
                     v.get(workers),
                     v.get(transport),
                     v.concealed());
