@@ -9,7 +9,7 @@ import dev.gateway.status.explain.ExplainRequest;
 import dev.gateway.status.explain.Explainer;
 import dev.gateway.status.explain.Explanation;
 import dev.gateway.status.explain.ExplanationText;
-import dev.gateway.status.explain.RouteExplainer;
+import dev.gateway.status.explain.LiveUpstreams;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.net.URLEncoder;
@@ -31,13 +31,15 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Explains what the gateway would do with a request, and which lines of the configuration decide.",
-            "With --config and without --admin it reads the file only; no gateway needs to run."
+            "Of a running gateway it also shows the endpoints as they are now, and which of them gets the request.",
+            "With --config and without --admin or --live it reads the file only; no gateway needs to run."
         },
         footerHeading = "%nExamples:%n",
         footer = {
             "  gateway explain --config gateway.yaml --host shop.example.com --path /api/x --header 'X-Tier: gold'",
             "  gateway explain --config gateway.yaml --connect api.github.com:443 --identity alice",
-            "  gateway explain --admin 127.0.0.1:9901 --method POST --path /"
+            "  gateway explain --admin 127.0.0.1:9901 --method POST --path /",
+            "  gateway explain --config gateway.yaml --live --path /cart --header 'Cookie: user=7' --client 192.0.2.7"
         })
 final class ExplainCommand implements Callable<Integer> {
     @Mixin
@@ -76,6 +78,17 @@ final class ExplainCommand implements Callable<Integer> {
     @Option(names = "--listener", paramLabel = "NAME", description = "Only this listener. Default: all HTTP listeners")
     private @Nullable String listener;
 
+    @Option(
+            names = "--client",
+            paramLabel = "ADDRESS",
+            description = "IP address of the client, which may decide on the endpoint. Only of a running gateway.")
+    private @Nullable String client;
+
+    @Option(
+            names = "--live",
+            description = "Ask the running gateway whose configuration --config names. Default without --config")
+    private boolean live;
+
     @Option(names = "--json", description = "Print JSON.")
     private boolean json;
 
@@ -85,9 +98,14 @@ final class ExplainCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Path file = admin.config();
-        return file != null && !admin.hasAddress()
-                ? explain(file)
-                : admin.print(page(), CommandSupport.out(spec), CommandSupport.err(spec));
+        if (file == null || live || admin.hasAddress()) {
+            return admin.print(page(), CommandSupport.out(spec), CommandSupport.err(spec));
+        }
+        if (client != null) {
+            CommandSupport.err(spec).println("--client is for the endpoints of a running gateway: add --live");
+            return CommandSupport.USAGE;
+        }
+        return explain(file);
     }
 
     private int explain(Path file) {
@@ -98,9 +116,9 @@ final class ExplainCommand implements Callable<Integer> {
         }
         Explanation explanation;
         try {
-            ExplainRequest question =
-                    new ExplainRequest(listener, connect, method, host, path, headers, identity, Set.copyOf(groups));
-            explanation = new Explainer(config, RouteExplainer.Endpoints.UNKNOWN, own(config)).explain(question);
+            ExplainRequest question = new ExplainRequest(
+                    listener, connect, method, host, path, headers, identity, Set.copyOf(groups), null);
+            explanation = new Explainer(config, LiveUpstreams.NONE, own(config)).explain(question);
         } catch (IllegalArgumentException e) {
             err.println(e.getMessage());
             return CommandSupport.USAGE;
@@ -137,6 +155,7 @@ final class ExplainCommand implements Callable<Integer> {
         }
         add(page, "identity", identity);
         groups.forEach(group -> add(page, "group", group));
+        add(page, "client", client);
         add(page, "listener", listener);
         return page.toString();
     }

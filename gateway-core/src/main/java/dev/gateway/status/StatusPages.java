@@ -19,9 +19,10 @@ import dev.gateway.status.explain.ExplainRequest;
 import dev.gateway.status.explain.Explainer;
 import dev.gateway.status.explain.Explanation;
 import dev.gateway.status.explain.ExplanationText;
+import dev.gateway.status.explain.LiveUpstreams;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
-import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.discovery.SourceState;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StatusPages {
     private static final Set<String> QUESTION =
-            Set.of("listener", "connect", "method", "host", "path", "header", "identity", "group", "format");
+            Set.of("listener", "connect", "method", "host", "path", "header", "identity", "group", "client", "format");
 
     private final Supplier<@Nullable ActiveConfig> activeConfig;
     private final Listeners listeners;
@@ -216,29 +217,30 @@ public final class StatusPages {
                 query.first("path", "/"),
                 query.all("header"),
                 query.first("identity"),
-                Set.copyOf(query.all("group")));
+                Set.copyOf(query.all("group")),
+                query.first("client"));
         ActiveConfig current = current();
         Explanation explanation = new Explainer(
-                        current.config,
-                        (upstream, endpoint) -> state(current, upstream, endpoint),
-                        generations.tunnels().own())
+                        current.config, new Live(current), generations.tunnels().own())
                 .explain(question);
         return asked.wantsJson() ? json(explanation.json()) : AdminResponse.text(200, ExplanationText.of(explanation));
     }
 
-    private String state(ActiveConfig current, String name, String address) {
-        Upstream upstream = current.upstream(name);
-        if (upstream != null) {
-            for (Endpoint endpoint : upstream.endpoints()) {
-                if (endpoint.toString().equals(address)) {
-                    return upstream.health().report(endpoint).state().label();
-                }
-            }
+    private final class Live implements LiveUpstreams {
+        private final ActiveConfig current;
+
+        Live(ActiveConfig current) {
+            this.current = current;
         }
-        return generations.endpoints().sources(name).stream()
-                .filter(source -> source.source().equals(address))
-                .map(source -> source.status().state().label())
-                .findFirst()
-                .orElse("");
+
+        @Override
+        public @Nullable Upstream find(String name) {
+            return current.upstream(name);
+        }
+
+        @Override
+        public List<SourceState> sources(String name) {
+            return generations.endpoints().sources(name);
+        }
     }
 }

@@ -158,6 +158,19 @@ class AdminOptionsTest {
     }
 
     @Test
+    void theRunningGatewayOfAConfigurationIsAskedOnlyIfThatIsSaid() throws Exception {
+        try (FakeAdmin admin = FakeAdmin.answering(FakeAdmin.http(200, "=> route shop\n"))) {
+            String file = config("{port: " + admin.address().replaceAll(".*:", "") + "}");
+            assertThat(run.gateway("explain", "--config", file, "--client", "192.0.2.7"))
+                    .isEqualTo(2);
+            assertThat(run.err()).isEqualTo("--client is for the endpoints of a running gateway: add --live\n");
+            assertThat(run.gateway("explain", "--config", file, "--live", "--client", "192.0.2.7"))
+                    .isZero();
+            assertThat(page(admin)).isEqualTo("GET /explain?format=text&method=GET&path=%2F&client=192.0.2.7");
+        }
+    }
+
+    @Test
     void aQuestionAboutATunnelHasNoPath() throws Exception {
         try (FakeAdmin admin = FakeAdmin.answering(FakeAdmin.http(200, "=> allowed\n"))) {
             assertThat(run.gateway(

@@ -5,6 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.Scheme;
+import dev.gateway.stream.SourceAddress;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param headers lines such as {@code Name: value}
  * @param identity who the client would have proven to be, or null
  * @param groups of which the client would be a member, besides those that the configuration's files name
+ * @param client the address of the client behind trusted proxies, null if it is not known
  */
 public record ExplainRequest(
         @Nullable String listener,
@@ -30,7 +32,8 @@ public record ExplainRequest(
         String path,
         List<String> headers,
         @Nullable String identity,
-        Set<String> groups) {
+        Set<String> groups,
+        @Nullable String client) {
     private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final String HTTP_URI = "http://";
     private static final int HTTP_PORT = 80;
@@ -38,6 +41,9 @@ public record ExplainRequest(
     public ExplainRequest {
         headers = List.copyOf(headers);
         groups = Set.copyOf(groups);
+        if (client != null && SourceAddress.parse(client) == null) {
+            throw new IllegalArgumentException("client: expected an IP address, not " + client);
+        }
         if (connect == null) {
             if (!method.matches(TOKEN)) {
                 throw new IllegalArgumentException("method: not a token: " + method);
@@ -75,7 +81,13 @@ public record ExplainRequest(
     ExplainRequest toTarget() {
         String authority = String.valueOf(authority(host, path));
         String target = Authority.port(new AsciiString(authority), -1) < 0 ? authority + ":" + HTTP_PORT : authority;
-        return new ExplainRequest(listener, target, method, host, path, headers, identity, groups);
+        return new ExplainRequest(listener, target, method, host, path, headers, identity, groups, client);
+    }
+
+    /** Returns the address of the client, null if it is not known. */
+    @Nullable
+    SourceAddress address() {
+        return client == null ? null : SourceAddress.parse(client);
     }
 
     private static void check(String line) {
@@ -119,6 +131,7 @@ public record ExplainRequest(
         String who = identity == null ? "" : " of " + identity;
         return connect != null
                 ? "CONNECT " + connect + who + by
-                : method + " " + (host == null || isAbsolute() ? "" : host) + path + by;
+                : method + " " + (host == null || isAbsolute() ? "" : host) + path
+                        + (client == null ? "" : " from " + client) + by;
     }
 }

@@ -17,17 +17,18 @@ public final class Explainer {
     private static final int NOT_FOUND = 404;
 
     private final GatewayConfig config;
-    private final RouteExplainer.Endpoints endpoints;
+    private final LiveUpstreams live;
     private final OwnListeners own;
 
     /**
      * Makes one.
      *
+     * @param live the upstreams of the gateway that would get the request
      * @param own where the gateway listens that would get the request
      */
-    public Explainer(GatewayConfig config, RouteExplainer.Endpoints endpoints, OwnListeners own) {
+    public Explainer(GatewayConfig config, LiveUpstreams live, OwnListeners own) {
         this.config = config;
-        this.endpoints = endpoints;
+        this.live = live;
         this.own = own;
     }
 
@@ -68,7 +69,7 @@ public final class Explainer {
         if (entry != null && entry.pac() != null && isPage(entry.pac(), question)) {
             return ConnectExplainer.page(listener, entry.pac());
         }
-        OnListener routed = new RouteExplainer(config, listener, endpoints).explain(question);
+        OnListener routed = new RouteExplainer(config, listener, live).explain(question);
         // What no route takes, and names a host by itself, comes under the policy of tunnels.
         return entry != null && question.isAbsolute() && routed.status() == NOT_FOUND && routed.taken() == null
                 ? new ConnectExplainer(listener, entry, own).explain(question.toTarget())

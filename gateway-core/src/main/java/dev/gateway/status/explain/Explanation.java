@@ -42,27 +42,71 @@ public record Explanation(String request, List<OnListener> listeners) {
     }
 
     /**
+     * Which endpoint of an upstream gets the request.
+     *
+     * @param by what decides: one of the words
+     * @param endpoint null if it cannot be known before
+     */
+    record Choice(String by, @Nullable String endpoint, String text) {
+        /** The session of the request does. */
+        static final String SESSION = "session";
+
+        /** A hash of parts of the request does. */
+        static final String HASH = "hash";
+
+        /** The balancer does, for each request. */
+        static final String BALANCER = "balancer";
+
+        /** No endpoint may be used. */
+        static final String NONE = "none";
+
+        public Map<String, Object> json() {
+            Map<String, Object> json = new LinkedHashMap<>();
+            json.put("by", by);
+            if (endpoint != null) {
+                json.put("endpoint", endpoint);
+            }
+            json.put("text", text);
+            return json;
+        }
+    }
+
+    /**
      * An upstream that may be chosen.
      *
      * @param share of the requests of its route, 0 to 1
+     * @param loadBalancer how an endpoint is chosen, in words
+     * @param endpoints of a running gateway those that there are now, else the entries of the configuration
+     * @param sources of endpoints, of a running gateway
      * @param sessionName the cookie that keeps a client at its endpoint, null if none does
+     * @param choice null if no gateway runs
      */
     record Target(
             String upstream,
             double share,
             @Nullable Position at,
+            String loadBalancer,
             List<Map<String, Object>> endpoints,
+            List<Map<String, Object>> sources,
             Map<String, Object> timeouts,
-            @Nullable String sessionName) {
+            @Nullable String sessionName,
+            @Nullable Choice choice) {
         public Map<String, Object> json() {
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("upstream", upstream);
             json.put("share", share);
             place(json, at);
+            json.put("loadBalancer", loadBalancer);
             json.put("endpoints", endpoints);
+            if (!sources.isEmpty()) {
+                json.put("sources", sources);
+            }
             json.put("timeouts", timeouts);
             if (sessionName != null) {
                 json.put("sessionName", sessionName);
+            }
+            if (choice != null) {
+                json.put("choice", choice.json());
             }
             return json;
         }

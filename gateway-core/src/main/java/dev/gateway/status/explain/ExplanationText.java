@@ -12,6 +12,8 @@ import java.util.StringJoiner;
 
 /** Writes an {@link Explanation} for people: what happens first, then why, each line with its place in the file. */
 public final class ExplanationText {
+    private static final int MOST = 50; // endpoints of an upstream
+
     private final StringBuilder out = new StringBuilder();
 
     private ExplanationText() {}
@@ -58,7 +60,15 @@ public final class ExplanationText {
     private void write(Target target) {
         long percent = Math.round(target.share() * 100);
         line(2, target.upstream() + ", " + percent + " %" + (target.at() == null ? "" : "  (" + target.at() + ")"));
-        target.endpoints().forEach(endpoint -> line(3, pairs(endpoint)));
+        if (target.choice() != null) {
+            line(3, "=> endpoint " + target.choice().text());
+        }
+        line(3, "loadBalancer: " + target.loadBalancer());
+        target.endpoints().stream().limit(MOST).forEach(endpoint -> line(3, pairs(endpoint)));
+        if (target.endpoints().size() > MOST) {
+            line(3, "and " + (target.endpoints().size() - MOST) + " endpoints more");
+        }
+        target.sources().forEach(source -> line(3, pairs(source)));
         line(3, "timeouts: " + pairs(target.timeouts()));
         if (target.sessionName() != null) {
             line(3, "sessionPersistence: cookie " + target.sessionName());

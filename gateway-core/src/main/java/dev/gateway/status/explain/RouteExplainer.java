@@ -10,7 +10,6 @@ import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.route.TunnelTimeouts;
-import dev.gateway.config.upstream.SessionPersistenceConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.exchange.route.Miss;
@@ -31,7 +30,7 @@ import dev.gateway.status.explain.Explanation.Reason;
 import dev.gateway.status.explain.Explanation.Taken;
 import dev.gateway.status.explain.Explanation.Target;
 import dev.gateway.status.explain.Explanation.Verdict;
-import dev.gateway.upstream.discovery.EndpointEntries;
+import dev.gateway.stream.SourceAddress;
 import io.netty.util.AsciiString;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,21 +49,8 @@ public final class RouteExplainer {
 
     private final GatewayConfig config;
     private final ListenerConfig listener;
-    private final Endpoints endpoints;
+    private final UpstreamExplainer upstreams;
     private final RouteTrials<Rule> trials = new RouteTrials<>();
-
-    /** Tells how an endpoint is. */
-    public interface Endpoints {
-        /** Of a gateway that does not run, nothing is known. */
-        Endpoints UNKNOWN = (upstream, endpoint) -> "";
-
-        /**
-         * Returns a word, empty if nothing is known.
-         *
-         * @param endpoint its address, or what tells which endpoints there are
-         */
-        String state(String upstream, String endpoint);
-    }
 
     private record Rule(RouteConfig route, int number) {
         RuleConfig config() {
@@ -76,10 +62,10 @@ public final class RouteExplainer {
         }
     }
 
-    RouteExplainer(GatewayConfig config, ListenerConfig listener, Endpoints endpoints) {
+    RouteExplainer(GatewayConfig config, ListenerConfig listener, LiveUpstreams live) {
         this.config = config;
         this.listener = listener;
-        this.endpoints = endpoints;
+        this.upstreams = new UpstreamExplainer(live, config.localZone());
         for (RouteConfig route : config.routes()) {
             if (route.appliesTo(listener)) {
                 List<String> hostnames = route.hostnames().stream()
@@ -106,7 +92,8 @@ public final class RouteExplainer {
                             AsciiString.EMPTY_STRING,
                             head.fields(),
                             0),
-                    AsciiString.EMPTY_STRING);
+                    AsciiString.EMPTY_STRING,
+                    question.address());
         }
         if (head.method().equals(Method.TRACE)) {
             return answered(405, "TRACE is not offered", List.of());
@@ -117,10 +104,10 @@ public final class RouteExplainer {
         }
         AsciiString written = head.path();
         head.setPath(path);
-        return explain(head, written);
+        return explain(head, written, question.address());
     }
 
-    private OnListener explain(RequestHead head, AsciiString written) {
+    private OnListener explain(RequestHead head, AsciiString written, @Nullable SourceAddress client) {
         List<Trial<Rule>> all = trials.of(head);
         Trial<Rule> found = all.isEmpty() || !all.get(0).isAccepted() ? null : all.get(0);
         AsciiString guarded = guardedReading(head, found == null ? null : found.rule());
@@ -168,6 +155,12 @@ public final class RouteExplainer {
                 .filter(filter -> filter.guards() && filter.answer() == 0)
                 .forEach(filter -> reasons.add(new Reason(filter.type() + " may refuse it", filter.position())));
         reasons.addAll(errorPages());
+        String ofSession = upstreams.ofSession(of.forwarding().backendRefs(), head);
+        if (ofSession != null) {
+            reasons.add(new Reason(
+                    "the session of its cookie leads to upstream " + ofSession + ", whatever the weights",
+                    of.position()));
+        }
         for (AsciiString upgrade : head.fields().elements(FieldName.UPGRADE)) {
             boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));
             reasons.add(new Reason(
@@ -187,7 +180,14 @@ public final class RouteExplainer {
                 ? by + " answers with " + status
                 : hasTarget ? by : by + " answers with 500, as all of its weights are 0";
         return new OnListener(
-                listener.name(), listener.position(), verdict, status, summary, reasons, taken(rule), misses);
+                listener.name(),
+                listener.position(),
+                verdict,
+                status,
+                summary,
+                reasons,
+                taken(rule, head, client),
+                misses);
     }
 
     /** Whether the form of the path that the rule forwards leads to the same rule, as the router asks. */
@@ -358,7 +358,7 @@ public final class RouteExplainer {
 
     // ---- what it comes to
 
-    private Taken taken(Rule rule) {
+    private Taken taken(Rule rule, RequestHead head, @Nullable SourceAddress client) {
         RuleConfig of = rule.config();
         List<Reason> filters = FilterAssembly.inOrder(of.filters()).stream()
                 .map(filter -> new Reason(filter.summary(), filter.position()))
@@ -370,30 +370,21 @@ public final class RouteExplainer {
         for (RuleConfig.BackendRef ref : of.forwarding().backendRefs()) {
             for (UpstreamConfig upstream : config.upstreams()) {
                 if (upstream.name().equals(ref.name())) {
-                    targets.add(target(ref, upstream, total == 0 ? 0 : (double) ref.weight() / total));
+                    targets.add(upstreams.explain(
+                            ref,
+                            upstream,
+                            total == 0 ? 0 : (double) ref.weight() / total,
+                            timeouts(upstream),
+                            head,
+                            client,
+                            !filters.isEmpty()));
                 }
             }
         }
         return new Taken(rule.name(), of.position(), filters, targets, timeouts(of), more(of));
     }
 
-    private Target target(RuleConfig.BackendRef ref, UpstreamConfig upstream, double share) {
-        List<Map<String, Object>> all = new ArrayList<>();
-        for (var endpoint : upstream.endpoints()) {
-            String address = EndpointEntries.shown(endpoint);
-            Map<String, Object> json = new LinkedHashMap<>();
-            json.put("endpoint", address);
-            json.put("weight", endpoint.weight());
-            if (endpoint.zone() != null) {
-                json.put("zone", endpoint.zone());
-            }
-            String state = endpoints.state(upstream.name(), address);
-            if (!state.isEmpty()) {
-                json.put("state", state);
-            }
-            json.put("at", endpoint.position().toString());
-            all.add(json);
-        }
+    private static Map<String, Object> timeouts(UpstreamConfig upstream) {
         UpstreamConfig.Timeouts limits = upstream.timeouts();
         Map<String, Object> timeouts = new LinkedHashMap<>();
         timeouts.put("connect", duration(limits.connect()));
@@ -402,9 +393,7 @@ public final class RouteExplainer {
         }
         timeouts.put("poolAcquire", duration(limits.poolAcquire()));
         timeouts.put("responseHeaders", duration(limits.responseHeaders()));
-        SessionPersistenceConfig sessions = upstream.sessionPersistence();
-        String cookie = sessions == null ? null : sessions.sessionName();
-        return new Target(upstream.name(), share, ref.position(), all, timeouts, cookie);
+        return timeouts;
     }
 
     /** Returns the timeouts of a rule by their keys. */

@@ -40,10 +40,19 @@ public final class BuiltInBalancers implements BalancerTypeList {
 
     /** Makes the policy of one upstream. */
     static Balancer.Policy policy(LoadBalancerConfig config) {
+        return feature(config).create(config);
+    }
+
+    /** Says how the policy of one upstream chooses. */
+    public static String summary(LoadBalancerConfig config) {
+        return feature(config).summary(config);
+    }
+
+    private static BalancerFeature feature(LoadBalancerConfig config) {
         BalancerFeature feature = BY_NAME.get(config.policy());
         if (feature == null) {
             throw new IllegalArgumentException("an unknown balancing policy: " + config.policy());
         }
-        return feature.create(config);
+        return feature;
     }
 }

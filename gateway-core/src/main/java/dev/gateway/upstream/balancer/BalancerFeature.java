@@ -17,6 +17,11 @@ public interface BalancerFeature {
     /** Makes the policy of one upstream. */
     Balancer.Policy create(LoadBalancerConfig config);
 
+    /** Says for people how it chooses: its name, and what it goes by if that is configured. */
+    default String summary(LoadBalancerConfig config) {
+        return type().name();
+    }
+
     /**
      * Returns the feature of a policy that has no settings.
      *

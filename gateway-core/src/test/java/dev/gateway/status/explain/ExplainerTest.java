@@ -133,17 +133,17 @@ class ExplainerTest {
     private Explanation explain(ExplainRequest question) {
         OwnListeners own = new OwnListeners(new LocalAddresses(Runnable::run));
         own.set(List.of(new InetSocketAddress("127.0.0.1", 3128)));
-        return new Explainer(config, RouteExplainer.Endpoints.UNKNOWN, own).explain(question);
+        return new Explainer(config, LiveUpstreams.NONE, own).explain(question);
     }
 
     private OnListener request(String method, String host, String path, String... headers) {
-        return explain(new ExplainRequest("web", null, method, host, path, List.of(headers), null, Set.of()))
+        return explain(new ExplainRequest("web", null, method, host, path, List.of(headers), null, Set.of(), null))
                 .listeners()
                 .get(0);
     }
 
     private OnListener connect(String target, @Nullable String identity) {
-        return explain(new ExplainRequest("egress", target, "GET", null, "/", List.of(), identity, Set.of()))
+        return explain(new ExplainRequest("egress", target, "GET", null, "/", List.of(), identity, Set.of(), null))
                 .listeners()
                 .get(0);
     }
@@ -207,7 +207,7 @@ class ExplainerTest {
     @Test
     void eachSettingHasALineOfItsOwn() {
         Explanation explanation =
-                explain(new ExplainRequest("web", null, "GET", "staff.test", "/", List.of(), null, Set.of()));
+                explain(new ExplainRequest("web", null, "GET", "staff.test", "/", List.of(), null, Set.of(), null));
         assertThat(ExplanationText.of(explanation).lines().toList())
                 .containsSubsequence(
                         "    waits up to 3s if no endpoint can be reached",
@@ -224,7 +224,7 @@ class ExplainerTest {
     @Test
     void theCookieOfSessionsIsNamed() {
         Explanation explanation = explain(new ExplainRequest(
-                "web", null, "GET", "shop.example.com", "/api?v=1", List.of("X-Tier: gold"), null, Set.of()));
+                "web", null, "GET", "shop.example.com", "/api?v=1", List.of("X-Tier: gold"), null, Set.of(), null));
         assertThat(ExplanationText.of(explanation)).contains("sessionPersistence: cookie sid");
         assertThat(Json.write(explanation.json())).containsOnlyOnce("\"sessionName\": \"sid\"");
     }
@@ -251,8 +251,8 @@ class ExplainerTest {
 
     @Test
     void theListenersOwnPageComesBeforeRoutes() {
-        OnListener egress = explain(
-                        new ExplainRequest("egress", null, "GET", "a.test", "/proxy.pac?x", List.of(), null, Set.of()))
+        OnListener egress = explain(new ExplainRequest(
+                        "egress", null, "GET", "a.test", "/proxy.pac?x", List.of(), null, Set.of(), null))
                 .listeners()
                 .get(0);
         assertThat(egress.status()).isEqualTo(200);
@@ -275,7 +275,7 @@ class ExplainerTest {
     @Test
     void aSecretOfTheConfigurationIsNotTold() {
         Explanation explanation = explain(new ExplainRequest(
-                null, null, "GET", "other.test", "/a/x", List.of("Authorization: guess"), null, Set.of()));
+                null, null, "GET", "other.test", "/a/x", List.of("Authorization: guess"), null, Set.of(), null));
         assertThat(ExplanationText.of(explanation)).contains("no header authorization = ***");
         assertThat(ExplanationText.of(explanation) + Json.write(explanation.json()))
                 .doesNotContain("hush-hush");
@@ -290,7 +290,7 @@ class ExplainerTest {
     @Test
     void aConnectionThatIsPassedOnIsRoutedByItsName() {
         OnListener raw = explain(
-                        new ExplainRequest("raw", null, "GET", "db.example.com", "/", List.of(), null, Set.of()))
+                        new ExplainRequest("raw", null, "GET", "db.example.com", "/", List.of(), null, Set.of(), null))
                 .listeners()
                 .get(0);
         assertThat(raw.summary()).isEqualTo("route raw");
@@ -335,7 +335,8 @@ class ExplainerTest {
         "http://bad.example.org:443,REFUSED,403: bad.example.org:443"
     })
     void aWholeUriThatNoRouteTakesComesUnderThePolicyOfTunnels(String uri, Verdict verdict, String summary) {
-        OnListener egress = explain(new ExplainRequest("egress", null, "GET", null, uri, List.of(), null, Set.of()))
+        OnListener egress = explain(
+                        new ExplainRequest("egress", null, "GET", null, uri, List.of(), null, Set.of(), null))
                 .listeners()
                 .get(0);
         assertThat(egress.verdict()).isEqualTo(verdict);
@@ -377,7 +378,7 @@ class ExplainerTest {
 
     @Test
     void aListenerWithoutTunnelsSaysSo() {
-        assertThat(explain(new ExplainRequest("web", "a.test:443", "GET", null, "/", List.of(), null, Set.of()))
+        assertThat(explain(new ExplainRequest("web", "a.test:443", "GET", null, "/", List.of(), null, Set.of(), null))
                         .listeners()
                         .get(0)
                         .status())
@@ -429,7 +430,8 @@ class ExplainerTest {
                     paths.get(random.nextInt(paths.size())) + queries.get(random.nextInt(queries.size())),
                     headers,
                     null,
-                    Set.of());
+                    Set.of(),
+                    null);
             RequestHead head = question.head();
             head.setPath(Objects.requireNonNull(
                     PathNormalizer.normalize(new AsciiString(head.path().toString()))));

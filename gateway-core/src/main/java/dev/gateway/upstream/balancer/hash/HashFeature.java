@@ -12,6 +12,7 @@ import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.balancer.BalancerFeature;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** The policy {@code Hash}. */
 public final class HashFeature implements BalancerFeature {
@@ -114,6 +115,15 @@ public final class HashFeature implements BalancerFeature {
         HashConfig settings = settings(config);
         List<HashKey> keys = settings.keys().stream().map(HashFeature::key).toList();
         return ConsistentHash.policy(keys, settings.balanceFactor());
+    }
+
+    @Override
+    public String summary(LoadBalancerConfig config) {
+        return TYPE.name() + " of "
+                + settings(config).keys().stream()
+                        .map(HashFeature::key)
+                        .map(HashKey::toString)
+                        .collect(Collectors.joining(", "));
     }
 
     private static HashKey key(HashConfig.Key key) {

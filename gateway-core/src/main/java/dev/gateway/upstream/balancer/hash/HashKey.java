@@ -28,6 +28,18 @@ public record HashKey(Source source, AsciiString name, FieldName field, boolean 
         this(source, new AsciiString(name), FieldName.of(source == Source.HEADER ? name : "-"), terminal);
     }
 
+    /** Returns it as people are told, such as {@code header x-user}. */
+    @Override
+    public String toString() {
+        return switch (source) {
+            case HEADER -> "header " + name;
+            case COOKIE -> "cookie " + name;
+            case QUERY_PARAMETER -> "query parameter " + name;
+            case PATH -> "path";
+            case CLIENT -> "client address";
+        };
+    }
+
     /** Returns the hash of that part of a request, {@link KeyHash#NONE} if it has none. */
     long of(BalancerContext request) {
         return switch (source) {
