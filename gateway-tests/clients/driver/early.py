@@ -13,6 +13,7 @@ from . import mirror, proxy, reverse
 
 APPLICATION = 9001
 TRIES, MEGABYTES = 5, 20
+LONGEST = 65  # seconds of a try: most clients give up after a minute
 
 # Who answers, and what a client asks for.
 ANSWERS = {f"{status} of {who}": f"{path}{status}" for who, path in (("the application", "up"), ("the proxy", "upown"))
@@ -166,13 +167,14 @@ class Stage:
         said = []
         for _ in range(tries if curl else 1):
             with tempfile.TemporaryFile() as screen:
-                with contextlib.suppress(subprocess.TimeoutExpired):
+                code = 1
+                with contextlib.suppress(subprocess.TimeoutExpired):  # what it has said until then counts
                     code = subprocess.run(
                         command, cwd=reverse.PROGRAMS, stdout=screen, stderr=screen, stdin=subprocess.DEVNULL,
-                        env=reverse.environment(self.size, 1 if curl else tries), timeout=60 + 30 * tries, check=False).returncode
-                    screen.seek(0)
-                    text = screen.read().decode("utf-8", "replace").strip()
-                    said += [reverse.judge(code, text, action)] if curl else text.splitlines()
+                        env=reverse.environment(self.size, 1 if curl else tries), timeout=LONGEST * (1 + tries), check=False).returncode
+                screen.seek(0)
+                text = screen.read().decode("utf-8", "replace").strip()
+                said += [reverse.judge(code, text, action)] if curl else text.splitlines()
         if self.options.print:
             print(f"--- {client.name}, {name}, {sender}, {answer}: {collections.Counter(said).most_common()}", flush=True)
         return sum(line.strip() in wanted for line in said)
