@@ -267,6 +267,9 @@ EARLY = """\
 An application or a proxy may answer before it has the whole upload. The tables show how often clients then saw the status, behind each
 proxy. Who follows a redirect has seen it. The application reads on for as long as the proxy sends. The versions of nginx and HAProxy are
 those of [Compatibility](compatibility.md).
+
+Some clients see nothing behind a peer. Over HTTP/2, httpx waits behind nginx until its own timeout. So does libcurl behind HAProxy after
+a 307. nginx ends most connections on which Apache HttpClient follows a redirect.
 """.splitlines()
 
 REVERSE = """\
