@@ -23,12 +23,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Shares crowded upstreams among clients. An upstream is crowded while requests wait for its connections at two reviews in a row,
- * and some wait for long. Then requests of clients with more than an equal share come after those of others, and exchanges
+ * and some wait for long. Then requests of clients that had more than an equal share at both come after those of others, and exchanges
  * that make no progress because of their clients give way: those of the client that has most exchanges there, the longest
  * without progress first. No client loses what is within an equal share, and a client alone loses nothing. One thread
  * reviews it each second.
@@ -49,6 +50,8 @@ public final class CrowdedUpstreams {
     private final Executor thread;
     private final LongSupplier clock; // the one of event loops
     private final Map<Upstream, Long> unfair = new HashMap<>(); // when others last waited for long
+    private final Map<Upstream, Set<Object>> muchBefore =
+            new HashMap<>(); // who had more than its share at the last look
     private Set<Upstream> crowded = Set.of(); // requests waited for these at the last review
     private CompletableFuture<?> reviewed = CompletableFuture.completedFuture(null);
 
@@ -91,16 +94,17 @@ public final class CrowdedUpstreams {
         Set<Upstream> now = new HashSet<>(upstreams);
         now.removeIf(each -> each.pendingRequests().taken() == 0);
         crowded = now;
+        muchBefore.keySet().removeIf(each -> !now.contains(each) && !unfair.containsKey(each));
         if (now.isEmpty() && before.isEmpty()) {
             return;
         }
         List<CompletableFuture<Map<Upstream, LoopUse>>> answers = loops.look(now);
-        Set<Upstream> twice = new HashSet<>(now);
-        twice.retainAll(before);
         reviewed = CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
-                .thenRunAsync(() -> twice.forEach(each -> relieve(each, uses(answers, each), nanos)), thread)
+                .thenRunAsync(
+                        () -> now.forEach(each -> look(each, uses(answers, each), before.contains(each), nanos)),
+                        thread)
                 .exceptionally(e -> {
-                    log.error("Making room in upstreams {}", twice, e);
+                    log.error("Making room in upstreams {}", now, e);
                     return null;
                 });
     }
@@ -119,20 +123,28 @@ public final class CrowdedUpstreams {
                 .toList();
     }
 
-    private void relieve(Upstream upstream, List<LoopUse> loops, long nanos) {
+    private void look(Upstream upstream, List<LoopUse> loops, boolean again, long nanos) {
         Crowd crowd = Crowd.of(upstream, loops, nanos);
-        int missing = crowd.missing();
+        PoolCounts counts = loops.stream().map(LoopUse::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
+        boolean wait = again && counts.pending() > 0; // or they wait for an endpoint that can be reached
+        int missing = wait ? crowd.missing() : 0;
         if (missing > 0) {
             unfair.put(upstream, nanos);
         }
-        if (unfair.containsKey(upstream)) {
-            upstream.pendingRequests().serveLast(crowd.clientsWithMuch());
+        Set<Object> much = crowd.clientsWithMuch();
+        Set<Object> before = muchBefore.getOrDefault(upstream, Set.of());
+        muchBefore.put(upstream, much);
+        if (unfair.containsKey(upstream)) { // who has much at one look only may have had some short requests just then
+            upstream.pendingRequests()
+                    .serveLast(much.stream().filter(before::contains).collect(Collectors.toSet()));
         }
-        PoolCounts counts = loops.stream().map(LoopUse::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
         int wanted = missing - loops.stream().mapToInt(LoopUse::promised).sum();
-        if (wanted <= 0 || counts.pending() == 0) { // others wait for an endpoint that can be reached
-            return;
+        if (wanted > 0) {
+            relieve(upstream, loops, crowd, counts, wanted);
         }
+    }
+
+    private static void relieve(Upstream upstream, List<LoopUse> loops, Crowd crowd, PoolCounts counts, int wanted) {
         // If requests share connections, room on one event loop is of no use to requests that wait on another one.
         boolean apart = upstream.settings().protocol() != Protocol.HTTP1 && crowd.all() > counts.active();
         List<Idler> ended = new ArrayList<>();

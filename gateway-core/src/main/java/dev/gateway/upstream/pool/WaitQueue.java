@@ -212,10 +212,15 @@ final class WaitQueue<E extends WaitQueue.Entry<E>> {
     }
 
     /** Puts the lines in order if other clients have much than before. */
+    @SuppressWarnings("ReferenceEquality") // the same object means no change, and each response asks
     private void arrange() {
         Set<Object> much = clientsWithMuch.get();
-        if (!much.equals(arrangedFor)) {
-            arrangedFor = much;
+        if (much == arrangedFor) {
+            return;
+        }
+        boolean others = !much.equals(arrangedFor);
+        arrangedFor = much;
+        if (others) {
             Line<E> next = firstLine;
             firstLine = lastLine = firstOfMuch = null;
             while (next != null) {

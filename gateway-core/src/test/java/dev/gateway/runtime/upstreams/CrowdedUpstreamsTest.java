@@ -248,6 +248,30 @@ class CrowdedUpstreamsTest {
         assertThat(last()).containsExactly(one);
     }
 
+    /** Its requests are short, and several of them ran by chance. */
+    @Test
+    void whoHadMuchAtOneLookOnlyTakesTurns() {
+        hold(three, 0, 4);
+        await(two, 2);
+        CrowdedUpstreams crowded = crowded();
+        crowded.review(List.of(upstream));
+        loops.get(0).clients.clear();
+        hold(one, 0, 4);
+        crowded.review(List.of(upstream));
+        assertThat(last()).isEmpty();
+        crowded.review(List.of(upstream));
+        assertThat(last()).containsExactly(one);
+    }
+
+    @Test
+    void whoWaitsForAnEndpointThatCanBeReachedMakesNobodyComeLast() {
+        hold(one, 0, 8);
+        await(two, 1);
+        loops.get(0).pending = 0;
+        assertThat(reviewTwice()).isEmpty();
+        assertThat(last()).isEmpty();
+    }
+
     @Test
     void nobodyComesLastWhileNobodyHasWaitedForLong() {
         hold(one, 0, 8);
