@@ -10,7 +10,6 @@ import dev.gateway.exchange.reply.LocalReply;
 import dev.gateway.exchange.request.RequestChecks;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
-import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.filter.BodyInspector;
@@ -254,8 +253,7 @@ final class RequestRouting implements FilterChain.Owner {
         RequestHead head = exchange.head;
         Router.Match own =
                 RequestChecks.isTunnel(head) ? null : routes.router(listener).match(head);
-        ClientTrust trust = exchange.settings().trust(listener);
-        if (own != null && RequestChecks.takeOut(head, exchange.record, trust)) {
+        if (own != null && RequestChecks.takeOut(head, exchange.record, exchange.settings())) {
             own = routes.router(listener).match(head); // again, since removed fields must not select a route
         }
         Router tunnels = routes.tunnels(listener);

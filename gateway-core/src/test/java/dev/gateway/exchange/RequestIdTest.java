@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.config.listener.ListenerConfig.RequestId.Format;
+import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.RequestIdSettings;
 import dev.gateway.message.FieldName;
@@ -125,6 +126,40 @@ class RequestIdTest extends ExchangeRig {
         assertThat(sent.toString()).doesNotContain("trace-1");
         opener.last().events.onHead(response(204), true);
         assertThat((CharSequence) record().requestId).isEqualTo(id);
+    }
+
+    /** Sends a request, and returns what its upstream gets. */
+    private Fields forwarded(RequestHead head) {
+        handler().onRequest(client, head, true).onReadComplete();
+        opener.last().succeed();
+        Fields sent = opener.last().stream.head().fields();
+        opener.last().events.onHead(response(204), true);
+        return sent;
+    }
+
+    @Test
+    void theUsualFieldIsNotForwardedEitherIfAnybodyElseSentIt() {
+        assertThat(forwarded(withCorrelation("trace-1")).contains(FieldName.X_REQUEST_ID))
+                .isFalse();
+    }
+
+    @Test
+    void theUsualFieldOfATrustedProxyStays() {
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
+        assertThat(String.valueOf(forwarded(withCorrelation("trace-1")).first(FieldName.X_REQUEST_ID)))
+                .isEqualTo("other");
+    }
+
+    @Test
+    void anIdThatAnybodyElseSentSelectsNoRoute() {
+        RequestHead head = withCorrelation("trace-1");
+        Router all = settings.router;
+        settings.router = asked -> asked.fields().contains(FieldName.X_REQUEST_ID)
+                        && asked.fields().contains(FieldName.of("X-Correlation-Id"))
+                ? all.match(asked)
+                : null;
+        handler().onRequest(client, head, true);
+        assertAnswered(404, Cause.NO_ROUTE);
     }
 
     @Test

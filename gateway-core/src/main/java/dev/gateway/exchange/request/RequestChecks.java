@@ -1,7 +1,6 @@
 package dev.gateway.exchange.request;
 
 import dev.gateway.exchange.route.Route;
-import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.RequestIdSettings;
 import dev.gateway.message.FieldName;
@@ -184,12 +183,18 @@ public final class RequestChecks {
      * Removes fields that only trusted proxies may send, unless the request is from one, and then what that one has not
      * written itself; returns whether there were any.
      */
-    public static boolean takeOut(RequestHead head, ExchangeRecord record, ClientTrust trust) {
+    public static boolean takeOut(RequestHead head, ExchangeRecord record, ExchangeSettings settings) {
         Fields fields = head.fields();
         if (record.fromProxy) {
             return record.claims != null && ForwardedFields.removeUnread(fields, record.claims);
         }
-        return trust.tracesOfAnyone() ? ProxyFields.removeButTraces(fields) : ProxyFields.removeAll(fields);
+        int listener = record.connection.listener();
+        boolean hadId = settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF
+                && settings.requestIds(listener).removeFrom(fields);
+        boolean hadOthers = settings.trust(listener).tracesOfAnyone()
+                ? ProxyFields.removeButTraces(fields)
+                : ProxyFields.removeAll(fields);
+        return hadId || hadOthers;
     }
 
     /**

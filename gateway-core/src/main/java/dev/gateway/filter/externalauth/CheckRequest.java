@@ -117,7 +117,7 @@ final class CheckRequest {
 
     private ProtoWriter http(RequestHead head, FilterContext context) {
         ProtoWriter http = new ProtoWriter();
-        AsciiString id = QuestionFields.requestId(head, context);
+        AsciiString id = QuestionFields.requestId(context);
         if (id != null) {
             http.text(1, id);
         }

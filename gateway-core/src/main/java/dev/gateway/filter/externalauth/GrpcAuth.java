@@ -75,7 +75,7 @@ final class GrpcAuth implements AuthProtocol {
         for (FieldName name : QuestionFields.ALWAYS) {
             QuestionFields.copy(head.fields(), name, fields);
         }
-        QuestionFields.addRequestId(head, context, fields);
+        QuestionFields.setRequestId(context, fields);
         RequestHead call = new RequestHead(
                 Method.POST, Scheme.of(tls), AsciiString.EMPTY_STRING, PATH, fields, RequestHead.UNKNOWN_LENGTH);
         return new UpstreamCall.Request(

@@ -17,7 +17,6 @@ final class QuestionFields {
     /** {@code Via} also for the case that the question comes back here: then it is known as a loop. */
     static final List<FieldName> ALWAYS = List.of(
             FieldName.VIA,
-            FieldName.X_REQUEST_ID,
             FieldName.TRACEPARENT,
             FieldName.TRACESTATE,
             FieldName.of("b3"),
@@ -29,18 +28,17 @@ final class QuestionFields {
 
     private QuestionFields() {}
 
-    /** Returns the request ID, null if there is none. The listener may have another field for it than the usual one. */
-    static @Nullable AsciiString requestId(RequestHead head, FilterContext context) {
-        AsciiString usual = head.fields().first(FieldName.X_REQUEST_ID);
-        CharSequence id = usual != null ? usual : context.word(RequestWord.REQUEST_ID);
+    /** Returns the request ID, null if there is none. It is not read from a field: the listener may have another one. */
+    static @Nullable AsciiString requestId(FilterContext context) {
+        CharSequence id = context.word(RequestWord.REQUEST_ID);
         return id.isEmpty() ? null : AsciiString.of(id);
     }
 
-    /** Adds the request ID in its usual field, if the request has it in another one. */
-    static void addRequestId(RequestHead head, FilterContext context, Fields to) {
-        AsciiString id = requestId(head, context);
-        if (id != null && !head.fields().contains(FieldName.X_REQUEST_ID)) {
-            to.add(FieldName.X_REQUEST_ID, id);
+    /** Sets the usual field to the request ID, whichever field the request has it in. */
+    static void setRequestId(FilterContext context, Fields to) {
+        AsciiString id = requestId(context);
+        if (id != null) {
+            to.set(FieldName.X_REQUEST_ID, id);
         }
     }
 
@@ -52,7 +50,7 @@ final class QuestionFields {
 
     /** Adds what routes have seen. Nobody else may say it: many proxies pass on what clients write. */
     static void describe(RequestHead head, FilterContext context, Fields to) {
-        addRequestId(head, context, to);
+        setRequestId(context, to);
         to.add(FORWARDED_METHOD, head.routedMethod().name());
         to.add(FieldName.X_FORWARDED_PROTO, context.target().scheme());
         if (!head.authority().isEmpty()) {

@@ -112,6 +112,7 @@ class ExternalAuthTest {
                 "x-forwarded-host: other.test",
                 "x-forwarded-uri: /public",
                 "x-forwarded-method: GET");
+        context.words.put(RequestWord.REQUEST_ID, "r-1");
         context.target = ClientTarget.of(Scheme.HTTPS, head.authority());
         FakeCall call = ask(filter(), head);
         assertThat(call.upstream).isSameAs(SERVER);
@@ -144,6 +145,15 @@ class ExternalAuthTest {
         RequestHead head = Heads.request("GET", "shop.test", "/", "x-correlation-id: r-1");
         assertThat(all(ask(filter(), head).request.head().fields(), "x-request-id"))
                 .containsExactly("r-1");
+    }
+
+    @Test
+    void theQuestionHasNoOtherRequestIdThanThatOfTheGateway() {
+        context.words.put(RequestWord.REQUEST_ID, "r-1");
+        List<FieldName> sent = List.of(FieldName.X_REQUEST_ID);
+        RequestHead head = Heads.request("GET", "shop.test", "/", "x-request-id: other", "x-correlation-id: r-1");
+        FakeCall call = ask(filter(AuthQuestion.atPath("/auth", Method.GET, sent), false), head);
+        assertThat(all(call.request.head().fields(), "x-request-id")).containsExactly("r-1");
     }
 
     @Test

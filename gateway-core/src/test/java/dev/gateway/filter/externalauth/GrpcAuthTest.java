@@ -173,7 +173,19 @@ class GrpcAuthTest {
     }
 
     @Test
+    void theQuestionHasNoOtherRequestIdThanThatOfTheGateway() throws MalformedMessageException {
+        context.words.put(RequestWord.REQUEST_ID, "r-1");
+        FakeCall call = ask(Heads.request("GET", "shop.test", "/", "x-request-id: other", "x-correlation-id: r-1"));
+        assertThat((CharSequence) call.request.head().fields().first(FieldName.X_REQUEST_ID))
+                .hasToString("r-1");
+        assertThat(flat(call.request.body()))
+                .containsEntry("1.4.2.1", "r-1")
+                .containsEntry("1.4.2.3 x-request-id", "r-1");
+    }
+
+    @Test
     void theQuestionHasTheRequestAsRoutesSeeIt() throws MalformedMessageException {
+        context.words.put(RequestWord.REQUEST_ID, "r-1");
         context.target = ClientTarget.of(Scheme.HTTPS, AsciiString.EMPTY_STRING);
         RequestHead head = Heads.request(
                 "POST",
@@ -202,8 +214,8 @@ class GrpcAuthTest {
                         "TE: trailers",
                         "grpc-timeout: 5000m",
                         "Via: 1.1 here",
-                        "X-Request-Id: r-1",
-                        "traceparent: t-1");
+                        "traceparent: t-1",
+                        "X-Request-Id: r-1");
         Map<String, String> asked = flat(call.request.body());
         assertThat(asked)
                 .containsEntry("1.1.1.1.2", "192.0.2.1")
