@@ -318,7 +318,7 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule filterAssemblyUses =
-            mayUse("filter.assembly", "config", "config.yaml", "files", "filter", "plugin", "upstream");
+            mayUse("filter.assembly", "config", "config.yaml", "files", "filter", "message", "plugin", "upstream");
 
     @ArchTest
     static final ArchRule upstreamAssemblyUses = mayUse(

@@ -13,8 +13,6 @@ import dev.gateway.exchange.settings.BodyRate;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.message.Fields;
-import dev.gateway.message.HopByHop;
-import dev.gateway.message.ProxyFields;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -480,8 +478,6 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         reading = true;
         complete = true;
         owner.deadlines().touch();
-        HopByHop.stripTrailers(fields);
-        ProxyFields.removeAll(fields);
         Failure refusal = owner.routing().checkTrailers(fields);
         if (refusal != null) {
             owner.fail(refusal);

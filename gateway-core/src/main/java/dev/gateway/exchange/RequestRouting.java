@@ -12,6 +12,7 @@ import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
+import dev.gateway.exchange.settings.RequestIdSettings;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
@@ -19,6 +20,8 @@ import dev.gateway.filter.ErrorBody;
 import dev.gateway.filter.MirrorTarget;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
+import dev.gateway.message.HopByHop;
+import dev.gateway.message.ProxyFields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Scheme;
@@ -50,6 +53,7 @@ final class RequestRouting implements FilterChain.Owner {
     private final ExchangeContext exchange;
     private final Owner owner;
     private final HeadersWithUnderscores oddNames;
+    private final RequestIdSettings requestIds;
     private boolean proxied; // the client has chosen the destination, by CONNECT or an absolute URI
     private @Nullable Route route;
     private @Nullable FilterChain filters;
@@ -95,8 +99,9 @@ final class RequestRouting implements FilterChain.Owner {
     RequestRouting(ExchangeContext exchange, Owner owner) {
         this.exchange = exchange;
         this.owner = owner;
-        this.oddNames =
-                exchange.settings().trust(exchange.record.connection.listener()).oddNames();
+        int listener = exchange.record.connection.listener();
+        this.oddNames = exchange.settings().trust(listener).oddNames();
+        this.requestIds = exchange.settings().requestIds(listener);
     }
 
     /** Begins with the routes of all listeners, which it does not keep. */
@@ -521,9 +526,16 @@ final class RequestRouting implements FilterChain.Owner {
         return true;
     }
 
-    /** Checks the names of a request's trailers; returns why the gateway refuses the request, or null. */
+    /**
+     * Takes out of a request's trailers what only its head may say, and checks the names of the others.
+     *
+     * @return why the gateway refuses the request, or null
+     */
     @Nullable
     Failure checkTrailers(Fields trailers) {
+        HopByHop.stripTrailers(trailers);
+        ProxyFields.removeAll(trailers);
+        requestIds.removeFrom(trailers);
         return exchange.loop.oddNames.check(trailers, oddNames, exchange.record);
     }
 

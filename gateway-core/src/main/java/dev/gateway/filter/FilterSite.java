@@ -1,8 +1,10 @@
 package dev.gateway.filter;
 
+import dev.gateway.message.FieldName;
 import dev.gateway.upstream.Upstream;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Filter site: where a filter is made, and what it may use there.
@@ -12,13 +14,15 @@ import java.util.Map;
  * @param services what the process has one of
  * @param usedClaims verified claims that filters of the rule use
  * @param upstreams those of the generation, by their names
+ * @param requestIds names of the fields in which upstreams get the request ID, as the listeners of the rule say
  */
 public record FilterSite(
         String rule,
         FilterStates.Prepared states,
         SharedServices services,
         List<String> usedClaims,
-        Map<String, Upstream> upstreams) {
+        Map<String, Upstream> upstreams,
+        Set<FieldName> requestIds) {
     /** Returns the upstream of a name. */
     public Upstream upstream(String name) {
         Upstream found = upstreams.get(name);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.config.listener.ListenerConfig.RequestId.Format;
 import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.RequestIdSettings;
 import dev.gateway.message.FieldName;
@@ -15,6 +16,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
 import io.netty.util.AsciiString;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -141,6 +143,29 @@ class RequestIdTest extends ExchangeRig {
     void theUsualFieldIsNotForwardedEitherIfAnybodyElseSentIt() {
         assertThat(forwarded(withCorrelation("trace-1")).contains(FieldName.X_REQUEST_ID))
                 .isFalse();
+    }
+
+    @Test
+    void aNameThatSomeServersTakeForThatOfTheIdIsNotForwarded() {
+        settings.trust = new ClientTrust(ClientTrust.NOBODY.proxies(), false, HeadersWithUnderscores.ALLOW);
+        RequestHead head = withCorrelation("trace-1");
+        head.fields().add(FieldName.of("X_Correlation_Id"), "trace-2");
+        head.fields().add(FieldName.of("X_Other_Id"), "3");
+        assertThat(forwarded(head).toString()).contains("X_Other_Id: 3").doesNotContain("trace-");
+    }
+
+    @Test
+    void noTrailerLooksLikeTheId() {
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
+        StreamEvents events = handler().onRequest(client, withCorrelation("trace-1"), false);
+        opener.last().succeed();
+        Fields trailers = new Fields();
+        for (String name : List.of("X-Correlation-Id", "X_Correlation_Id", "X-Request-Id", "X_Request_Id", "X-Sum")) {
+            trailers.add(FieldName.of(name), "1");
+        }
+        events.onTrailers(trailers);
+        assertThat(String.valueOf(upstream().trailers)).isEqualTo("X-Sum: 1\n");
+        opener.last().events.onHead(response(204), true);
     }
 
     @Test

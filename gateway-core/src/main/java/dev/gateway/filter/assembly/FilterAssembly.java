@@ -12,11 +12,13 @@ import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.SharedServices;
 import dev.gateway.filter.plugin.PluginFilters;
 import dev.gateway.filter.timing.FilterTimings;
+import dev.gateway.message.FieldName;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Filter factory: turns configured filters into those that requests pass, by the list of {@link BuiltInFilters}. */
 public final class FilterAssembly {
@@ -45,13 +47,15 @@ public final class FilterAssembly {
      * Returns the filters of a rule in the order in which requests pass them.
      *
      * @param name what logs and metrics call the rule
+     * @param requestIds names of the fields in which upstreams get the request ID
      * @param answer the status of all requests that none of them answers, 0 if they go to an upstream
      */
-    public List<Filter> chain(String name, RuleConfig rule, int answer) throws StartException {
+    public List<Filter> chain(String name, RuleConfig rule, Set<FieldName> requestIds, int answer)
+            throws StartException {
         List<String> claims = rule.filters().stream()
                 .flatMap(filter -> filter.usedClaims().stream())
                 .toList();
-        FilterSite site = new FilterSite(name, states, services, claims, upstreams);
+        FilterSite site = new FilterSite(name, states, services, claims, upstreams, requestIds);
         List<Placed> filters = new ArrayList<>();
         for (FilterConfig config : rule.filters()) {
             Filter filter = create(config, site);

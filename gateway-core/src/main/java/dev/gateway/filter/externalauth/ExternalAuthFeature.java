@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Filter type ExternalAuth. */
@@ -74,7 +75,7 @@ public final class ExternalAuthFeature implements FilterFeature<ExternalAuthConf
                 config.onError() == OnError.ALLOW);
         AuthTally tally = site.states().get(new Key(site.rule()), AuthTally::new);
         return config.question() instanceof GrpcQuestion grpc
-                ? ExternalAuth.byGrpc(server, grpc(grpc, config.answers()), policy, tally)
+                ? ExternalAuth.byGrpc(server, grpc(grpc, config.answers(), site.requestIds()), policy, tally)
                 : ExternalAuth.byHttp(
                         server, question((HttpQuestion) config.question()), fields(config.answers()), policy, tally);
     }
@@ -84,7 +85,7 @@ public final class ExternalAuthFeature implements FilterFeature<ExternalAuthConf
                 names(answers.allowedResponseHeaders()), names(answers.clientHeaders()), identity(answers));
     }
 
-    private static GrpcAuth grpc(GrpcQuestion question, ExternalAuthConfig.Answers answers) {
+    private static GrpcAuth grpc(GrpcQuestion question, ExternalAuthConfig.Answers answers, Set<FieldName> requestIds) {
         Map<String, String> extensions = new LinkedHashMap<>();
         question.contextExtensions().forEach(each -> extensions.put(each.name(), each.value()));
         return new GrpcAuth(
@@ -96,7 +97,8 @@ public final class ExternalAuthFeature implements FilterFeature<ExternalAuthConf
                 new GrpcAuth.Answers(
                         names(answers.allowedResponseHeaders()),
                         identity(answers),
-                        known(ExternalAuthConfig.OF_REQUESTS),
+                        Stream.concat(known(ExternalAuthConfig.OF_REQUESTS).stream(), requestIds.stream())
+                                .collect(Collectors.toUnmodifiableSet()),
                         known(ExternalAuthConfig.FRAMING)));
     }
 

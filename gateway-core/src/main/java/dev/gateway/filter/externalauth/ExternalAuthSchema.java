@@ -2,6 +2,7 @@ package dev.gateway.filter.externalauth;
 
 import static java.util.Map.entry;
 
+import dev.gateway.config.listener.ListenerConfig.RequestId;
 import dev.gateway.config.yaml.schema.filter.RuleSite;
 import dev.gateway.config.yaml.schema.filter.UpstreamRefSchema;
 import dev.gateway.config.yaml.type.ListType;
@@ -278,28 +279,56 @@ final class ExternalAuthSchema {
         return words;
     }
 
+    /** Refuses answers with the field in which a listener tells upstreams the request ID. */
+    private static void keepId(ExternalAuthConfig filter, RequestId id, RuleSite site) {
+        String header = lower(id.header());
+        ExternalAuthConfig.Answers answers = filter.answers();
+        if (answers.allowedResponseHeaders().stream()
+                .anyMatch(name -> lower(name).equals(header))) {
+            refuse(filter, "allowedResponseHeaders", id, site);
+        }
+        if (answers.identityHeader() != null && lower(answers.identityHeader()).equals(header)) {
+            refuse(filter, "identityHeader", id, site);
+        }
+    }
+
+    private static void refuse(ExternalAuthConfig filter, String key, RequestId id, RuleSite site) {
+        site.error(
+                site.scope().at(filter, "externalAuth", key),
+                key + ": the gateway itself writes " + id.header() + ", as requestId in "
+                        + id.position().seenFrom(filter.position()) + " says: remove it");
+    }
+
+    private static String lower(String name) {
+        return name.toLowerCase(Locale.ROOT);
+    }
+
     private static void check(Values v, String key, List<String> names, Set<String> own) {
         for (String name : names) {
-            if (own.contains(name.toLowerCase(Locale.ROOT))) {
+            if (own.contains(lower(name))) {
                 v.error(v.at(key), key + ": the gateway itself writes " + name + ": remove it");
             }
         }
     }
 
-    /** Calls of gRPC need HTTP/2, and a time limit must be within that of the request. */
+    /** Calls of gRPC need HTTP/2, a time limit must be within that of the request, and nobody else makes its ID. */
     static void check(ExternalAuthConfig filter, RuleSite site) {
+        site.listeners().stream()
+                .map(listener -> listener.http().requestId())
+                .filter(id -> !ExternalAuthConfig.OF_REQUESTS.contains(lower(id.header()))) // or it was reported before
+                .forEach(id -> keepId(filter, id, site));
         String name = filter.backendRef().name();
         if (filter.isGrpc()) {
             site.config().upstreams().stream()
                     .filter(upstream -> upstream.name().equals(name)
                             && !upstream.protocols().mayBeHttp2())
                     .reduce((first, last) -> last)
-                    .ifPresent(
-                            upstream -> site.error(
-                                    site.scope().at(filter.backendRef(), "name"),
-                                    "protocol: GRPC needs HTTP/2, and the upstream '" + name + "' in "
-                                            + upstream.position().seenFrom(filter.position())
-                                            + " speaks HTTP/1.1: write protocol: h2c (cleartext) or protocol: h2 (with tls) there"));
+                    .ifPresent(upstream -> site.error(
+                            site.scope().at(filter.backendRef(), "name"),
+                            "protocol: GRPC needs HTTP/2, and the upstream '" + name + "' in "
+                                    + upstream.position().seenFrom(filter.position())
+                                    + " speaks HTTP/1.1: write protocol: h2c (cleartext) or protocol: h2 (with"
+                                    + " tls) there"));
         }
         if (site.scope().wrote(filter, "externalAuth", "timeout")) {
             site.includedInRequest(site.scope().at(filter, "externalAuth", "timeout"), "timeout", filter.timeout());

@@ -11,6 +11,7 @@ import dev.gateway.exchange.route.WeightedTarget;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.format.Durations;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.path.PathForm;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.LogAssembly;
@@ -47,6 +48,10 @@ public final class RouteAssembly {
         for (RouteConfig route : config.routes()) {
             List<String> hostnames =
                     route.hostnames().stream().map(RouteConfig.Hostname::value).toList();
+            Set<FieldName> requestIds = config.listeners().stream()
+                    .filter(listener -> listener.isHttp() && route.appliesTo(listener))
+                    .map(listener -> FieldName.of(listener.http().requestId().header()))
+                    .collect(Collectors.toUnmodifiableSet());
             for (int r = 0; r < route.rules().size(); r++) {
                 RuleConfig rule = route.rules().get(r);
                 String name = route.ruleName(r);
@@ -55,6 +60,7 @@ public final class RouteAssembly {
                     Route runtime = route(
                             name,
                             rule,
+                            requestIds,
                             upstreams,
                             filters,
                             HedgeAssembly.policy(rule.forwarding().hedge(), name, filters.states()),
@@ -76,6 +82,7 @@ public final class RouteAssembly {
     private static Route route(
             String name,
             RuleConfig rule,
+            Set<FieldName> requestIds,
             Map<String, Upstream> upstreams,
             FilterAssembly filters,
             Route.@Nullable Hedging hedging,
@@ -97,7 +104,7 @@ public final class RouteAssembly {
         RuleConfig.Timeouts timeouts = rule.timeouts();
         return new Route(
                 name,
-                filters.chain(name, rule, leadsNowhere ? NO_TARGET_STATUS : 0),
+                filters.chain(name, rule, requestIds, leadsNowhere ? NO_TARGET_STATUS : 0),
                 new Route.Forwarding(
                         target,
                         new Route.Retry(forwarding.retry()),
