@@ -8,6 +8,7 @@ import dev.gateway.config.value.FramingFields;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -21,19 +22,34 @@ final class RequestIdSchema {
 
     /** What has a meaning of its own, which an ID in its place would change. */
     private static final Set<String> TAKEN = Set.of(
+            "accept",
             "authorization",
             "b3",
+            "cache-control",
+            "client-cert",
+            "client-cert-chain",
             "cookie",
+            "date",
+            "expect",
             "forwarded",
-            "proxy-authorization",
+            "from",
+            "http2-settings",
+            "max-forwards",
+            "origin",
+            "pragma",
+            "range",
+            "referer",
+            "server",
+            "set-cookie",
             "traceparent",
             "tracestate",
+            "user-agent",
             "via",
-            "x-forwarded-for",
-            "x-forwarded-host",
-            "x-forwarded-port",
-            "x-forwarded-proto",
             "x-real-ip");
+
+    /** How names begin that have such a meaning. */
+    private static final List<String> TAKEN_PREFIXES = List.of(
+            "accept-", "access-control-", "content-", "grpc-", "if-", "proxy-", "sec-", "x-b3-", "x-forwarded-");
 
     static final ObjectType<RequestId> REQUEST_ID =
             ObjectType.of("requestId section", "The ID that tells requests apart.", o -> {
@@ -42,8 +58,8 @@ final class RequestIdSchema {
                         Types.HEADER_NAME,
                         "X-Request-Id",
                         RequestId::header,
-                        "Header field in which upstreams get the ID. The gateway keeps the one that a trusted proxy has "
-                                + "sent there, and replaces all others.");
+                        "Header field in which upstreams get the ID. The gateway keeps the one that a trusted proxy"
+                                + " has sent there, and replaces all others.");
                 var format = o.defaulted(
                         "format",
                         FORMAT,
@@ -57,7 +73,7 @@ final class RequestIdSchema {
                         : text.matches("[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)+") ? "{header: " + text + "}" : null);
                 return v -> {
                     String lower = v.get(header).toLowerCase(Locale.ROOT);
-                    if (TAKEN.contains(lower) || FramingFields.NAMES.contains(lower)) {
+                    if (isTaken(lower)) {
                         v.error(
                                 v.at("header"),
                                 "header: '" + v.get(header)
@@ -68,4 +84,10 @@ final class RequestIdSchema {
             });
 
     private RequestIdSchema() {}
+
+    private static boolean isTaken(String lower) {
+        return TAKEN.contains(lower)
+                || FramingFields.NAMES.contains(lower)
+                || TAKEN_PREFIXES.stream().anyMatch(lower::startsWith);
+    }
 }
