@@ -1,10 +1,12 @@
 package dev.gateway.exchange;
 
+import dev.gateway.config.listener.ListenerConfig.ServerHeader.Transformation;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.exchange.body.TransformedBody;
 import dev.gateway.exchange.request.RequestChecks;
+import dev.gateway.exchange.settings.ServerHeader;
 import dev.gateway.exchange.tunnel.WebSocketCloser;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
@@ -35,6 +37,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     private @Nullable TransformedBody transformed; // null unless a filter transforms the body
     private byte interim; // number of forwarded interim heads
     private boolean continued; // 100 (Continue) was forwarded
+    private boolean hidesServer; // the trailers must not have Server
 
     /** The exchange of the response. */
     interface Owner extends TransformedBody.Owner {
@@ -102,6 +105,9 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
                 if (!owner.routing().onInterim(head)) {
                     return;
                 }
+                if (!owner.routing().isProxied() && head.fields().contains(FieldName.SERVER)) {
+                    serverHeader().applyTo(head.fields()); // one without the field does not get it
+                }
                 relay.wrote();
                 exchange.server.head(head, false);
             }
@@ -149,9 +155,10 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
             return;
         }
         owner.beforeForwarding(head);
-        if (!RequestChecks.isTunnel(exchange.head)) {
-            int listener = exchange.record.connection.listener();
-            exchange.settings().serverHeader(listener).applyTo(head.fields());
+        if (!owner.routing().isProxied()) { // what the client has chosen itself has nothing to hide
+            ServerHeader server = serverHeader();
+            server.applyTo(head.fields());
+            hidesServer = server.transformation() != Transformation.PASS_THROUGH;
         }
         boolean tunnel = exchange.head.isConnect() && head.status() < 300;
         if (tunnel && exchange.head.isSwitched()) {
@@ -191,6 +198,10 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         }
         owner.onResponded();
         owner.perform(action);
+    }
+
+    private ServerHeader serverHeader() {
+        return exchange.settings().serverHeader(exchange.record.connection.listener());
     }
 
     /** Sends the body that a filter or the listener has chosen instead of the upstream's. */
@@ -268,6 +279,9 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         HopByHop.stripTrailers(trailers);
         if (!owner.routing().onResponseTrailers(trailers)) {
             return;
+        }
+        if (hidesServer) {
+            trailers.remove(FieldName.SERVER);
         }
         if (transformed == null) {
             passTrailers(trailers);
