@@ -34,7 +34,25 @@ public record GenerationSettings(
     private static final long DEFAULT_GRACE_MILLIS = 60_000;
 
     /** What is left for exchanges whose response has begun. */
-    private static final GenerationSettings AFTER_HEAD = new GenerationSettings(0, null, List.of());
+    private static final ExchangeSettings AFTER_HEAD = new AfterHead();
+
+    /** Names only: nothing is left to decide. All other answers are the usual ones. */
+    private static final class AfterHead implements ExchangeSettings {
+        @Override
+        public ClientTrust trust(int listener) {
+            return ClientTrust.NOBODY;
+        }
+
+        @Override
+        public @Nullable ForwardedFields forwarded(int listener) {
+            return null;
+        }
+
+        @Override
+        public AsciiString name() {
+            return NAME;
+        }
+    }
 
     /**
      * What exchanges need of a listener.
