@@ -169,7 +169,7 @@ public final class Retries {
 
     /** Whether this status is a failure after which the policy allows another attempt. */
     public boolean isFailure(int status) {
-        return policy.config().when().takes(status) && isListed();
+        return isListed() && policy.config().when().takes(status);
     }
 
     /**
