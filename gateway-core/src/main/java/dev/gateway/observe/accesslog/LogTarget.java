@@ -7,7 +7,10 @@ import java.io.OutputStream;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Access log destination: where lines of the access log go. */
+/**
+ * Access log destination: where lines of the access log go. Has positions of the configuration, so {@code ConfigEquality}
+ * says whether two are the same, and not their own equality.
+ */
 public sealed interface LogTarget {
     /**
      * Opens it.
