@@ -58,6 +58,7 @@ final class FieldsLine extends JsonLine {
     @Override
     void write(ExchangeRecord exchange) {
         int start = buffer.length();
+        inText = false; // an exception may have ended the line before within a text
         fields(exchange);
         for (Own own : added) {
             if (own.isText) {

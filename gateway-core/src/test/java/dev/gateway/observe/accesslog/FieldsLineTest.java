@@ -1,6 +1,7 @@
 package dev.gateway.observe.accesslog;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
@@ -18,6 +19,7 @@ import dev.gateway.observe.Records;
 import dev.gateway.observe.accesslog.LogLine.Moment;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -37,13 +39,16 @@ class FieldsLineTest {
         return ((LoadResult.Valid) result).config();
     }
 
-    private static String line(String fields, ExchangeRecord record, Moment moment) {
+    private static FieldsLine lines(String fields, LineBuffer buffer) {
         AccessLogSettings settings = LogAssembly.settings(config(fields));
-        LineBuffer buffer = new LineBuffer();
         Lines lines = settings.lines();
-        FieldsLine line = new FieldsLine(
+        return new FieldsLine(
                 lines, Objects.requireNonNull(lines.fields()), buffer, new Redaction(settings.redacted()));
-        line.write(record, moment);
+    }
+
+    private static String line(String fields, ExchangeRecord record, Moment moment) {
+        LineBuffer buffer = new LineBuffer();
+        lines(fields, buffer).write(record, moment);
         return buffer.toString();
     }
 
@@ -156,6 +161,18 @@ class FieldsLineTest {
         assertThat(line(fields, record()))
                 .isEqualTo("{\"requestHeaders\":{\"accept\":\"*/*\"},\"a\":\"***\",\"b\":\"c=***\",\"c\":\"***\","
                         + "\"d\":\"/a?token=***&b=c\"}\n");
+    }
+
+    @Test
+    void aLineThatFailsLeavesTheNextOnesAsTheyAre() {
+        LineBuffer buffer = new LineBuffer();
+        FieldsLine lines = lines("{keep: [status], add: [{name: a, value: 'x{tried}'}]}", buffer);
+        ExchangeRecord bad = Records.record("/", 200, null);
+        bad.tried = Collections.singletonList(null);
+        assertThatThrownBy(() -> lines.write(bad, Moment.CLOSE)).isInstanceOf(NullPointerException.class);
+        int start = buffer.length();
+        lines.write(Records.record("/", 204, null), Moment.CLOSE);
+        assertThat(buffer.toString().substring(start)).isEqualTo("{\"status\":204,\"a\":\"x\"}\n");
     }
 
     @Test
