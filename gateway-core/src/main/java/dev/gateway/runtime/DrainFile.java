@@ -18,6 +18,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,9 +34,6 @@ record DrainFile(Path directory) {
     private static final int MAX_BYTES = 4 << 20;
     private static final LoadSettings SETTINGS =
             LoadSettings.builder().setCodePointLimit(MAX_BYTES).build();
-
-    /** What a file has that there is not. */
-    static final byte[] NOTHING = {};
 
     /**
      * An endpoint.
@@ -61,34 +59,32 @@ record DrainFile(Path directory) {
         }
     }
 
-    /** Returns what is in the file, nothing if there is none. */
-    byte[] read() throws IOException {
+    /**
+     * Returns what the file says, null if there is none.
+     *
+     * @throws IOException if it cannot be read, or is not of this format
+     */
+    @Nullable
+    List<Entry> read() throws IOException {
+        byte[] content;
         try {
-            return InputFile.bytes(path(), MAX_BYTES);
+            content = InputFile.bytes(path(), MAX_BYTES);
         } catch (FileFault e) {
             if (e.getCause() instanceof NoSuchFileException) {
-                return NOTHING;
+                return null;
             }
             throw e;
         }
-    }
-
-    /**
-     * Returns what the content of a file says.
-     *
-     * @throws IOException if it is not of this format
-     */
-    List<Entry> parse(byte[] content) throws IOException {
-        if (content.length == 0) {
-            return List.of();
-        }
-        Object read;
+        String text = InputFile.decode(path(), content, StandardCharsets.UTF_8);
         try {
-            String text = InputFile.decode(path(), content, StandardCharsets.UTF_8);
-            read = new Load(SETTINGS).loadFromString(text); // JSON is YAML
+            return parse(text);
         } catch (YamlEngineException e) {
             throw new IOException(path() + " is not JSON", e);
         }
+    }
+
+    private List<Entry> parse(String text) throws IOException {
+        Object read = new Load(SETTINGS).loadFromString(text); // JSON is YAML
         if (!(read instanceof Map<?, ?> root) || !(root.get("format") instanceof Integer format)) {
             throw new IOException(path() + " is not a file of drains");
         }
@@ -119,8 +115,7 @@ record DrainFile(Path directory) {
         throw new IOException(path() + " has an entry without upstream or endpoint");
     }
 
-    /** Returns the content of a file with these entries. */
-    static byte[] content(List<Entry> entries) {
+    private static byte[] content(Collection<Entry> entries) {
         List<Map<String, Object>> list = new ArrayList<>();
         for (Entry entry : entries) {
             Map<String, Object> json = new LinkedHashMap<>();
@@ -138,7 +133,8 @@ record DrainFile(Path directory) {
     }
 
     /** Puts a new file in the place of the former one. A reader sees one of them whole, also after a crash. */
-    void write(byte[] content) throws IOException {
+    void write(Collection<Entry> entries) throws IOException {
+        byte[] content = content(entries);
         try {
             Path temporary = temporary();
             try {

@@ -13,9 +13,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -34,15 +36,18 @@ public final class SavedDrains {
     private static final long RESUMED = 0;
 
     private final EndpointFeeds feeds;
-    private @Nullable ActiveConfig current;
+    private @Nullable List<Upstream> upstreams; // null before the start
     private @Nullable DrainFile file; // null if nothing is to survive
-    private byte[] content = DrainFile.NOTHING; // of the file, when this process has last read or written it
-    private @Nullable List<Drain> saved; // what that means; null if it must be written again
+    private @Nullable Map<Place, Long> saved; // what the file has of this process; null if it must be written whole
     private Set<String> fresh = Set.of(); // upstreams whose sources were all up to date at the last look
     private volatile String problem = "";
 
-    /** A drain; one with the same number has the same end. */
-    private record Drain(String upstream, String endpoint, long number) {}
+    /** An endpoint of an upstream. The number of its drain goes with it: one with the same number has the same end. */
+    private record Place(String upstream, String endpoint) {
+        static Place of(Entry entry) {
+            return new Place(entry.upstream(), entry.endpoint());
+        }
+    }
 
     SavedDrains(EndpointFeeds feeds) {
         this.feeds = feeds;
@@ -54,8 +59,11 @@ public final class SavedDrains {
      * @param next whose upstreams get no requests yet, if it is the first
      */
     void use(ActiveConfig next) {
-        boolean starts = current == null;
-        current = next;
+        boolean starts = upstreams == null;
+        List<Upstream> all = next.config.upstreams().stream()
+                .map(each -> Objects.requireNonNull(next.upstream(each.name())))
+                .toList();
+        upstreams = all;
         Path directory = next.config.stateDirectory();
         DrainFile wanted = directory == null ? null : new DrainFile(directory);
         if (Objects.equals(file, wanted)) {
@@ -64,48 +72,48 @@ public final class SavedDrains {
         file = wanted;
         problem = "";
         saved = null;
-        if (wanted != null) {
-            begin(wanted, next, starts);
+        if (wanted == null) {
+            return;
         }
-    }
-
-    private void begin(DrainFile from, ActiveConfig next, boolean starts) {
         try {
-            from.prepare();
+            wanted.prepare();
         } catch (IOException e) {
             report(e);
         }
-        content = DrainFile.NOTHING;
-        try {
-            content = from.read();
-            if (starts) {
-                resume(from.parse(content), next);
-            }
-        } catch (IOException e) {
-            saved = drains(next); // the file stays as it is until something else is to be written
-            log.warn("{}{}", FileFault.message(e), starts ? "; the gateway starts with no endpoint drained" : "");
+        if (starts) { // else it does not matter what is there
+            saved = resume(wanted, next, all);
         }
     }
 
-    private void resume(List<Entry> entries, ActiveConfig next) {
-        List<Entry> gone = new ArrayList<>();
+    /** Returns what the file has. */
+    private static Map<Place, Long> resume(DrainFile from, ActiveConfig next, List<Upstream> all) {
+        List<Entry> entries = List.of();
+        try {
+            entries = Objects.requireNonNullElse(from.read(), List.of());
+        } catch (IOException e) { // the file stays as it is until something is to be written
+            log.warn("{}; the gateway starts with no endpoint drained", FileFault.message(e));
+        }
+        Map<Place, Long> gone = new HashMap<>();
         Instant now = Instant.now();
         for (Entry entry : entries) {
             Upstream upstream = next.upstream(entry.upstream());
             Instant until = entry.sessionsUntil();
             if (upstream == null) {
-                gone.add(entry);
+                gone.put(Place.of(entry), RESUMED);
             } else {
                 long stay = until == null || upstream.sessions() == null ? 0 : nanos(Duration.between(now, until));
                 upstream.health().resumeDrain(entry.endpoint(), RESUMED, stay);
                 log.info("Endpoint {} of upstream {} drains, as before the start", entry.endpoint(), upstream);
             }
         }
-        gone.forEach(entry -> log.info(
-                "Endpoint {} of upstream {} is not drained any more: there is no such upstream",
-                entry.endpoint(),
-                entry.upstream()));
-        saved = gone.isEmpty() ? drains(next) : null;
+        gone.keySet()
+                .forEach(place -> log.info(
+                        "Endpoint {} of upstream {} is not drained any more: there is no such upstream",
+                        place.endpoint(),
+                        place.upstream()));
+        Map<Place, Long> had = numbers(all);
+        had.putAll(gone);
+        return had;
     }
 
     private static long nanos(Duration duration) {
@@ -113,20 +121,31 @@ public final class SavedDrains {
         return duration.isNegative() ? 0 : (duration.compareTo(most) > 0 ? most : duration).toNanos();
     }
 
-    private static List<Upstream> upstreams(ActiveConfig of) {
-        return of.config.upstreams().stream()
-                .map(each -> Objects.requireNonNull(of.upstream(each.name())))
-                .toList();
+    private static Map<Place, Long> numbers(List<Upstream> of) {
+        Map<Place, Long> numbers = new HashMap<>();
+        for (Upstream upstream : of) {
+            if (upstream.health().hasDrains()) {
+                upstream.health()
+                        .drains()
+                        .forEach(each -> numbers.put(new Place(upstream.name(), each.endpoint()), each.number()));
+            }
+        }
+        return numbers;
     }
 
-    private static List<Drain> drains(ActiveConfig of) {
-        List<Drain> drains = new ArrayList<>();
-        for (Upstream upstream : upstreams(of)) {
-            upstream.health()
-                    .drains()
-                    .forEach(each -> drains.add(new Drain(upstream.name(), each.endpoint(), each.number())));
+    private static Map<Place, Entry> entries(List<Upstream> of) {
+        Map<Place, Entry> entries = new LinkedHashMap<>();
+        Instant now = Instant.now();
+        for (Upstream upstream : of) {
+            for (Health.Drain drain : upstream.health().drains()) {
+                Instant until = drain.number() == Health.Drain.NO_SESSIONS
+                        ? null
+                        : now.plusNanos(drain.sessionsNanos()).truncatedTo(ChronoUnit.SECONDS);
+                Entry entry = new Entry(upstream.name(), drain.endpoint(), until);
+                entries.put(Place.of(entry), entry);
+            }
         }
-        return drains;
+        return entries;
     }
 
     /**
@@ -136,34 +155,31 @@ public final class SavedDrains {
      */
     String save() {
         DrainFile to = file;
-        ActiveConfig of = current;
-        return to == null || of == null ? "" : save(to, of);
-    }
-
-    private String save(DrainFile to, ActiveConfig of) {
-        List<Entry> entries = new ArrayList<>();
-        Instant now = Instant.now();
-        for (Upstream upstream : upstreams(of)) {
-            for (Health.Drain drain : upstream.health().drains()) {
-                Instant until = drain.number() == Health.Drain.NO_SESSIONS
-                        ? null
-                        : now.plusNanos(drain.sessionsNanos()).truncatedTo(ChronoUnit.SECONDS);
-                entries.add(new Entry(upstream.name(), drain.endpoint(), until));
-            }
+        List<Upstream> of = upstreams;
+        if (to == null || of == null) {
+            return "";
         }
         try {
-            byte[] next = DrainFile.content(entries);
-            to.write(next);
-            content = next;
-            saved = drains(of);
-            if (!problem.isEmpty()) {
-                problem = "";
-                log.info("Drains of endpoints survive a restart again");
-            }
+            write(to, of);
         } catch (IOException e) {
+            saved = null; // what an operator has asked for is not in the file
             report(e);
         }
         return problem;
+    }
+
+    private void write(DrainFile to, List<Upstream> of) throws IOException {
+        Map<Place, Long> now = numbers(of);
+        to.write(entries(of).values());
+        onWritten(now);
+    }
+
+    private void onWritten(Map<Place, Long> now) {
+        saved = now;
+        if (!problem.isEmpty()) {
+            problem = "";
+            log.info("Drains of endpoints survive a restart again");
+        }
     }
 
     private void report(IOException failure) {
@@ -177,28 +193,62 @@ public final class SavedDrains {
     /** Follows changes that no operator has made, such as of endpoints; on the thread, from time to time. */
     public void look() {
         DrainFile to = file;
-        ActiveConfig of = current;
+        List<Upstream> of = upstreams;
         if (to == null || of == null) {
             return;
         }
         forgetGone(of);
         try {
-            // If it is another one, another process has taken over, and knows better what drains.
-            boolean due = !problem.isEmpty() || !drains(of).equals(saved);
-            if (due && Arrays.equals(to.read(), content)) {
-                save(to, of);
+            Map<Place, Long> before = saved;
+            Map<Place, Long> now = numbers(of);
+            if (before == null) {
+                write(to, of);
+            } else if (!now.equals(before)) {
+                writeChanges(to, before, now, of);
+            } else if (!problem.isEmpty()) {
+                to.prepare();
+                onWritten(now);
             }
         } catch (IOException e) {
             report(e);
         }
     }
 
+    /**
+     * Changes in the file what has changed here. The rest of it stays: before and after a hand-over, the other process may
+     * have written it, and may know better what operators want.
+     */
+    private void writeChanges(DrainFile to, Map<Place, Long> before, Map<Place, Long> now, List<Upstream> of)
+            throws IOException {
+        List<Entry> there = to.read();
+        if (there == null) {
+            write(to, of);
+            return;
+        }
+        Map<Place, Entry> own = entries(of);
+        List<Entry> next = new ArrayList<>();
+        for (Entry entry : there) {
+            Place place = Place.of(entry);
+            Entry changed = own.get(place);
+            if (Objects.equals(before.get(place), now.get(place))) {
+                next.add(entry);
+            } else if (changed != null) {
+                next.add(changed);
+            }
+        }
+        if (!next.equals(there)) {
+            to.write(next);
+        }
+        onWritten(now);
+    }
+
     /** Forgets drains of endpoints that there are no more, as far as all sources of an upstream say so. */
-    private void forgetGone(ActiveConfig of) {
+    private void forgetGone(List<Upstream> of) {
         Set<String> now = new HashSet<>();
-        for (Upstream upstream : upstreams(of)) {
-            boolean known = feeds.sources(upstream.name()).stream()
-                    .allMatch(source -> source.status().state() == SourceStatus.State.FRESH);
+        for (Upstream upstream : of) {
+            boolean known = upstream.health().expectsDrains()
+                    && feeds.sources(upstream.name()).stream()
+                            .allMatch(source -> source.status().state() == SourceStatus.State.FRESH);
             if (known && fresh.contains(upstream.name())) { // twice: by now it has what the sources have told
                 List<String> gone = upstream.health().forgetExpectedDrains();
                 if (!gone.isEmpty()) {

@@ -26,6 +26,10 @@ final class ExpectedDrains {
         byAddress.put(address, new Expected(sessions));
     }
 
+    boolean isEmpty() {
+        return byAddress.isEmpty();
+    }
+
     /** Returns whether there was one. */
     boolean remove(String address) {
         return byAddress.remove(address) != null;

@@ -536,6 +536,24 @@ public final class Health {
         return expected.clear();
     }
 
+    /** Whether there are drains of endpoints that discovery has not found yet. */
+    public synchronized boolean expectsDrains() {
+        return !expected.isEmpty();
+    }
+
+    /** Whether anything drains, at little cost: it is asked each second, and nearly always nothing does. */
+    public synchronized boolean hasDrains() {
+        if (!expected.isEmpty()) {
+            return true;
+        }
+        for (Host host : set.hosts) {
+            if (host.draining) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns what drains: the endpoints, and those that will when discovery finds them. */
     public synchronized List<Drain> drains() {
         List<Drain> drains = new ArrayList<>();

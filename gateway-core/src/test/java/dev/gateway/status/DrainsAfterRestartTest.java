@@ -209,6 +209,7 @@ class DrainsAfterRestartTest {
             delimiter = '|',
             value = {
                 "{\"format\": 1, \"endp|is not JSON",
+                "''|is not a file of drains",
                 "[]|is not a file of drains",
                 "{\"format\": 1}|has no list of endpoints",
                 "{\"format\": 2, \"endpoints\": []}|has format 2, which this version of the gateway cannot read",
@@ -273,7 +274,18 @@ class DrainsAfterRestartTest {
     }
 
     @Test
-    void whatAnotherProcessHasWrittenSinceIsNotOverwrittenUnlessAnOperatorAsks() throws Exception {
+    void aReloadThatNamesADirectoryReplacesAFileThatCannotBeRead() throws Exception {
+        save(" ".repeat((4 << 20) + 1));
+        StatusRig first = restart(WITHOUT);
+        drain(first, "app", 9002, null);
+        first.reload(WITH, () -> {});
+        first.look();
+        assertThat(drained(restart(WITH), "app")).containsExactly("127.0.0.1:9002");
+        assertThat(warnings()).isEmpty();
+    }
+
+    @Test
+    void whatAnotherProcessHasWrittenSinceStaysUnlessAnOperatorAsks() throws Exception {
         StatusRig former = restart(WITH);
         drain(former, "app", 9001, null);
         String later = DRAINED.formatted("app", "127.0.0.1:9002", "");
@@ -285,5 +297,59 @@ class DrainsAfterRestartTest {
         assertThat(Files.readString(file(), StandardCharsets.UTF_8))
                 .contains("9003")
                 .doesNotContain("9002");
+    }
+
+    /** The other process of a hand-over, which ends or is ended. */
+    @Test
+    void afterAnotherProcessHasWrittenChangesAreFollowed() throws Exception {
+        StatusRig rig = restart(WITH);
+        drain(rig, "app", 9001, null);
+        drain(rig, "cart", 9003, Duration.ofHours(2));
+        drain(rig, "cart", 9004, Duration.ZERO);
+        save(
+                """
+                {"format": 1, "endpoints": [
+                  {"upstream": "cart", "endpoint": "127.0.0.1:9003", "sessionsUntil": "%s"},
+                  {"upstream": "app", "endpoint": "127.0.0.1:9001"},
+                  {"upstream": "app", "endpoint": "127.0.0.1:9002"}]}
+                """
+                        .formatted(Instant.now().plusSeconds(7200)));
+        Health cart = Objects.requireNonNull(rig.active().upstream("cart")).health();
+        long number = cart.drains().get(0).number();
+        assertThat(cart.endSessions("127.0.0.1:9003", number)).isTrue();
+        rig.look();
+        assertThat(Files.readString(file()))
+                .as("what has changed, and what the other knows better")
+                .doesNotContain("sessionsUntil", "9004")
+                .contains("9001", "9002", "9003");
+        rig.reload(WITH.replace("{host: 127.0.0.1, port: 9001}, ", ""), () -> {});
+        rig.look();
+        assertThat(Files.readString(file())).doesNotContain("9001").contains("9002", "9003");
+    }
+
+    @Test
+    void aFileThatHasBeenDeletedIsWrittenWholeAtTheNextChange() throws Exception {
+        StatusRig rig = restart(WITH);
+        drain(rig, "app", 9001, null);
+        drain(rig, "cart", 9003, Duration.ZERO);
+        Files.delete(file());
+        rig.reload(WITH.replace("{host: 127.0.0.1, port: 9001}, ", ""), () -> {});
+        rig.look();
+        assertThat(Files.readString(file())).doesNotContain("9001").contains("9003");
+    }
+
+    @Test
+    void aProblemEndsAlsoIfAnotherProcessHasWritten() throws Exception {
+        StatusRig rig = restart(WITH);
+        drain(rig, "app", 9001, null);
+        drain(rig, "cart", 9003, Duration.ZERO);
+        save("[]");
+        rig.reload(WITH.replace("{host: 127.0.0.1, port: 9001}, ", ""), () -> {});
+        rig.look();
+        assertThat(rig.generations.drains().problem())
+                .isEqualTo("drains of endpoints will not survive a restart: " + file() + " is not a file of drains");
+        save(DRAINED.formatted("cart", "127.0.0.1:9003", ""));
+        rig.look();
+        assertThat(rig.generations.drains().problem()).isEmpty();
     }
 }
