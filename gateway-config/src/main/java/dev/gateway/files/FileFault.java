@@ -34,6 +34,14 @@ public final class FileFault extends IOException {
         return cause instanceof FileFault known ? known : new FileFault(describe(file, "write", cause), cause);
     }
 
+    /** Says why another file could not be put in the place of one, which takes no permission but that for its directory. */
+    public static FileFault replacing(Path file, IOException cause) {
+        Path parent = file.toAbsolutePath().getParent();
+        return cause instanceof AccessDeniedException && parent != null && Files.exists(file)
+                ? new FileFault("no permission to replace " + file + " in " + parent + owner(parent) + user(), cause)
+                : writing(file, cause);
+    }
+
     /** Says that a file is larger than it may be. */
     static FileFault tooLarge(Path file, long maxBytes) {
         boolean mebibytes = maxBytes >= 1 << 20;
@@ -142,7 +150,7 @@ public final class FileFault extends IOException {
 
     /** The parts of the path that may be looked at tell whose they are, so that it is plain who may do what. */
     private static String denied(Path file, String verb) {
-        String user = "; the gateway runs as user " + System.getProperty("user.name");
+        String user = user();
         for (Path parent = file.toAbsolutePath().getParent(); parent != null; parent = parent.getParent()) {
             if (Files.isDirectory(parent) && !Files.isExecutable(parent)) {
                 return "no permission to " + verb + " " + file + ": it is below " + parent + owner(parent) + user;
@@ -153,6 +161,10 @@ public final class FileFault extends IOException {
             return "no permission to make " + file + (parent == null ? "" : " in " + parent + owner(parent)) + user;
         }
         return "no permission to " + verb + " " + file + owner(file) + user;
+    }
+
+    private static String user() {
+        return "; the gateway runs as user " + System.getProperty("user.name");
     }
 
     private static String owner(Path file) {

@@ -105,6 +105,17 @@ class FileFaultTest {
     }
 
     @Test
+    void noPermissionToReplaceAFile() throws IOException {
+        Path file = Files.createFile(directory.resolve("state.json"));
+        AccessDeniedException cause = new AccessDeniedException(file.toString());
+        assertThat(FileFault.replacing(file, cause))
+                .hasMessageStartingWith("no permission to replace " + file + " in " + directory + ", which belongs to ")
+                .hasMessageEndingWith("; the gateway runs as user " + System.getProperty("user.name"));
+        Files.delete(file);
+        assertThat(FileFault.replacing(file, cause)).hasMessageStartingWith("no permission to make " + file + " in ");
+    }
+
+    @Test
     void theKernelsOtherReasons() {
         Path file = directory.resolve("access.log");
         assertThat(FileFault.writing(file, new FileSystemException(file.toString(), null, "Read-only file system")))

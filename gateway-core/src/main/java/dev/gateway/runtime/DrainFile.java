@@ -7,6 +7,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -14,7 +17,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -22,16 +29,23 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /** Drain file: the endpoints that operators have taken out of service, as JSON. Blocks on the file; not for event loops. */
 record DrainFile(Path directory) {
     private static final String NAME = "drained-endpoints.json";
     private static final int FORMAT = 1; // another number means that a list of this form says something else
-    private static final int MAX_BYTES = 4 << 20;
+    private static final int MAX_BYTES = 1 << 20; // some 10,000 endpoints
+    private static final Pattern TEMPORARY = Pattern.compile("new-\\d+\\.json");
+    private static final Duration LEFT = Duration.ofMinutes(1); // nobody writes for so long
+    private static final boolean POSIX =
+            FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
+    private static final Logger log = LoggerFactory.getLogger(DrainFile.class);
     private static final LoadSettings SETTINGS =
             LoadSettings.builder().setCodePointLimit(MAX_BYTES).build();
 
@@ -47,16 +61,61 @@ record DrainFile(Path directory) {
     }
 
     /**
-     * Makes the directory if there is none.
+     * Makes the directory if there is none, and removes what a process has left there that was killed.
      *
-     * @throws IOException if it cannot be made, or this process may not write there
+     * @return a warning if somebody else may write the file, or has written it; empty if not
+     * @throws IOException if the directory cannot be made, or this process may not write there
      */
-    void prepare() throws IOException {
+    String prepare() throws IOException {
         try {
-            Files.delete(temporary());
+            Path probe = temporary();
+            try {
+                removeLeft(Files.getLastModifiedTime(probe).toInstant().minus(LEFT));
+                return POSIX ? strangeWriter(Files.getOwner(probe)) : "";
+            } finally {
+                Files.delete(probe);
+            }
         } catch (IOException e) {
-            throw FileFault.writing(path(), e);
+            throw FileFault.replacing(path(), e);
         }
+    }
+
+    /** The other process of a hand-over may write just now, so younger files stay. */
+    private void removeLeft(Instant before) throws IOException {
+        List<Path> left = new ArrayList<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(
+                directory,
+                file -> TEMPORARY.matcher(file.getFileName().toString()).matches())) {
+            all.forEach(left::add);
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        for (Path each : left) {
+            try {
+                if (Files.getLastModifiedTime(each).toInstant().isBefore(before)) {
+                    Files.deleteIfExists(each);
+                }
+            } catch (IOException e) { // it does no harm, and the other process may have used it
+                log.debug("Cannot remove what a process has left: {}", FileFault.message(e));
+            }
+        }
+    }
+
+    private String strangeWriter(UserPrincipal self) throws IOException {
+        PosixFileAttributes attributes;
+        try {
+            attributes = Files.readAttributes(path(), PosixFileAttributes.class);
+        } catch (NoSuchFileException e) {
+            return "";
+        }
+        UserPrincipal owner = attributes.owner();
+        if (!owner.equals(self) && !owner.getName().equals("root")) { // who may do everything anyway
+            return path() + " belongs to " + owner.getName() + ", not to the gateway's user " + self.getName()
+                    + ": check what it says";
+        }
+        return attributes.permissions().contains(PosixFilePermission.OTHERS_WRITE)
+                ? "every user of this machine may write " + path() + ": check what it says"
+                : "";
     }
 
     /**
@@ -70,7 +129,7 @@ record DrainFile(Path directory) {
         try {
             content = InputFile.bytes(path(), MAX_BYTES);
         } catch (FileFault e) {
-            if (e.getCause() instanceof NoSuchFileException) {
+            if (isAbsence(e.getCause())) {
                 return null;
             }
             throw e;
@@ -78,9 +137,15 @@ record DrainFile(Path directory) {
         String text = InputFile.decode(path(), content, StandardCharsets.UTF_8);
         try {
             return parse(text);
-        } catch (YamlEngineException e) {
+        } catch (RuntimeException | StackOverflowError e) { // the parser recurses as deep as the text is nested
             throw new IOException(path() + " is not JSON", e);
         }
+    }
+
+    /** Java 17 has no exception of its own for a file where a directory should be. */
+    private static boolean isAbsence(@Nullable Throwable cause) {
+        return cause instanceof NoSuchFileException
+                || (cause instanceof FileSystemException failure && "Not a directory".equals(failure.getReason()));
     }
 
     private List<Entry> parse(String text) throws IOException {
@@ -135,6 +200,9 @@ record DrainFile(Path directory) {
     /** Puts a new file in the place of the former one. A reader sees one of them whole, also after a crash. */
     void write(Collection<Entry> entries) throws IOException {
         byte[] content = content(entries);
+        if (content.length > MAX_BYTES) {
+            throw new IOException(path() + " would be larger than " + (MAX_BYTES >> 20) + " MiB");
+        }
         try {
             Path temporary = temporary();
             try {
@@ -150,7 +218,20 @@ record DrainFile(Path directory) {
                 Files.deleteIfExists(temporary); // there is one only if something has failed
             }
         } catch (IOException e) {
-            throw FileFault.writing(path(), e);
+            throw FileFault.replacing(path(), e);
+        }
+        if (POSIX) {
+            forceName();
+        }
+    }
+
+    /** Lets a crash of the machine not bring the former file back. */
+    private void forceName() {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        } catch (IOException e) {
+            // Some file systems cannot do that for directories, and this is no reason to say that nothing was written.
+            log.debug("Cannot force {} to the disk: {}", directory, FileFault.message(e));
         }
     }
 
@@ -162,7 +243,7 @@ record DrainFile(Path directory) {
     }
 
     private static FileAttribute<?>[] owners(String permissions) {
-        return FileSystems.getDefault().supportedFileAttributeViews().contains("posix")
+        return POSIX
                 ? new FileAttribute<?>[] {
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
                 }

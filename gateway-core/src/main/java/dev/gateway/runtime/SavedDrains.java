@@ -76,12 +76,19 @@ public final class SavedDrains {
             return;
         }
         try {
-            wanted.prepare();
+            prepare(wanted);
         } catch (IOException e) {
             report(e);
         }
         if (starts) { // else it does not matter what is there
             saved = resume(wanted, next, all);
+        }
+    }
+
+    private static void prepare(DrainFile to) throws IOException {
+        String warning = to.prepare();
+        if (!warning.isEmpty()) {
+            log.warn(warning);
         }
     }
 
@@ -206,7 +213,7 @@ public final class SavedDrains {
             } else if (!now.equals(before)) {
                 writeChanges(to, before, now, of);
             } else if (!problem.isEmpty()) {
-                to.prepare();
+                prepare(to);
                 onWritten(now);
             }
         } catch (IOException e) {

@@ -61,6 +61,19 @@ class AdminConfigTest {
                 .contains("warning: tokenFile: every user of this machine may write " + file);
     }
 
+    @Test
+    void aDirectoryOfStateThatEverybodyMayWriteIsWarnedOf() throws IOException {
+        Path state = Files.createDirectory(directory.resolve("state"));
+        Files.setPosixFilePermissions(state, PosixFilePermissions.fromString("rwxrwxr-x"));
+        assertThat(load("{enabled: false}\nstateDirectory: state").problems()).isEmpty();
+        Files.setPosixFilePermissions(state, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThat(load("{enabled: false}\nstateDirectory: state").problems())
+                .singleElement()
+                .asString()
+                .endsWith("warning: stateDirectory: every user of this machine may write " + state
+                        + ": 'chmod o-w' prevents that");
+    }
+
     private List<String> problems(String admin, String endpoint) {
         String yaml =
                 """

@@ -176,10 +176,18 @@ public final class Checks {
     /** The gateway makes the directory if there is none. */
     private void stateDirectory() {
         Path directory = config.stateDirectory();
-        if (directory != null && Files.exists(directory) && !Files.isDirectory(directory)) {
+        if (directory == null || !Files.exists(directory)) {
+            return;
+        }
+        Position at = scope.at(config, "stateDirectory");
+        if (!Files.isDirectory(directory)) {
             scope.problems.error(
-                    scope.at(config, "stateDirectory"),
-                    "stateDirectory: " + directory + " is a file: name a directory of the gateway's own");
+                    at, "stateDirectory: " + directory + " is a file: name a directory of the gateway's own");
+        } else if (FileModeChecks.isForAllToWrite(directory)) {
+            scope.problems.warning(
+                    at,
+                    "stateDirectory: every user of this machine may write " + directory
+                            + ": 'chmod o-w' prevents that");
         }
     }
 

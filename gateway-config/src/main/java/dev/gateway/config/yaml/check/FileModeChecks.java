@@ -28,6 +28,16 @@ final class FileModeChecks {
         new FileModeChecks(scope).look(root);
     }
 
+    /** Whether every user of the machine may write a file or directory; not if that cannot be told. */
+    static boolean isForAllToWrite(Path file) {
+        try {
+            return Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_WRITE);
+        } catch (IOException | UnsupportedOperationException e) {
+            return false; // who uses it reports what is wrong, and a file system without such permissions has nobody
+            // else
+        }
+    }
+
     private void look(Node node) {
         if (node instanceof Node.Sequence sequence) {
             sequence.items().forEach(this::look);
@@ -51,13 +61,12 @@ final class FileModeChecks {
     private void look(String key, Node.Scalar scalar) {
         try {
             Path file = scope.directory(scalar.position()).resolve(scope.variables.replace(scalar.text()));
-            if (Files.isRegularFile(file)
-                    && Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_WRITE)) {
+            if (Files.isRegularFile(file) && isForAllToWrite(file)) {
                 scope.problems.warning(
                         scalar.position(),
                         key + ": every user of this machine may write " + file + ": 'chmod o-w' prevents that");
             }
-        } catch (InvalidException | InvalidPathException | IOException | UnsupportedOperationException e) {
+        } catch (InvalidException | InvalidPathException e) {
             // another check reads the file and reports this
         }
     }
