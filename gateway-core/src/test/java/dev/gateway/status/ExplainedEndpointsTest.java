@@ -15,13 +15,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who asks a running gateway about a request is told how the endpoints are, and which of them gets it. */
 @Timeout(60)
@@ -38,6 +44,11 @@ class ExplainedEndpointsTest {
         Files.writeString(
                 directory.resolve("eps.yaml"), "[{host: 127.0.0.1, port: 9301}, {host: 127.0.0.1, port: 9302}]");
         Files.writeString(directory.resolve("none.yaml"), "[]");
+        Files.writeString(
+                directory.resolve("many.yaml"),
+                IntStream.range(9600, 9660)
+                        .mapToObj(port -> "- {host: 127.0.0.1, port: " + port + "}\n")
+                        .collect(Collectors.joining()));
         rig = StatusRig.start(
                 """
                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
@@ -48,6 +59,9 @@ class ExplainedEndpointsTest {
                         filters: [{type: RequestHeaderModifier, requestHeaderModifier: {remove: [x-secret]}}]
                         backendRefs: [{name: user}]
                       - {matches: [{path: {value: /cart}}], backendRefs: [{name: files}, {name: cart}]}
+                      - matches: [{path: {value: /none}}]
+                        backendRefs: [{name: files, weight: 0}, {name: cart, weight: 0}]
+                      - {matches: [{path: {value: /many}}], backendRefs: [{name: many}]}
                       - {matches: [{path: {value: /zones}}], backendRefs: [{name: zones}]}
                       - {matches: [{path: {value: /empty}}], backendRefs: [{name: empty}]}
                 upstreams:
@@ -68,6 +82,7 @@ class ExplainedEndpointsTest {
                       - {host: 127.0.0.1, port: 9503, zone: b}
                       - {host: 127.0.0.1, port: 9504, zone: b}
                   - {name: empty, endpoints: [{file: none.yaml}]}
+                  - {name: many, endpoints: [{file: many.yaml}]}
                 localZone: a
                 admin: {enabled: false}
                 accessLog: {format: off}
@@ -205,10 +220,64 @@ class ExplainedEndpointsTest {
         assertThat(choice.get("text").asText()).startsWith("none: empty has no endpoints: file:");
     }
 
-    @Test
-    void whatIsNoAddressIsABadQuestion() {
-        AdminResponse answer = DirectQuestions.get(rig.pages, "/explain?path=/&client=me");
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "me",
+                "",
+                "192.0.2.7:_me",
+                "192.0.2.7:",
+                "192.0.2.7:0",
+                "192.0.2.7:65536",
+                "[::1]x",
+                "[::1]x:80",
+                "[::1]:y",
+                "[",
+                "[]"
+            })
+    void whatIsNoAddressIsABadQuestion(String client) {
+        AdminResponse answer = DirectQuestions.get(rig.pages, "/explain?path=/&client=" + client);
         assertThat(answer.status()).isEqualTo(400);
-        assertThat(answer.text()).isEqualTo("client: expected an IP address, not me\n");
+        assertThat(answer.text()).isEqualTo("client: expected an IP address, not " + client + "\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "192.0.2.7, 192.0.2.7",
+        "192.0.2.7:080, 192.0.2.7:80",
+        "2001:DB8:0::1, 2001:db8::1",
+        "[2001:DB8::1], 2001:db8::1",
+        "[2001:DB8::1]:80, [2001:db8::1]:80",
+        "::ffff:192.0.2.7, 192.0.2.7"
+    })
+    void theAddressIsShownAsItWasRead(String client, String shown) {
+        assertThat(text("path=/client&client=" + client)).startsWith("GET /client from " + shown + "\n");
+    }
+
+    @Test
+    void aSessionDecidesOnlyWhereAnUpstreamIsChosen() {
+        Upstream cart = Objects.requireNonNull(rig.active().upstream("cart"));
+        String cookie = Objects.requireNonNull(cart.sessions())
+                .begin(cart.endpoints().get(1), false)
+                .toString()
+                .replaceAll(";.*", "");
+        String header = "&header=" + URLEncoder.encode("Cookie: " + cookie, StandardCharsets.UTF_8);
+        for (String query : List.of("path=/cart", "path=/none", "path=/cart&method=CONNECT")) {
+            assertThat(text(query + header).contains("the session of its cookie leads to"))
+                    .as(query)
+                    .isEqualTo(query.equals("path=/cart"));
+        }
+        assertThat(text("path=/none" + header)).contains("as all of its weights are 0");
+    }
+
+    @Test
+    void ofManyEndpointsTheFirstAreListed() throws IOException {
+        JsonNode many = target("path=/many", 0);
+        assertThat(many.get("endpoints")).hasSize(50);
+        assertThat(many.get("moreEndpoints").asInt()).isEqualTo(10);
+        assertThat(text("path=/many"))
+                .contains("endpoint 127.0.0.1:9649,", "and 10 endpoints more\n")
+                .doesNotContain("127.0.0.1:9650");
+        assertThat(target("path=/cart", 0).has("moreEndpoints")).isFalse();
     }
 }

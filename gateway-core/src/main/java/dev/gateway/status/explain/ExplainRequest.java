@@ -1,5 +1,6 @@
 package dev.gateway.status.explain;
 
+import dev.gateway.format.IpLiteral;
 import dev.gateway.message.Authority;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -10,6 +11,7 @@ import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,11 +39,12 @@ public record ExplainRequest(
     private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final String HTTP_URI = "http://";
     private static final int HTTP_PORT = 80;
+    private static final Pattern ADDRESS_AND_PORT = Pattern.compile("([0-9.]+|\\[[0-9A-Fa-f:.]+]):[0-9]{1,5}");
 
     public ExplainRequest {
         headers = List.copyOf(headers);
         groups = Set.copyOf(groups);
-        if (client != null && SourceAddress.parse(client) == null) {
+        if (client != null && !isAddress(client)) {
             throw new IllegalArgumentException("client: expected an IP address, not " + client);
         }
         if (connect == null) {
@@ -58,6 +61,16 @@ public record ExplainRequest(
             }
             headers.forEach(ExplainRequest::check);
         }
+    }
+
+    /** A port that is no number, which some proxies write, is a mistake here. */
+    private static boolean isAddress(String text) {
+        boolean bracketed = text.startsWith("[") && text.endsWith("]");
+        if (IpLiteral.parse(bracketed ? text.substring(1, text.length() - 1) : text) != null) {
+            return true;
+        }
+        SourceAddress address = ADDRESS_AND_PORT.matcher(text).matches() ? SourceAddress.parse(text) : null;
+        return address != null && address.port() > 0;
     }
 
     private static @Nullable String authority(@Nullable String host, String path) {
@@ -132,6 +145,6 @@ public record ExplainRequest(
         return connect != null
                 ? "CONNECT " + connect + who + by
                 : method + " " + (host == null || isAbsolute() ? "" : host) + path
-                        + (client == null ? "" : " from " + client) + by;
+                        + (client == null ? "" : " from " + address()) + by;
     }
 }

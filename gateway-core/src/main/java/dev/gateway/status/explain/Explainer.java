@@ -38,13 +38,14 @@ public final class Explainer {
      * @throws IllegalArgumentException if there is no such listener
      */
     public Explanation explain(ExplainRequest question) {
+        UpstreamExplainer upstreams = new UpstreamExplainer(live, config.localZone());
         List<OnListener> answers = new ArrayList<>();
         for (ListenerConfig listener : config.listeners()) {
             boolean meant = question.listener() == null
                     ? listener.isHttp()
                     : listener.name().equals(question.listener());
             if (meant) {
-                answers.add(explain(listener, question));
+                answers.add(explain(listener, question, upstreams));
             }
         }
         if (answers.isEmpty() && question.listener() != null) {
@@ -59,7 +60,7 @@ public final class Explainer {
         return new Explanation(question.toString(), answers);
     }
 
-    private OnListener explain(ListenerConfig listener, ExplainRequest question) {
+    private OnListener explain(ListenerConfig listener, ExplainRequest question, UpstreamExplainer upstreams) {
         ConnectConfig entry = entry(listener);
         if (question.connect() != null) {
             return entry == null
@@ -69,7 +70,7 @@ public final class Explainer {
         if (entry != null && entry.pac() != null && isPage(entry.pac(), question)) {
             return ConnectExplainer.page(listener, entry.pac());
         }
-        OnListener routed = new RouteExplainer(config, listener, live).explain(question);
+        OnListener routed = new RouteExplainer(config, listener, upstreams).explain(question);
         // What no route takes, and names a host by itself, comes under the policy of tunnels.
         return entry != null && question.isAbsolute() && routed.status() == NOT_FOUND && routed.taken() == null
                 ? new ConnectExplainer(listener, entry, own).explain(question.toTarget())

@@ -77,6 +77,7 @@ public record Explanation(String request, List<OnListener> listeners) {
      * @param share of the requests of its route, 0 to 1
      * @param loadBalancer how an endpoint is chosen, in words
      * @param endpoints of a running gateway those that there are now, else the entries of the configuration
+     * @param moreEndpoints how many are not among them
      * @param sources of endpoints, of a running gateway
      * @param sessionName the cookie that keeps a client at its endpoint, null if none does
      * @param choice null if no gateway runs
@@ -87,6 +88,7 @@ public record Explanation(String request, List<OnListener> listeners) {
             @Nullable Position at,
             String loadBalancer,
             List<Map<String, Object>> endpoints,
+            int moreEndpoints,
             List<Map<String, Object>> sources,
             Map<String, Object> timeouts,
             @Nullable String sessionName,
@@ -98,6 +100,9 @@ public record Explanation(String request, List<OnListener> listeners) {
             place(json, at);
             json.put("loadBalancer", loadBalancer);
             json.put("endpoints", endpoints);
+            if (moreEndpoints > 0) {
+                json.put("moreEndpoints", moreEndpoints);
+            }
             if (!sources.isEmpty()) {
                 json.put("sources", sources);
             }

@@ -12,8 +12,6 @@ import java.util.StringJoiner;
 
 /** Writes an {@link Explanation} for people: what happens first, then why, each line with its place in the file. */
 public final class ExplanationText {
-    private static final int MOST = 50; // endpoints of an upstream
-
     private final StringBuilder out = new StringBuilder();
 
     private ExplanationText() {}
@@ -64,9 +62,9 @@ public final class ExplanationText {
             line(3, "=> endpoint " + target.choice().text());
         }
         line(3, "loadBalancer: " + target.loadBalancer());
-        target.endpoints().stream().limit(MOST).forEach(endpoint -> line(3, pairs(endpoint)));
-        if (target.endpoints().size() > MOST) {
-            line(3, "and " + (target.endpoints().size() - MOST) + " endpoints more");
+        target.endpoints().forEach(endpoint -> line(3, pairs(endpoint)));
+        if (target.moreEndpoints() > 0) {
+            line(3, "and " + target.moreEndpoints() + " endpoints more");
         }
         target.sources().forEach(source -> line(3, pairs(source)));
         line(3, "timeouts: " + pairs(target.timeouts()));

@@ -62,10 +62,15 @@ public final class RouteExplainer {
         }
     }
 
-    RouteExplainer(GatewayConfig config, ListenerConfig listener, LiveUpstreams live) {
+    /**
+     * Makes one.
+     *
+     * @param upstreams for all listeners
+     */
+    RouteExplainer(GatewayConfig config, ListenerConfig listener, UpstreamExplainer upstreams) {
         this.config = config;
         this.listener = listener;
-        this.upstreams = new UpstreamExplainer(live, config.localZone());
+        this.upstreams = upstreams;
         for (RouteConfig route : config.routes()) {
             if (route.appliesTo(listener)) {
                 List<String> hostnames = route.hostnames().stream()
@@ -155,7 +160,14 @@ public final class RouteExplainer {
                 .filter(filter -> filter.guards() && filter.answer() == 0)
                 .forEach(filter -> reasons.add(new Reason(filter.type() + " may refuse it", filter.position())));
         reasons.addAll(errorPages());
-        String ofSession = upstreams.ofSession(of.forwarding().backendRefs(), head);
+        FilterConfig answer = FilterAssembly.inOrder(of.filters()).stream()
+                .filter(filter -> filter.answer() != 0)
+                .findFirst()
+                .orElse(null);
+        boolean hasTarget = of.forwarding().backendRefs().stream().anyMatch(ref -> ref.weight() > 0);
+        String ofSession = answer == null && hasTarget && !head.isConnect()
+                ? upstreams.ofSession(of.forwarding().backendRefs(), head)
+                : null;
         if (ofSession != null) {
             reasons.add(new Reason(
                     "the session of its cookie leads to upstream " + ofSession + ", whatever the weights",
@@ -168,11 +180,6 @@ public final class RouteExplainer {
                             + (offered ? " is listed in upgrades" : " is not listed in upgrades, so it is ignored"),
                     of.position()));
         }
-        FilterConfig answer = FilterAssembly.inOrder(of.filters()).stream()
-                .filter(filter -> filter.answer() != 0)
-                .findFirst()
-                .orElse(null);
-        boolean hasTarget = of.forwarding().backendRefs().stream().anyMatch(ref -> ref.weight() > 0);
         String by = "route " + rule.name();
         Verdict verdict = answer == null && hasTarget ? Verdict.ROUTE : Verdict.ANSWERED;
         int status = answer != null ? answer.answer() : hasTarget ? 0 : 500;

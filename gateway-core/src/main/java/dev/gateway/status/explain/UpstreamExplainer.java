@@ -33,9 +33,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class UpstreamExplainer {
     private static final int NAMED = 5;
+    private static final int MOST = 50; // endpoints of an upstream; the page of upstreams has all
 
     private final LiveUpstreams live;
     private final @Nullable String localZone;
+    private final Map<String, Listed> listed = new HashMap<>(); // so far, by the upstream
+
+    /** What there is to say of an upstream whatever the request. */
+    private record Listed(List<Map<String, Object>> endpoints, int moreEndpoints, List<Map<String, Object>> sources) {}
 
     /** What a balancer may know of the request in question; notes what it asks for. */
     private static final class Question implements BalancerContext {
@@ -112,24 +117,36 @@ final class UpstreamExplainer {
             boolean filtered) {
         SessionPersistenceConfig sessions = config.sessionPersistence();
         Upstream upstream = live.find(config.name());
+        Listed parts = listed.computeIfAbsent(config.name(), name -> list(config, upstream));
         return new Target(
                 config.name(),
                 share,
                 ref.position(),
                 BuiltInBalancers.summary(config.loadBalancer()),
-                upstream == null ? entries(config) : endpoints(config, upstream),
-                live.sources(config.name()).stream()
-                        .map(UpstreamExplainer::source)
-                        .toList(),
+                parts.endpoints,
+                parts.moreEndpoints,
+                parts.sources,
                 timeouts,
                 sessions == null ? null : sessions.sessionName(),
                 upstream == null ? null : choice(upstream, config, new Question(head, client), filtered));
     }
 
+    private Listed list(UpstreamConfig config, @Nullable Upstream upstream) {
+        int all =
+                upstream == null ? config.endpoints().size() : upstream.hosts().size();
+        List<Map<String, Object>> endpoints = upstream == null ? entries(config) : endpoints(config, upstream);
+        return new Listed(
+                endpoints,
+                Math.max(0, all - endpoints.size()),
+                live.sources(config.name()).stream()
+                        .map(UpstreamExplainer::source)
+                        .toList());
+    }
+
     /** Returns what the configuration says of endpoints. */
     private static List<Map<String, Object>> entries(UpstreamConfig config) {
         List<Map<String, Object>> all = new ArrayList<>();
-        for (EndpointConfig entry : config.endpoints()) {
+        for (EndpointConfig entry : config.endpoints().stream().limit(MOST).toList()) {
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("endpoint", EndpointEntries.shown(entry));
             json.put("weight", entry.weight());
@@ -150,7 +167,7 @@ final class UpstreamExplainer {
                     entry.position());
         }
         List<Map<String, Object>> all = new ArrayList<>();
-        for (Host host : upstream.hosts()) {
+        for (Host host : upstream.hosts().stream().limit(MOST).toList()) {
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("endpoint", host.toString());
             json.put("weight", weight(host.weight()));
