@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 public final class FileFault extends IOException {
     private static final long serialVersionUID = 1;
 
+    private static final List<String> PASSING =
+            List.of("Too many open files", "Input/output error", "Stale file handle"); // in the kernel's words
+
     private FileFault(String message, @Nullable IOException cause) {
         super(message, cause);
     }
@@ -27,6 +31,11 @@ public final class FileFault extends IOException {
     /** Says why a file could not be read. */
     public static FileFault reading(Path file, IOException cause) {
         return cause instanceof FileFault known ? known : new FileFault(describe(file, "read", cause), cause);
+    }
+
+    /** Says why it could not be read what is in a directory. */
+    static FileFault listing(Path directory, IOException cause) {
+        return cause instanceof FileFault known ? known : new FileFault(reason(directory, "read", cause), cause);
     }
 
     /** Says why a file could not be made or written. */
@@ -49,6 +58,11 @@ public final class FileFault extends IOException {
                 file + " is larger than " + (mebibytes ? maxBytes >> 20 : maxBytes >> 10)
                         + (mebibytes ? " MiB" : " KiB"),
                 null);
+    }
+
+    /** Says that a pattern stands for more files than it may. */
+    static FileFault tooMany(Path pattern, int most) {
+        return new FileFault("more than " + most + " files match " + pattern, null);
     }
 
     /** Says that there is no directory where one is expected. */
@@ -74,6 +88,12 @@ public final class FileFault extends IOException {
         return new FileFault(file + " is not " + charset, cause);
     }
 
+    /** Whether the reason may pass without a change of the file: others have too many files open, or a disk fails. */
+    public boolean mayPass() {
+        return getCause() instanceof IOException cause
+                && PASSING.stream().anyMatch(each -> reason(cause).contains(each));
+    }
+
     /** Returns what an exception says: where it is about a file, in words. */
     public static String message(Throwable cause) {
         if (!(cause instanceof FileFault) && cause instanceof FileSystemException about && about.getFile() != null) {
@@ -89,6 +109,10 @@ public final class FileFault extends IOException {
         if (Files.isDirectory(file)) {
             return file + " is a directory, not a file";
         }
+        return reason(file, verb, cause);
+    }
+
+    private static String reason(Path file, String verb, IOException cause) {
         if (cause instanceof AccessDeniedException) {
             return denied(file, verb);
         }

@@ -18,6 +18,9 @@ import java.util.regex.Pattern;
  * that begins with a dot never matches, such as {@code ..data} of a mounted ConfigMap, or what an editor keeps.
  */
 public record FileGlob(Path directory, String pattern) {
+    /** How many files a pattern may stand for. */
+    public static final int MOST_FILES = 1000;
+
     /** Whether a name is a pattern. */
     public static boolean isPattern(String name) {
         return name.indexOf('*') >= 0 || name.indexOf('?') >= 0;
@@ -26,7 +29,7 @@ public record FileGlob(Path directory, String pattern) {
     /**
      * Returns the files, by name.
      *
-     * @throws FileFault if the directory cannot be read
+     * @throws FileFault if the directory cannot be read, or has too many of them
      */
     public List<Path> files() throws FileFault {
         Pattern names = Pattern.compile("\\Q"
@@ -37,15 +40,18 @@ public record FileGlob(Path directory, String pattern) {
             for (Path entry : entries) {
                 String name = String.valueOf(entry.getFileName());
                 if (!name.startsWith(".") && names.matcher(name).matches()) {
+                    if (files.size() == MOST_FILES) {
+                        throw FileFault.tooMany(directory.resolve(pattern), MOST_FILES);
+                    }
                     files.add(directory.resolve(name));
                 }
             }
         } catch (NoSuchFileException | NotDirectoryException e) {
             throw FileFault.noDirectory(directory, e);
         } catch (IOException e) {
-            throw FileFault.reading(directory, e);
+            throw FileFault.listing(directory, e);
         } catch (DirectoryIteratorException e) {
-            throw FileFault.reading(directory, Objects.requireNonNull(e.getCause()));
+            throw FileFault.listing(directory, Objects.requireNonNull(e.getCause()));
         }
         files.sort(Comparator.comparing(Path::toString));
         return files;

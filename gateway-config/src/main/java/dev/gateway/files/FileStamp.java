@@ -16,6 +16,7 @@ import java.util.Optional;
  */
 public record FileStamp(Path real, Optional<Object> inode, long size, FileTime modified) {
     private static final long YOUNG_MILLIS = 2000;
+    private static final FileTime NEVER = FileTime.fromMillis(0);
 
     /**
      * Looks at a file.
@@ -26,6 +27,9 @@ public record FileStamp(Path real, Optional<Object> inode, long size, FileTime m
         try {
             Path real = file.toRealPath();
             BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+            if (attributes.isOther()) { // a pipe also changes when somebody writes what is to be read from it
+                return new FileStamp(real, Optional.ofNullable(attributes.fileKey()), 0, NEVER);
+            }
             return new FileStamp(
                     real, Optional.ofNullable(attributes.fileKey()), attributes.size(), attributes.lastModifiedTime());
         } catch (IOException e) {
@@ -35,7 +39,7 @@ public record FileStamp(Path real, Optional<Object> inode, long size, FileTime m
 
     /** Returns the part that only another place changes: what a directory looks like whose entries do not count. */
     FileStamp place() {
-        return new FileStamp(real, Optional.empty(), 0, FileTime.fromMillis(0));
+        return new FileStamp(real, Optional.empty(), 0, NEVER);
     }
 
     /**

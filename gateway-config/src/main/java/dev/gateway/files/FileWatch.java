@@ -3,13 +3,13 @@ package dev.gateway.files;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,12 +24,31 @@ public final class FileWatch {
     private static final int LOOKS_UNTIL_RETRY = 5;
 
     private final Set<Path> files;
+    private final Set<Path> directories = new LinkedHashSet<>();
     private final Set<FileGlob> globs = new LinkedHashSet<>();
-    private Map<Path, Optional<FileStamp>> read; // what the files looked like just before they were read
-    private @Nullable Map<Path, Optional<FileStamp>>
-            seen; // what they looked like at the last look, if that was different
+    private Looks read; // what the files looked like just before they were read
+    private @Nullable Looks seen; // what they looked like at the last look, if that was different
     private int unsettled; // looks in a row that have found another change
     private int untilRetry; // looks until they are to be read again although they look the same, 0 for never
+
+    /**
+     * What there was at one time. A path may be watched both as a file and as a directory, and looks different then.
+     *
+     * @param directories only their places
+     */
+    private record Looks(Map<Path, Optional<FileStamp>> files, Map<Path, Optional<FileStamp>> directories) {
+        Stream<Path> paths() {
+            return Stream.concat(files.keySet().stream(), directories.keySet().stream());
+        }
+
+        Optional<FileStamp> ofFile(Path path) {
+            return files.getOrDefault(path, Optional.empty());
+        }
+
+        Optional<FileStamp> ofDirectory(Path path) {
+            return directories.getOrDefault(path, Optional.empty());
+        }
+    }
 
     /** Begins to watch; to be made before the files are read. */
     public FileWatch(Collection<Path> files) {
@@ -37,29 +56,35 @@ public final class FileWatch {
         this.read = look();
     }
 
-    /** Begins to watch another file, which is about to be read. */
+    /** Begins to watch another file, which is about to be read. That a file of a pattern has gone meanwhile, is a change. */
     public void add(Path file) {
         files.add(file);
-        read.put(file, look(file));
+        read.files.merge(file, look(file), (before, now) -> now.isPresent() ? now : before);
+    }
+
+    /** Begins to watch whether there is a directory, but not what is in it. */
+    public void addDirectory(Path directory) {
+        directories.add(directory);
+        read.directories.put(directory, lookAtDirectory(directory));
     }
 
     /**
      * Begins to watch which files a pattern stands for, and these files, which are about to be read.
      *
      * @return the files
-     * @throws FileFault if the directory cannot be read; it is watched all the same
+     * @throws FileFault if the directory cannot be read, or has too many files; it is watched all the same
      */
     public List<Path> add(FileGlob glob) throws FileFault {
         globs.add(glob);
-        read.put(glob.directory(), lookAtDirectory(glob.directory()));
+        addDirectory(glob.directory());
         List<Path> found = glob.files();
-        found.forEach(file -> read.put(file, look(file)));
+        found.forEach(file -> read.files.put(file, look(file)));
         return found;
     }
 
     /** Whether nothing is watched. */
     public boolean isEmpty() {
-        return files.isEmpty() && globs.isEmpty();
+        return files.isEmpty() && directories.isEmpty();
     }
 
     /** The files are about to be read: what they look like now is no news any more. */
@@ -79,7 +104,8 @@ public final class FileWatch {
 
     /** Returns the files and directories that exist and must not be read. What they look like stays when that changes. */
     public List<Path> forbidden() {
-        return read.keySet().stream()
+        return read.paths()
+                .distinct()
                 .filter(each -> Files.exists(each) && !Files.isReadable(each))
                 .toList();
     }
@@ -91,12 +117,12 @@ public final class FileWatch {
 
     /** Returns the files that the last look has found changed, new or removed, in their order. */
     public List<Path> changed() {
-        Map<Path, Optional<FileStamp>> now = seen == null ? read : seen;
-        Set<Path> all = new TreeSet<>(read.keySet());
-        all.addAll(now.keySet());
-        return all.stream()
-                .filter(each ->
-                        !read.getOrDefault(each, Optional.empty()).equals(now.getOrDefault(each, Optional.empty())))
+        Looks now = seen == null ? read : seen;
+        return Stream.concat(read.paths(), now.paths())
+                .filter(each -> !read.ofFile(each).equals(now.ofFile(each))
+                        || !read.ofDirectory(each).equals(now.ofDirectory(each)))
+                .sorted()
+                .distinct()
                 .toList();
     }
 
@@ -105,9 +131,9 @@ public final class FileWatch {
      * have finished.
      */
     public boolean isBeingWritten() {
-        Map<Path, Optional<FileStamp>> now = look();
+        Looks now = look();
         return !now.equals(read)
-                && now.values().stream().flatMap(Optional::stream).anyMatch(FileStamp::isYoung);
+                && now.files.values().stream().flatMap(Optional::stream).anyMatch(FileStamp::isYoung);
     }
 
     /**
@@ -117,7 +143,7 @@ public final class FileWatch {
      *     finished; or they have changed at each look for a while; or it is time to try again after {@link #unread}
      */
     public boolean hasSettled() {
-        Map<Path, Optional<FileStamp>> now = look();
+        Looks now = look();
         boolean changed = !now.equals(read);
         unsettled = changed ? unsettled + 1 : 0;
         boolean settled = changed && (now.equals(seen) || unsettled >= MOST_UNSETTLED);
@@ -126,17 +152,12 @@ public final class FileWatch {
         return settled || retry;
     }
 
-    private Map<Path, Optional<FileStamp>> look() {
-        Map<Path, Optional<FileStamp>> looks = new LinkedHashMap<>();
-        for (FileGlob glob : globs) {
-            looks.put(glob.directory(), lookAtDirectory(glob.directory()));
-            for (Path file : found(glob)) {
-                looks.put(file, look(file));
-            }
-        }
-        for (Path file : files) {
-            looks.put(file, look(file));
-        }
+    private Looks look() {
+        Set<Path> all = new LinkedHashSet<>(files);
+        globs.forEach(glob -> all.addAll(found(glob)));
+        Looks looks = new Looks(new HashMap<>(), new HashMap<>());
+        all.forEach(file -> looks.files.put(file, look(file)));
+        directories.forEach(directory -> looks.directories.put(directory, lookAtDirectory(directory)));
         return looks;
     }
 
@@ -156,7 +177,7 @@ public final class FileWatch {
         }
     }
 
-    /** Only its place counts: it also changes with files that the pattern does not stand for. */
+    /** Only its place counts: it also changes with files that no pattern stands for. */
     private static Optional<FileStamp> lookAtDirectory(Path directory) {
         return Files.isDirectory(directory) ? look(directory).map(FileStamp::place) : Optional.empty();
     }

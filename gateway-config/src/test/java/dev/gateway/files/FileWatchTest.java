@@ -203,4 +203,70 @@ class FileWatchTest {
         Files.writeString(file, "changed after that");
         assertNoticed();
     }
+
+    @Test
+    void aPathMayBeWatchedAsAFileAndAsADirectory() throws IOException {
+        watch = new FileWatch(List.of());
+        watch.add(file);
+        assertThatThrownBy(() -> watch.add(new FileGlob(file, "*.yaml"))).isInstanceOf(FileFault.class);
+        assertThat(watch.hasChanged()).isFalse();
+        Files.writeString(file, "changed");
+        assertNoticed();
+        Files.delete(file);
+        Files.createDirectory(file);
+        assertNoticed();
+    }
+
+    @Test
+    void whatIsInADirectoryIsNoChangeOfIt() throws IOException {
+        watch = new FileWatch(List.of());
+        Path place = Files.createDirectory(directory.resolve("place"));
+        watch.addDirectory(place);
+        assertThat(watch.isEmpty()).isFalse();
+        Path inside = Files.writeString(place.resolve("a.yaml"), "a");
+        Files.setLastModifiedTime(place, FileTime.fromMillis(1_700_000_000_000L));
+        assertThat(watch.hasChanged()).isFalse();
+        Files.delete(inside);
+        Files.delete(place);
+        assertNoticed();
+    }
+
+    @Test
+    void aFileOfAPatternThatGoesBeforeItIsReadIsNoticed() throws IOException {
+        watch = new FileWatch(List.of());
+        watch.add(new FileGlob(directory, "*.yaml"));
+        Files.delete(file);
+        watch.add(file);
+        assertNoticed();
+    }
+
+    /** Who reads it empties it, so it must not be read again by itself. */
+    @Test
+    void thatSomebodyWritesToAPipeIsNoChange() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        run("mkfifo", pipe.toString());
+        watch = new FileWatch(List.of(pipe));
+        run("touch", "-d", "2001-01-01", pipe.toString()); // Java would open it, and wait for a writer
+        assertThat(watch.hasChanged()).isFalse();
+        Files.delete(pipe);
+        assertNoticed();
+    }
+
+    private static void run(String... command) throws Exception {
+        assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
+    }
+
+    @Test
+    void filesOfAPatternThatAreTooManyAreNotLookedAt() throws IOException {
+        for (int i = 0; i < FileGlob.MOST_FILES; i++) {
+            Files.writeString(directory.resolve(i + ".yaml"), "");
+        }
+        FileGlob glob = new FileGlob(directory, "*.yaml");
+        watch = new FileWatch(List.of());
+        assertThatThrownBy(() -> watch.add(glob)).hasMessage("more than 1000 files match " + glob);
+        Files.writeString(file, "changed");
+        assertThat(watch.hasChanged()).isFalse();
+        Files.delete(file);
+        assertNoticed();
+    }
 }

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConfigTree {
     /** How many files a configuration may have. */
-    static final int MOST_FILES = 1000;
+    static final int MOST_FILES = FileGlob.MOST_FILES;
 
     /** How large all of them may be together. */
     static final int MOST_BYTES = 8 << 20;
@@ -50,6 +50,7 @@ final class ConfigTree {
     private final Set<Path> open = new HashSet<>(); // real paths of files whose includes are being read
     private @Nullable Position position;
     private int bytes;
+    private boolean full; // there are more files than there may be
     private boolean complete = true;
 
     /**
@@ -104,9 +105,7 @@ final class ConfigTree {
             bytes = content.length;
             read(name, content, folder(file), YamlText.CONFIGURATION);
         } catch (IOException e) {
-            missing(
-                    new Position(name, 0, 0),
-                    String.valueOf(FileFault.reading(file, e).getMessage()));
+            missing(new Position(name, 0, 0), "", FileFault.reading(file, e));
         }
     }
 
@@ -124,7 +123,7 @@ final class ConfigTree {
                         "this file is not read: the name of a file in a directory must end in .yaml");
             }
         } catch (FileFault e) {
-            missing(whole, String.valueOf(e.getMessage()));
+            missing(whole, "", e);
         }
         files.forEach(file -> part(file, new Position(file.toString(), 0, 0), ""));
     }
@@ -134,7 +133,17 @@ final class ConfigTree {
         complete = false;
     }
 
+    private void missing(Position at, String label, FileFault fault) {
+        missing(at, label + fault.getMessage());
+        if (fault.mayPass()) {
+            watch.unread();
+        }
+    }
+
     private void include(Path folder, Include include) {
+        if (full) {
+            return; // of more files it need not be known which they are
+        }
         Path path = folder.resolve(include.text()).normalize();
         Path name = path.getFileName();
         String label = "include: ";
@@ -146,7 +155,7 @@ final class ConfigTree {
             }
             files.forEach(file -> part(file, include.position(), label));
         } else if (Files.isDirectory(path)) {
-            watch.add(path);
+            watch.addDirectory(path);
             missing(include.position(), label + path + " is a directory: write " + include.text() + "/" + NAMES);
         } else {
             part(path, include.position(), label);
@@ -159,7 +168,7 @@ final class ConfigTree {
             warnOfWriters(glob.directory(), at, label, "every user of this machine may add files to ");
             return files;
         } catch (FileFault e) {
-            missing(at, label + e.getMessage());
+            missing(at, label, e);
             return List.of();
         }
     }
@@ -168,6 +177,7 @@ final class ConfigTree {
     private void part(Path file, Position by, String label) {
         if (included.size() == MOST_FILES) {
             missing(by, label + "more than " + MOST_FILES + " files");
+            full = true;
             return;
         }
         watch.add(file);
@@ -189,7 +199,7 @@ final class ConfigTree {
             read(file.toString(), content, folder(file), YamlText.PART);
             open.remove(real);
         } catch (IOException e) {
-            missing(by, label + FileFault.reading(file, e).getMessage());
+            missing(by, label, FileFault.reading(file, e));
         }
     }
 

@@ -423,4 +423,32 @@ class SeveralFilesTest {
         write("sites/.c.yaml.swp", "not a file of the configuration");
         assertThat(watch.hasChanged()).isFalse();
     }
+
+    /** Else a reload that fails would be repeated for ever. */
+    @Test
+    void whatIsNamedAsAFileAndAsADirectoryDoesNotChangeByItself() throws IOException {
+        Path root = write("gateway.yaml", "include: [sites, sites/*.yaml, gateway.yaml/*.yaml]\n" + LISTENER);
+        write("sites/a.yaml", APP);
+        FileWatch watch = ConfigLoader.watch(root);
+        assertThat(watch.hasChanged()).isFalse();
+        write("sites/.a.yaml.swp", "what an editor keeps");
+        assertThat(watch.hasChanged()).isFalse();
+        write("gateway.yaml", "include: [sites/*.yaml]\n" + LISTENER);
+        assertThat(watch.hasChanged()).isTrue();
+    }
+
+    @Test
+    void filesThatAreTooManyAreNotWatched() throws IOException {
+        Path root = write("gateway.yaml", "include: [a/*.yaml, b/*.yaml, c/*.yaml]\n" + LISTENER);
+        for (int i = 0; i < 600; i++) {
+            write("a/" + i + ".yaml", "{}");
+            write("b/" + i + ".yaml", "{}");
+        }
+        write("c/c.yaml", "{}");
+        FileWatch watch = ConfigLoader.watch(root);
+        write("c/c.yaml", "changed");
+        assertThat(watch.hasChanged()).isFalse();
+        Files.delete(directory.resolve("b/599.yaml"));
+        assertThat(watch.hasChanged()).isTrue();
+    }
 }
