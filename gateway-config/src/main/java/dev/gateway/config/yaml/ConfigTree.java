@@ -214,14 +214,22 @@ final class ConfigTree {
                 + before.seenFrom(by);
     }
 
-    /** What everybody may write decides where requests go. */
+    /** What everybody may write decides where requests go. Kubernetes mounts files for everybody, but read-only. */
     private void warnOfWriters(Path path, Position at, String label, String what) {
         try {
-            if (Files.getPosixFilePermissions(path).contains(PosixFilePermission.OTHERS_WRITE)) {
+            if (Files.getPosixFilePermissions(path).contains(PosixFilePermission.OTHERS_WRITE) && !isReadOnly(path)) {
                 scope.problems.warning(at, label + what + path + ": 'chmod o-w' prevents that");
             }
         } catch (IOException | UnsupportedOperationException e) {
             // who reads it reports what is wrong, and a file system without such permissions has nobody else
+        }
+    }
+
+    private static boolean isReadOnly(Path path) {
+        try {
+            return Files.getFileStore(path).isReadOnly();
+        } catch (IOException e) {
+            return false; // where that cannot be told, better a warning too many
         }
     }
 

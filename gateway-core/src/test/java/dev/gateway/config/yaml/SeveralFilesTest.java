@@ -10,11 +10,14 @@ import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.files.FileWatch;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -354,6 +357,25 @@ class SeveralFilesTest {
                                 + " prevents that",
                         "gateway.yaml:1:11: warning: include: every user of this machine may write sites/app.yaml: 'chmod"
                                 + " o-w' prevents that");
+    }
+
+    /** As Kubernetes mounts a ConfigMap, in a directory of mode 777. */
+    @Test
+    void whatNobodyCanWriteIsNotNamed() throws IOException {
+        Path zip = directory.resolve("mount.zip");
+        Map<String, String> writable = Map.of("create", "true", "enablePosixFileAttributes", "true");
+        try (FileSystem files = FileSystems.newFileSystem(zip, writable)) {
+            Path mount = Files.createDirectory(files.getPath("/mount"));
+            Files.setPosixFilePermissions(mount, PosixFilePermissions.fromString("rwxrwxrwx"));
+            Path site = Files.writeString(mount.resolve("site.yaml"), LISTENER + APP);
+            Files.setPosixFilePermissions(site, PosixFilePermissions.fromString("rw-rw-rw-"));
+            assertThat(ConfigLoader.load(mount).problems()).hasSize(2);
+        }
+        Map<String, String> readOnly = Map.of("accessMode", "readOnly", "enablePosixFileAttributes", "true");
+        try (FileSystem files = FileSystems.newFileSystem(zip, readOnly)) {
+            Assumptions.assumeTrue(files.isReadOnly(), "Java 17 opens no archive of the superuser read-only");
+            assertThat(ConfigLoader.load(files.getPath("/mount")).problems()).isEmpty();
+        }
     }
 
     @ParameterizedTest
