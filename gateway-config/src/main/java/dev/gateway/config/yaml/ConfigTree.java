@@ -18,7 +18,9 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -47,7 +49,7 @@ final class ConfigTree {
     private final Map<String, Node.Entry> entries = new LinkedHashMap<>();
     private final Set<String> unsure = new HashSet<>();
     private final Map<Path, Position> included = new HashMap<>(); // by real path, where it was
-    private final Set<Path> open = new HashSet<>(); // real paths of files whose includes are being read
+    private final Deque<Path> open = new ArrayDeque<>(); // real paths of files whose includes are being read
     private @Nullable Position position;
     private int bytes;
     private boolean full; // there are more files than there may be
@@ -101,7 +103,7 @@ final class ConfigTree {
             byte[] content = in.readNBytes(YamlText.MAX_BYTES + 1);
             Path real = Files.isRegularFile(file) ? file.toRealPath() : file;
             included.put(real, new Position(name, 0, 0));
-            open.add(real);
+            open.push(real);
             bytes = content.length;
             read(name, content, folder(file), YamlText.CONFIGURATION);
         } catch (IOException e) {
@@ -195,9 +197,9 @@ final class ConfigTree {
                 return;
             }
             warnOfWriters(file, by, label, "every user of this machine may write ");
-            open.add(real);
+            open.push(real);
             read(file.toString(), content, folder(file), YamlText.PART);
-            open.remove(real);
+            open.pop();
         } catch (IOException e) {
             missing(by, label, FileFault.reading(file, e));
         }
@@ -205,7 +207,7 @@ final class ConfigTree {
 
     private String again(Path file, Path real, Position before, Position by) {
         if (open.contains(real)) {
-            return file.toString().equals(by.file())
+            return real.equals(open.peek())
                     ? "a file cannot include itself"
                     : "a cycle: " + file + " leads to this file by its own 'include'";
         }

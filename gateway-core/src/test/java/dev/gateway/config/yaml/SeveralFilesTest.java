@@ -282,6 +282,15 @@ class SeveralFilesTest {
                 .containsExactly("gateway.yaml:1:11: include: a file cannot include itself");
     }
 
+    /** Also by another name. */
+    @Test
+    void aLinkToAFileIsTheFile() throws IOException {
+        write("gateway.yaml", "include: [link.yaml]\n" + LISTENER + APP);
+        Files.createSymbolicLink(directory.resolve("link.yaml"), Path.of("gateway.yaml"));
+        assertThat(problems("gateway.yaml"))
+                .containsExactly("gateway.yaml:1:11: include: a file cannot include itself");
+    }
+
     @Test
     void aFileIsPartOfAConfigurationOnce() throws IOException {
         write("gateway.yaml", "include: [a.yaml, sub/../a.yaml, link.yaml, '*.yam?']\n" + LISTENER);
