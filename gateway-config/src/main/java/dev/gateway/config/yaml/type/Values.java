@@ -147,6 +147,11 @@ public final class Values {
         return scope.directory(position());
     }
 
+    /** Returns the directory of the whole configuration, whichever of its files the object is in. */
+    public Path configurationDirectory() {
+        return scope.directory;
+    }
+
     /** Reports a size of zero bytes where that makes no sense. */
     public void refuseZero(String key, long bytes) {
         if (bytes == 0 && has(key) && isReadable(key, Types.SIZE)) {

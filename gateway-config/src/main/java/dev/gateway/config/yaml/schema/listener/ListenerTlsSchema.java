@@ -121,7 +121,8 @@ public final class ListenerTlsSchema {
                         "selfSignedDirectory",
                         Types.PATH,
                         tls -> tls.certificates().selfSignedDirectory(),
-                        "Directory of the self-signed certificate. The default is .gateway.");
+                        "Directory of the self-signed certificate. The default is .gateway in the directory of the "
+                                + "configuration.");
                 var unknown = o.defaulted(
                         "unknownServerName",
                         UNKNOWN_SERVER_NAME,
@@ -239,7 +240,9 @@ public final class ListenerTlsSchema {
                                     certificates == null ? List.of() : certificates,
                                     made == null
                                             ? null
-                                            : kept == null ? v.directory().resolve(".gateway") : kept,
+                                            : kept == null
+                                                    ? v.configurationDirectory().resolve(".gateway")
+                                                    : kept,
                                     v.get(unknown)),
                             new TlsConfig.Protocols(v.get(alpn), v.get(minVersion), v.get(maxVersion), v.get(ciphers)),
                             new TlsConfig.Sessions(v.get(tickets), v.get(sessionTimeout)),
