@@ -17,14 +17,21 @@ import org.jspecify.annotations.Nullable;
  * starts the gateway, then the gateway's.
  */
 public final class ConfigFile {
+    /** How often files are read one after the other that change while they are read. */
+    private static final int MOST_READS = 3;
+
     private final Path path;
     private final boolean ofProcess;
     private final PluginSource plugins;
     private FileWatch watch;
     private List<Path> forbidden = List.of(); // when it was last loaded
     private List<Problem> warnings = List.of(); // of the last configuration that was valid
+    private String news = ""; // why the last look has found that the files are to be loaded
 
-    /** Names the file or directory, and looks for the files that belong to it. It is not loaded yet. */
+    /**
+     * Names the file or directory, and reads it to find the files that belong to it: blocks. A change is noticed from now on, so a
+     * program that loads the configuration by itself makes this first.
+     */
     public ConfigFile(Path path) {
         this(path, List.of());
     }
@@ -47,8 +54,8 @@ public final class ConfigFile {
     }
 
     /**
-     * Names the file or directory of a gateway in a process of its own, which loads it. The gateway has an admin listener unless the file says no, and the filters
-     * of plugins.
+     * Names the file or directory of a gateway in a process of its own, which loads it. The gateway has an admin listener
+     * unless the file says no, and the filters of plugins.
      *
      * @param plugins the directory of plugins, null for the one beside the file, if there is one
      */
@@ -56,18 +63,29 @@ public final class ConfigFile {
         return new ConfigFile(path, true, PluginSource.directory(plugins, path), new FileWatch(List.of()));
     }
 
-    /** Reads the files, and first the plugins. */
+    /**
+     * Reads the files, and first the plugins. If files change meanwhile, some may have been read before that and others after
+     * it, so all of them are read again. What still changes then is left to the next look.
+     */
     public LoadResult load() {
-        watch.reading();
-        FileWatch next = new FileWatch(List.of());
-        LoadResult result = plugins.load(path, next);
-        if (!next.isEmpty()) { // else plugins have failed, and no file was read
-            watch = next;
+        LoadResult result = read();
+        for (int reads = 1; reads < MOST_READS && watch.hasChanged(); reads++) {
+            result = read();
         }
         forbidden = watch.forbidden();
         if (result instanceof LoadResult.Valid valid) {
             warnings = valid.problems();
             return ofProcess ? new LoadResult.Valid(valid.config().withAdmin(), warnings) : valid;
+        }
+        return result;
+    }
+
+    private LoadResult read() {
+        watch.reading();
+        FileWatch next = new FileWatch(List.of());
+        LoadResult result = plugins.load(path, next);
+        if (!next.isEmpty()) { // else plugins have failed, and no file was read
+            watch = next;
         }
         return result;
     }
@@ -83,16 +101,26 @@ public final class ConfigFile {
      */
     boolean hasSettled() {
         boolean plugin = plugins.hasSettledSinceFailure();
-        boolean permitted = forbidden.stream().anyMatch(Files::isReadable); // nothing else of a file has changed then
-        return watch.hasSettled() || plugin || permitted;
+        boolean settled = watch.hasSettled();
+        List<Path> changed = settled ? watch.changed() : List.of();
+        List<Path> permitted = forbidden.stream().filter(Files::isReadable).toList(); // else they look the same
+        if (!changed.isEmpty()) {
+            news = several(changed, " has changed", " have changed");
+        } else if (!permitted.isEmpty()) {
+            news = several(permitted, " may be read now", " may be read now");
+        } else {
+            news = plugin ? "plugins have changed" : "trying again to read " + path;
+        }
+        return settled || plugin || !permitted.isEmpty();
     }
 
-    /** Returns what the last look has found changed, in a sentence. */
+    private static String several(List<Path> files, String one, String more) {
+        return files.size() == 1 ? files.get(0) + one : files.get(0) + " and " + (files.size() - 1) + " more" + more;
+    }
+
+    /** Returns why the last look has found that the files are to be loaded, in a sentence. */
     String news() {
-        List<Path> changed = watch.changed();
-        String others = changed.size() > 1 ? " and " + (changed.size() - 1) + " more" : "";
-        return (changed.isEmpty() ? path : changed.get(0)) + others + (others.isEmpty() ? " has" : " have")
-                + " changed";
+        return news;
     }
 
     /** Frees the plugins that no generation uses; a second call has no effect. */

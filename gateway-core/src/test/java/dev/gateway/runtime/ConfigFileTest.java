@@ -4,12 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.route.RouteConfig;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterPlugin;
+import dev.gateway.plugin.SettingErrors;
+import dev.gateway.plugin.SettingKey;
+import dev.gateway.plugin.Settings;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +47,7 @@ class ConfigFileTest {
     }
 
     private static List<String> routes(LoadResult result) {
+        assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);
         return ((LoadResult.Valid) result)
                 .config().routes().stream().map(RouteConfig::name).toList();
     }
@@ -144,7 +152,100 @@ class ConfigFileTest {
         assertNoNews(file);
         Files.setPosixFilePermissions(site, PosixFilePermissions.fromString("rw-r--r--"));
         assertThat(file.hasSettled()).isTrue();
+        assertThat(file.news()).isEqualTo(site + " may be read now");
         assertThat(routes(file.load())).containsExactly("a", "b");
+    }
+
+    /** The kernel fails each read of the memory of a process from its start on, as it does of a disk that is broken. */
+    @Test
+    void aFileWhoseReadFailedIsTriedAgainAfterAWhile() throws IOException {
+        Path failing = Path.of("/proc/self/mem");
+        Assumptions.assumeTrue(Files.exists(failing), "Linux only");
+        write("gateway.yaml", "include: [" + failing + "]\n" + LISTENER);
+        ConfigFile file = ConfigFile.ofProcess(root, null);
+        assertThat(file.load().problems()).singleElement().asString().endsWith(failing + ": Input/output error");
+        for (int look = 1; look < 5; look++) {
+            assertThat(file.hasSettled()).as("look %s", look).isFalse();
+        }
+        assertThat(file.hasSettled()).isTrue();
+        assertThat(file.news()).isEqualTo("trying again to read " + root);
+    }
+
+    @Test
+    void aPluginThatHasChangedIsNamedAsTheReason() throws IOException {
+        write("plugins/greet.jar", "no jar");
+        ConfigFile file = ConfigFile.ofProcess(root, null);
+        assertThat(file.load().problems()).singleElement().asString().contains("greet.jar");
+        Files.delete(directory.resolve("plugins/greet.jar"));
+        assertNews(file, "plugins have changed");
+        assertThat(routes(file.load())).containsExactly("a");
+    }
+
+    /** Runs as a part of each read: when the files have been read, and the gateway does not know yet what is in them. */
+    private record DuringRead(Runnable task) implements FilterPlugin {
+        @Override
+        public String type() {
+            return "DuringRead";
+        }
+
+        @Override
+        public String description() {
+            return "Runs a task.";
+        }
+
+        @Override
+        public List<SettingKey<?>> keys() {
+            return List.of(SettingKey.text("note", "Nothing.").withDefault("")); // else there is nothing to check
+        }
+
+        @Override
+        public void check(Settings settings, SettingErrors errors) {
+            task.run();
+        }
+
+        @Override
+        public Filter create(Settings settings) {
+            throw new AssertionError("no gateway runs");
+        }
+    }
+
+    private ConfigFile readWith(Runnable task) throws IOException {
+        write(
+                "sites/b.yaml",
+                SITE.formatted("b").replace("filters: [", "filters: [{type: DuringRead, duringRead: {}}, "));
+        return new ConfigFile(root, List.of(new DuringRead(task)));
+    }
+
+    @Test
+    void filesThatChangeWhileTheyAreReadAreReadAgain() throws IOException {
+        AtomicInteger reads = new AtomicInteger();
+        ConfigFile file = readWith(() -> {
+            if (reads.incrementAndGet() == 1) {
+                rewrite("sites/a.yaml", SITE.formatted("changed"));
+                rewrite("sites/c.yaml", SITE.formatted("c"));
+            }
+        });
+        assertThat(routes(file.load())).containsExactly("changed", "b", "c");
+        assertThat(reads).hasValue(2);
+        assertNoNews(file);
+    }
+
+    @Test
+    void filesThatNeverRestAreReadAllTheSame() throws IOException {
+        AtomicInteger reads = new AtomicInteger();
+        ConfigFile file =
+                readWith(() -> rewrite("sites/a.yaml", SITE.formatted("a" + "x".repeat(reads.incrementAndGet()))));
+        assertThat(routes(file.load())).containsExactly("axx", "b");
+        assertThat(reads).hasValue(3);
+        assertNews(file, directory.resolve("sites/a.yaml") + " has changed");
+    }
+
+    private void rewrite(String name, String text) {
+        try {
+            write(name, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Beside the files: for a directory of files, in it. */
