@@ -164,6 +164,18 @@ class FieldsLineTest {
     }
 
     @Test
+    void headersThatLinesDoNotHaveTakeNoName() {
+        ExchangeRecord record = Records.record("/", 200, null);
+        assertThat(line("{keep: [status], add: [{name: responseHeaders, value: x}]}", record))
+                .isEqualTo("{\"status\":200,\"responseHeaders\":\"x\"}\n");
+    }
+
+    @Test
+    void aLineMayHaveHeadersOnly() {
+        assertThat(line("{keep: []}", record())).isEqualTo("{\"requestHeaders\":{\"accept\":\"*/*\"}}\n");
+    }
+
+    @Test
     void aLineThatFailsLeavesTheNextOnesAsTheyAre() {
         LineBuffer buffer = new LineBuffer();
         FieldsLine lines = lines("{keep: [status], add: [{name: a, value: 'x{tried}'}]}", buffer);

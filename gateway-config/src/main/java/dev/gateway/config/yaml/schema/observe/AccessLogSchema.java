@@ -5,6 +5,7 @@ import static java.util.Map.entry;
 import dev.gateway.config.observe.AccessLogConfig;
 import dev.gateway.config.observe.AccessLogConfig.Choice;
 import dev.gateway.config.observe.AccessLogConfig.Exchanges;
+import dev.gateway.config.observe.AccessLogConfig.Fields;
 import dev.gateway.config.observe.AccessLogConfig.Format;
 import dev.gateway.config.observe.AccessLogConfig.Redact;
 import dev.gateway.config.observe.AccessLogConfig.Rotation;
@@ -17,6 +18,7 @@ import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -232,6 +234,10 @@ public final class AccessLogSchema {
                 o.foreign("jsonFormat", "write format: json, and fields"); // Envoy
                 o.foreign("output file filePath", "path");
                 return v -> {
+                    Fields own = v.find(fields);
+                    if (own != null && v.isSound()) {
+                        LogFieldsSchema.checkNames(v, own, objects(v.get(requestHeaders), v.get(responseHeaders)));
+                    }
                     check(v);
                     AccessLogTemplate written = v.find(template);
                     Syslog receiver = v.find(syslog);
@@ -242,7 +248,7 @@ public final class AccessLogSchema {
                                     written,
                                     v.get(requestHeaders),
                                     v.get(responseHeaders),
-                                    v.find(fields)),
+                                    own),
                             new AccessLogConfig.Target(
                                     receiver != null ? null : file(v.get(path), v), v.find(rotation), receiver),
                             new Choice(v.get(exchanges), v.get(sample)),
@@ -269,6 +275,18 @@ public final class AccessLogSchema {
                 : v.directory().resolve(path).toAbsolutePath().normalize();
     }
 
+    /** Returns the names of the objects of headers that JSON lines have. */
+    private static List<String> objects(List<String> requestHeaders, List<String> responseHeaders) {
+        List<String> objects = new ArrayList<>();
+        if (!requestHeaders.isEmpty()) {
+            objects.add("requestHeaders");
+        }
+        if (!responseHeaders.isEmpty()) {
+            objects.add("responseHeaders");
+        }
+        return objects;
+    }
+
     private static void check(Values v) {
         if (v.has("template") && v.has("format")) {
             v.error(v.atKey("format"), "'template' replaces 'format': remove one of them");
@@ -280,20 +298,25 @@ public final class AccessLogSchema {
         if (v.has("rotation") && !file) {
             v.warning(v.atKey("rotation"), "rotation has no effect without a file in 'path'");
         }
-        boolean json =
-                !v.has("template") && (!v.has("format") || v.resolved("format").equals("json"));
-        for (String key : List.of("requestHeaders", "responseHeaders")) {
-            if (v.has(key) && !json) {
-                v.warning(
-                        v.atKey(key),
-                        key
-                                + " has no effect on lines that are not JSON: a template names headers as {requestHeader:NAME}"
-                                + " and {responseHeader:NAME}");
-            }
+        checkJson(v);
+    }
+
+    /** Warns of keys that only JSON lines obey. */
+    private static void checkJson(Values v) {
+        String format = v.has("template") ? "template" : v.has("format") ? v.resolved("format") : "json";
+        if (format.equals("json")) {
+            return;
         }
-        if (v.has("fields") && !json) {
-            v.warning(
-                    v.atKey("fields"), "fields has no effect on lines that are not JSON: write them into the template");
+        for (String key : List.of("requestHeaders", "responseHeaders", "fields")) {
+            if (v.has(key)) {
+                String instead = format.equals("off")
+                        ? " has no effect with format: off, which writes no lines: remove it"
+                        : key.equals("fields")
+                                ? " has no effect on lines that are not JSON: write them into the template"
+                                : " has no effect on lines that are not JSON: a template names headers as"
+                                        + " {requestHeader:NAME} and {responseHeader:NAME}";
+                v.warning(v.atKey(key), key + instead);
+            }
         }
     }
 

@@ -20,8 +20,6 @@ import java.util.Set;
 
 /** What fields JSON lines of the access log have, key by key. */
 final class LogFieldsSchema {
-    private static final Set<String> OBJECTS = Set.of("requestHeaders", "responseHeaders");
-
     private static final ScalarType<String> NAME =
             Types.word("[!#-\\[\\]-~]{1,64}", "up to 64 printable characters without spaces, quotes and backslashes");
 
@@ -64,7 +62,8 @@ final class LogFieldsSchema {
                         "keep",
                         ListType.distinct(FIELD, 0),
                         Fields::keep,
-                        "Their own fields that lines have, and no other. The default is all but those of remove.");
+                        "Which of their own fields lines keep. Headers and the fields of add are there as well. The "
+                                + "default is all but those of remove.");
                 var remove = o.defaulted(
                         "remove",
                         ListType.distinct(FIELD, 0),
@@ -110,7 +109,17 @@ final class LogFieldsSchema {
                 v.error(each.position(), "rename: '" + each.name() + "' for a second time: remove one of them");
             }
         }
-        Set<String> taken = new HashSet<>(OBJECTS);
+    }
+
+    /**
+     * Checks that lines have some fields, and no two of one name.
+     *
+     * @param v the section that has the fields
+     * @param objects what lines have besides these
+     */
+    static void checkNames(Values v, Fields fields, List<String> objects) {
+        Map<String, String> names = fields.names();
+        Set<String> taken = new HashSet<>(objects);
         names.forEach((field, name) -> {
             if (field.equals(name)) {
                 taken.add(name);
@@ -124,8 +133,8 @@ final class LogFieldsSchema {
         for (Added each : fields.add()) {
             claim(v, v.at(each, "name"), each.name(), taken);
         }
-        if (names.isEmpty() && fields.add().isEmpty()) {
-            v.error(v.position(), "no field is left: keep or add one, or write format: off for no log");
+        if (names.isEmpty() && fields.add().isEmpty() && objects.isEmpty()) {
+            v.error(fields.position(), "no field is left: keep or add one, or write format: off for no log");
         }
     }
 
