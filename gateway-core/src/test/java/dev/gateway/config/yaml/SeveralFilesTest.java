@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -373,8 +372,8 @@ class SeveralFilesTest {
     @Test
     void whatNobodyCanWriteIsNotNamed() throws IOException {
         Path zip = directory.resolve("mount.zip");
-        Map<String, String> writable = Map.of("create", "true", "enablePosixFileAttributes", "true");
-        try (FileSystem files = FileSystems.newFileSystem(zip, writable)) {
+        Map<String, String> forWriting = Map.of("create", "true", "enablePosixFileAttributes", "true");
+        try (FileSystem files = FileSystems.newFileSystem(zip, forWriting)) {
             Path mount = Files.createDirectory(files.getPath("/mount"));
             Files.setPosixFilePermissions(mount, PosixFilePermissions.fromString("rwxrwxrwx"));
             Path site = Files.writeString(mount.resolve("site.yaml"), LISTENER + APP);
@@ -383,8 +382,8 @@ class SeveralFilesTest {
         }
         Map<String, String> readOnly = Map.of("accessMode", "readOnly", "enablePosixFileAttributes", "true");
         try (FileSystem files = FileSystems.newFileSystem(zip, readOnly)) {
-            Assumptions.assumeTrue(files.isReadOnly(), "Java 17 opens no archive of the superuser read-only");
-            assertThat(ConfigLoader.load(files.getPath("/mount")).problems()).isEmpty();
+            int writable = files.isReadOnly() ? 0 : 2; // Java 17 opens an archive of the superuser for writing, too
+            assertThat(ConfigLoader.load(files.getPath("/mount")).problems()).hasSize(writable);
         }
     }
 
