@@ -63,7 +63,8 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
 
     private boolean loginStream; // the stream of the current attempt has its connection for itself
     private @Nullable DueTimes due; // null if no endpoint has asked for a wait
-    private @Nullable ConnectWait connectWait; // null if the request has not waited until an endpoint can be reached
+    private @Nullable ConnectWait
+            connectWait; // of the connections that fail now; null if the request has not waited for one
 
     /** The exchange that makes the attempts. */
     interface Owner {
@@ -232,8 +233,8 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
         if (current == from && !from.isOver()) {
             onSent();
         }
-        if (connectWait != null) {
-            connectWait.onConnected();
+        if (connectWait != null && connectWait.onConnected()) {
+            connectWait = null; // a later series of failed connections has a wait of its own
         }
     }
 
@@ -399,7 +400,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
             return false;
         }
         ConnectWait wait = connectWait;
-        if (wait == null || wait.hasConnected()) {
+        if (wait == null) {
             wait = new ConnectWait(exchange, upstream, this, connectingSince(), most);
             connectWait = wait;
         }

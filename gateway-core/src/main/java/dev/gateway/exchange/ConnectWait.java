@@ -23,7 +23,6 @@ final class ConnectWait implements ConnectWaits.Waiting {
     private long sinceNanos; // when it has joined the queue
     private PendingLimit.@Nullable Place place; // while it waits
     private boolean tried; // it has tried to connect again
-    private boolean connected; // and an endpoint could be reached
     private State state = State.NEW;
 
     private enum State {
@@ -62,11 +61,6 @@ final class ConnectWait implements ConnectWaits.Waiting {
     /** Whether it has waited already, in vain so far. */
     boolean isInVain() {
         return tried && state != State.OVER;
-    }
-
-    /** Whether it has ended because an endpoint could be reached. */
-    boolean hasConnected() {
-        return connected;
     }
 
     /**
@@ -135,13 +129,14 @@ final class ConnectWait implements ConnectWaits.Waiting {
         owner.onConnectWaitOver();
     }
 
-    /** The request has a connection: others that wait try, too. */
-    void onConnected() {
-        if (state == State.TRYING) {
-            connected = true;
-            tell(ConnectWaitResult.SUCCESS);
-            exchange.loop.connectWaits.onConnected(upstream);
+    /** The request has a connection: others that wait try, too. Returns whether that ends a wait. */
+    boolean onConnected() {
+        if (state != State.TRYING) {
+            return false;
         }
+        tell(ConnectWaitResult.SUCCESS);
+        exchange.loop.connectWaits.onConnected(upstream);
+        return true;
     }
 
     /** The request has ended; a second call has no effect. */
