@@ -1,14 +1,11 @@
 package dev.gateway.observe.accesslog;
 
 import dev.gateway.config.observe.AccessLogConfig;
-import dev.gateway.config.observe.AccessLogTemplate;
-import dev.gateway.message.FieldName;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Tried;
 import dev.gateway.observe.LineBuffer;
 import dev.gateway.observe.Names;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A JSON object per line, with the fields that the configuration wants, by its names. */
@@ -22,11 +19,7 @@ final class FieldsLine extends JsonLine {
      *
      * @param isText whether its value is put together, or else the value of its only part
      */
-    private record Own(String key, List<Step> steps, boolean isText) {}
-
-    /** A part of a value: either a literal, or a field, or a header. */
-    private record Step(
-            @Nullable String literal, @Nullable LogField field, @Nullable FieldName header, boolean ofRequest) {}
+    private record Own(String key, List<LogStep> steps, boolean isText) {}
 
     FieldsLine(AccessLogConfig.Lines lines, AccessLogConfig.Fields fields, LineBuffer buffer, Redaction redaction) {
         super(lines, buffer, redaction);
@@ -36,23 +29,12 @@ final class FieldsLine extends JsonLine {
     }
 
     private static Own own(AccessLogConfig.Added field) {
-        List<Step> steps = field.value().parts().stream().map(FieldsLine::step).toList();
-        Step first = steps.get(0);
+        List<LogStep> steps = field.value().parts().stream().map(LogStep::of).toList();
+        LogStep first = steps.get(0);
         boolean alone = steps.size() == 1
-                && first.literal == null
-                && !LogField.REQUEST_LINE.equals(first.field); // which writes its value in pieces
+                && first.literal() == null
+                && !LogField.REQUEST_LINE.equals(first.field()); // which writes its value in pieces
         return new Own(LogField.key(field.name()), steps, !alone);
-    }
-
-    private static Step step(AccessLogTemplate.Part part) {
-        if (part instanceof AccessLogTemplate.Literal literal) {
-            return new Step(literal.text(), null, null, false);
-        }
-        AccessLogTemplate.Field field = (AccessLogTemplate.Field) part;
-        boolean ofRequest = field.name().equals(AccessLogTemplate.REQUEST_HEADER);
-        return ofRequest || field.name().equals(AccessLogTemplate.RESPONSE_HEADER)
-                ? new Step(null, null, FieldName.of(field.argument()), ofRequest)
-                : new Step(null, LogField.of(field.name()), null, false);
     }
 
     @Override
@@ -85,7 +67,7 @@ final class FieldsLine extends JsonLine {
         buffer.put(own.key).put('"');
         int empty = buffer.length();
         inText = true;
-        for (Step step : own.steps) {
+        for (LogStep step : own.steps) {
             put(step, exchange);
         }
         inText = false;
@@ -96,13 +78,11 @@ final class FieldsLine extends JsonLine {
         }
     }
 
-    private void put(Step step, ExchangeRecord exchange) {
-        if (step.literal != null) {
-            buffer.putJson(step.literal);
-        } else if (step.field != null) {
-            step.field.write(exchange, this);
+    private void put(LogStep step, ExchangeRecord exchange) {
+        if (step.literal() != null) {
+            buffer.putJson(step.literal());
         } else {
-            header(step.ofRequest ? exchange.fields : exchange.responseFields, Objects.requireNonNull(step.header));
+            step.writeValue(exchange, this);
         }
     }
 

@@ -1,10 +1,8 @@
 package dev.gateway.observe.accesslog;
 
-import dev.gateway.config.observe.AccessLogTemplate;
 import dev.gateway.config.observe.AccessLogTemplate.Field;
 import dev.gateway.config.observe.AccessLogTemplate.Literal;
 import dev.gateway.config.observe.AccessLogTemplate.Part;
-import dev.gateway.message.FieldName;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Tried;
 import dev.gateway.observe.LineBuffer;
@@ -14,8 +12,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A line as a template has it; one per exchange, also of tunnels. A value between quotes has no quote, and any other no
@@ -43,13 +39,8 @@ final class TemplateLine extends LogLine {
     private final List<Step> steps = new ArrayList<>();
     private BitSet escaped = new BitSet(); // what values of the current step cannot have
 
-    /** A part, ready to be written: either a literal, or a field, or a header. */
-    private record Step(
-            @Nullable String literal,
-            @Nullable LogField field,
-            @Nullable FieldName header,
-            boolean ofRequest,
-            BitSet escaped) {}
+    /** A part, and what its value cannot have. */
+    private record Step(LogStep part, BitSet escaped) {}
 
     TemplateLine(List<Part> parts, LineBuffer buffer, Redaction redaction) {
         super(buffer, redaction);
@@ -57,20 +48,11 @@ final class TemplateLine extends LogLine {
         boolean inQuotes = false;
         for (Part part : parts) {
             BitSet unwanted = inQuotes ? LineBuffer.QUOTED : bare;
+            steps.add(new Step(LogStep.of(part), unwanted));
             if (part instanceof Literal literal) {
-                steps.add(new Step(literal.text(), null, null, false, unwanted));
                 inQuotes ^= literal.text().chars().filter(c -> c == '"').count() % 2 == 1;
-            } else if (part instanceof Field field) {
-                steps.add(step(field, unwanted));
             }
         }
-    }
-
-    private static Step step(Field field, BitSet unwanted) {
-        boolean ofRequest = field.name().equals(AccessLogTemplate.REQUEST_HEADER);
-        return ofRequest || field.name().equals(AccessLogTemplate.RESPONSE_HEADER)
-                ? new Step(null, null, FieldName.of(field.argument()), ofRequest, unwanted)
-                : new Step(null, LogField.of(field.name()), null, false, unwanted);
     }
 
     /** As Apache and nginx write it. */
@@ -102,12 +84,10 @@ final class TemplateLine extends LogLine {
     void write(ExchangeRecord exchange) {
         for (Step step : steps) {
             escaped = step.escaped;
-            if (step.literal != null) {
-                buffer.put(step.literal);
-            } else if (step.field != null) {
-                step.field.write(exchange, this);
+            if (step.part.literal() != null) {
+                buffer.put(step.part.literal());
             } else {
-                header(step.ofRequest ? exchange.fields : exchange.responseFields, Objects.requireNonNull(step.header));
+                step.part.writeValue(exchange, this);
             }
         }
     }
