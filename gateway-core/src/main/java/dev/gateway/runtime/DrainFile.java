@@ -2,6 +2,7 @@ package dev.gateway.runtime;
 
 import dev.gateway.config.yaml.Json;
 import dev.gateway.files.FileFault;
+import dev.gateway.files.FilePermissions;
 import dev.gateway.files.InputFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,16 +11,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,8 +41,6 @@ record DrainFile(Path directory) {
     private static final int MAX_BYTES = 1 << 20; // some 10,000 endpoints
     private static final Pattern TEMPORARY = Pattern.compile("new-\\d+\\.json");
     private static final Duration LEFT = Duration.ofMinutes(1); // nobody writes for so long
-    private static final boolean POSIX =
-            FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
     private static final Logger log = LoggerFactory.getLogger(DrainFile.class);
     private static final LoadSettings SETTINGS =
             LoadSettings.builder().setCodePointLimit(MAX_BYTES).build();
@@ -61,7 +57,7 @@ record DrainFile(Path directory) {
     }
 
     /**
-     * Makes the directory if there is none, and removes what a process has left there that was killed.
+     * Creates the directory if it does not exist, and removes the temporary files of processes that were killed.
      *
      * @return a warning if somebody else may write the file, or has written it; empty if not
      * @throws IOException if the directory cannot be made, or this process may not write there
@@ -71,7 +67,7 @@ record DrainFile(Path directory) {
             Path probe = temporary();
             try {
                 removeLeft(Files.getLastModifiedTime(probe).toInstant().minus(LEFT));
-                return POSIX ? strangeWriter(Files.getOwner(probe)) : "";
+                return FilePermissions.POSIX ? strangeWriter(Files.getOwner(probe)) : "";
             } finally {
                 Files.delete(probe);
             }
@@ -119,7 +115,7 @@ record DrainFile(Path directory) {
     }
 
     /**
-     * Returns what the file says, null if there is none.
+     * Returns what the file says, null if the file does not exist.
      *
      * @throws IOException if it cannot be read, or is not of this format
      */
@@ -220,7 +216,7 @@ record DrainFile(Path directory) {
         } catch (IOException e) {
             throw FileFault.replacing(path(), e);
         }
-        if (POSIX) {
+        if (FilePermissions.POSIX) {
             forceName();
         }
     }
@@ -237,16 +233,8 @@ record DrainFile(Path directory) {
 
     private Path temporary() throws IOException {
         if (!Files.isDirectory(directory)) {
-            Files.createDirectories(directory, owners("rwx------"));
+            Files.createDirectories(directory, FilePermissions.of("rwx------"));
         }
-        return Files.createTempFile(directory, "new-", ".json", owners("rw-------"));
-    }
-
-    private static FileAttribute<?>[] owners(String permissions) {
-        return POSIX
-                ? new FileAttribute<?>[] {
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
-                }
-                : new FileAttribute<?>[0];
+        return Files.createTempFile(directory, "new-", ".json", FilePermissions.of("rw-------"));
     }
 }

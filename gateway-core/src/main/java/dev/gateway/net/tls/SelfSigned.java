@@ -2,16 +2,14 @@ package dev.gateway.net.tls;
 
 import dev.gateway.config.listener.TlsConfig.CertificateRef;
 import dev.gateway.config.value.Position;
+import dev.gateway.files.FilePermissions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
@@ -82,13 +80,8 @@ public final class SelfSigned {
     }
 
     private static void write(Path file, String content, String permissions) throws IOException {
-        boolean posix = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
-        FileAttribute<?>[] attributes = posix
-                ? new FileAttribute<?>[] {
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
-                }
-                : new FileAttribute<?>[0];
-        Path temporary = Files.createTempFile(file.toAbsolutePath().getParent(), "new-", ".pem", attributes);
+        Path directory = file.toAbsolutePath().getParent();
+        Path temporary = Files.createTempFile(directory, "new-", ".pem", FilePermissions.of(permissions));
         Files.write(temporary, content.getBytes(StandardCharsets.US_ASCII));
         Files.move(temporary, file, StandardCopyOption.REPLACE_EXISTING);
     }

@@ -3,16 +3,15 @@ package dev.gateway.observe.accesslog;
 import dev.gateway.config.observe.AccessLogConfig.Rotation;
 import dev.gateway.config.value.Position;
 import dev.gateway.files.FileFault;
+import dev.gateway.files.FilePermissions;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -27,12 +26,7 @@ final class FileDestination implements LogDestination {
 
     private static final Logger log = LoggerFactory.getLogger(FileDestination.class);
 
-    private static final FileAttribute<?>[] PERMISSIONS =
-            FileSystems.getDefault().supportedFileAttributeViews().contains("posix")
-                    ? new FileAttribute<?>[] {
-                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----"))
-                    }
-                    : new FileAttribute<?>[0];
+    private static final FileAttribute<?>[] PERMISSIONS = FilePermissions.of("rw-r-----");
 
     private final Path file;
     private final Rotation rotation;
