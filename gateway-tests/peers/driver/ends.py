@@ -151,7 +151,7 @@ class Reader:
 
 
 def readable(seconds, *descriptors):
-    """Waits until one of them has bytes, an end or a connection, without an end if the seconds are None."""
+    """Waits until a socket has bytes, its end, or a connection to accept; for ever if the seconds are None."""
     poll = select.poll()
     for each in descriptors:
         poll.register(each, select.POLLIN)

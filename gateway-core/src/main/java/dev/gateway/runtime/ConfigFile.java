@@ -42,7 +42,6 @@ public final class ConfigFile {
      * @throws IllegalArgumentException if a plugin declares what cannot be, or two have one name
      */
     public ConfigFile(Path path, List<? extends FilterPlugin> plugins) {
-        // A program may load the configuration by itself, and leave only its changes to the gateway.
         this(path, false, PluginSource.of(plugins), ConfigLoader.watch(path));
     }
 

@@ -28,7 +28,7 @@ final class QuestionFields {
 
     private QuestionFields() {}
 
-    /** Returns the request ID, null if there is none. It is not read from a field: the listener may have another one. */
+    /** Returns the request ID, null if the request has no ID. It is not read from a field: listeners choose which field has it. */
     static @Nullable AsciiString requestId(FilterContext context) {
         CharSequence id = context.word(RequestWord.REQUEST_ID);
         return id.isEmpty() ? null : AsciiString.of(id);

@@ -216,7 +216,7 @@ class SeveralFilesTest {
         write("gateway.yaml", "include: [a.yaml, b.yaml]\n" + LISTENER);
         write("b.yaml", APP);
         assertThat(problems("gateway.yaml"))
-                .as("the first one is none")
+                .as("the first value is not a list")
                 .singleElement()
                 .asString()
                 .startsWith("a.yaml:1:12: upstreams: expected a list");

@@ -173,7 +173,7 @@ public final class Checks {
         }
     }
 
-    /** The gateway makes the directory if there is none. */
+    /** A directory that does not exist is no mistake: the gateway creates it. */
     private void stateDirectory() {
         Path directory = config.stateDirectory();
         if (directory == null || !Files.exists(directory)) {
