@@ -37,6 +37,9 @@ public final class GatewayJar implements AutoCloseable {
     /** The option of a JVM that tells how much native memory it has for itself. */
     public static final String TRACKS_ITS_MEMORY = "-XX:NativeMemoryTracking=summary";
 
+    /** How long a test waits for something, also on a busy machine: less than most tests have. */
+    private static final Duration PATIENCE = Duration.ofSeconds(45);
+
     private static final Pattern ANNOUNCEMENT = Pattern.compile("(?:Listener (\\S+)|(Admin)) at \\w+://[^ ]*:(\\d+)/");
 
     private final Process process;
@@ -45,7 +48,7 @@ public final class GatewayJar implements AutoCloseable {
     private final Map<String, Integer> ports;
     private final HttpClient client = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(Duration.ofSeconds(20))
+            .connectTimeout(PATIENCE)
             .build();
 
     private GatewayJar(Process process, Path directory, List<String> log, Map<String, Integer> ports) {
@@ -159,7 +162,7 @@ public final class GatewayJar implements AutoCloseable {
     public HttpResponse<String> post(String path) throws IOException, InterruptedException {
         return client.send(
                 HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + adminPort() + path))
-                        .timeout(Duration.ofSeconds(20))
+                        .timeout(PATIENCE)
                         .header("X-Requested-By", "the test")
                         .POST(HttpRequest.BodyPublishers.noBody())
                         .build(),
@@ -168,12 +171,12 @@ public final class GatewayJar implements AutoCloseable {
 
     /** Returns a page of the admin listener as JSON. */
     public JsonNode json(String path) throws IOException, InterruptedException {
-        return new ObjectMapper().readTree(admin(path, Duration.ofSeconds(20)).body());
+        return new ObjectMapper().readTree(admin(path, PATIENCE).body());
     }
 
     /** Returns the sum of a metric's samples that have these labels, such as {@code code="200"}. */
     public double metric(String name, String... labels) throws IOException, InterruptedException {
-        return admin("/metrics", Duration.ofSeconds(20))
+        return admin("/metrics", PATIENCE)
                 .body()
                 .lines()
                 .filter(line -> line.startsWith(name + " ") || line.startsWith(name + "{"))
@@ -295,10 +298,10 @@ public final class GatewayJar implements AutoCloseable {
 
     /** Waits until something holds; fails after twenty seconds, or when the process ends. */
     public void await(String what, BooleanSupplier condition) throws IOException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             if (!isAlive() || System.nanoTime() > deadline) {
-                throw new IOException((isAlive() ? "not within 20 s: " : "ended before: ") + what + "\n" + log());
+                throw new IOException((isAlive() ? "not in time: " : "ended before: ") + what + "\n" + log());
             }
             LockSupport.parkNanos(10_000_000);
         }
@@ -306,10 +309,10 @@ public final class GatewayJar implements AutoCloseable {
 
     /** Waits until a text has been read from its output, which may be after its end. */
     public void awaitLog(String text) throws IOException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!log().contains(text)) {
             if (System.nanoTime() > deadline) {
-                throw new IOException("not within 20 s: " + text + "\n" + log());
+                throw new IOException("not in time: " + text + "\n" + log());
             }
             LockSupport.parkNanos(10_000_000);
         }
