@@ -25,7 +25,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The package rules of CONTRIBUTING.md, executable: who may know whom, and what the data plane does without. */
+/** The package rules of ARCHITECTURE.md, executable: who may know whom, and what the data plane does without. */
 @AnalyzeClasses(packages = "dev.gateway", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     private static final String[] DATA_PLANE = {

@@ -21,7 +21,7 @@ import org.w3c.dom.Element;
 import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 
-/** The table of dependencies in CONTRIBUTING.md has those of the POMs, and who needs each is what their scopes say. */
+/** The table of docs/development/dependencies.md has those of the POMs, and who needs each is what their scopes say. */
 class DependencyTableTest {
     private static final Path TOP = Path.of("..");
     private static final Pattern ROW = Pattern.compile("\\| (`.+?`) \\| (library|process|tests) \\| \\S.* \\|");
@@ -77,11 +77,9 @@ class DependencyTableTest {
     }
 
     private static Map<String, NeededBy> table() throws IOException {
-        String text = Files.readString(TOP.resolve("CONTRIBUTING.md"));
-        int start = text.indexOf("\n## Dependencies\n");
+        String text = Files.readString(TOP.resolve("docs/development/dependencies.md"));
         Map<String, NeededBy> table = new TreeMap<>();
-        for (String line :
-                text.substring(start, text.indexOf("\n## ", start + 1)).lines().toList()) {
+        for (String line : text.lines().toList()) {
             Matcher row = ROW.matcher(line);
             if (row.matches()) {
                 NeededBy who = NeededBy.valueOf(row.group(2).toUpperCase(Locale.ROOT));

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The lists of files in CONTRIBUTING.md are those that mention their example. */
+/** The lists of files in ARCHITECTURE.md are those that mention their example. */
 class WalkthroughsTest {
     private static final Path TOP = Path.of("..");
     private static final Pattern NAMED = Pattern.compile("`((?:core|config|deploy|docs)/[^`]+)`");
@@ -44,7 +44,7 @@ class WalkthroughsTest {
     }
 
     private static Set<String> listed(String title) throws IOException {
-        String text = Files.readString(TOP.resolve("CONTRIBUTING.md"));
+        String text = Files.readString(TOP.resolve("ARCHITECTURE.md"));
         int start = text.indexOf("\n**" + title + "**");
         assertThat(start).as("a list for %s", title).isPositive();
         int next = text.indexOf("\n**", start + 1);
