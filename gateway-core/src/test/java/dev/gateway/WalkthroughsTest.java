@@ -37,6 +37,7 @@ class WalkthroughsTest {
                 "A balancing policy; RoundRobin|ROUND_ROBIN|roundRobin",
                 "A source of endpoints; \\bSrv\\b|SrvSource|\\bsrv:",
                 "A metric; onAcceptPaused|ACCEPT_PAUSED|gateway_downstream_accept_pauses",
+                "A cause; policy_sni|POLICY_SNI",
                 "A protocol; import dev\\.gateway\\.protocol\\.http2\\.|\\bHTTP_2\\b"
             })
     void aListNamesTheFilesThatMentionItsExample(String title, String example) throws IOException {

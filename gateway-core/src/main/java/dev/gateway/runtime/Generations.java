@@ -158,12 +158,16 @@ public final class Generations {
             this.listening = new ListenerChange(listeners, config, states);
         }
 
-        /** The steps, in the order in which they are prepared and committed, and each with the reason for its place. */
+        /**
+         * The steps, each with the reason for its place. First all are prepared, in this order, and then all are committed,
+         * in this order. So a commit may use what a later step has prepared.
+         */
         List<ReloadStep> steps() {
             return List.of(
-                    // Before all: what drained before the start must not get requests.
+                    // Before all commits: what drained before the start must not get requests.
                     ReloadStep.of(() -> drains.use(after())),
-                    // While DNS is asked, stores connect.
+                    // The commit asks DNS and waits for first answers. Meanwhile stores connect, which the next step
+                    // began.
                     ReloadStep.of(
                             () -> sources = endpoints.prepare(config),
                             () -> endpoints.use(after().endpoints(), set(sources), drainNanos)),
@@ -174,8 +178,9 @@ public final class Generations {
                             () -> FirstAnswers.await(
                                     set(stores).firstAnswers(), set(stores).startNanos()),
                             () -> set(stores).undo()),
-                    // It is committed when upstreams know their endpoints. Some may have been ejected since it was
-                    // made.
+                    // Its commit hands states of endpoints on, so it comes when upstreams know their endpoints. An
+                    // endpoint
+                    // may have been ejected since the snapshot was made.
                     ReloadStep.of(this::takeSnapshot, this::inherit),
                     // What ends from now on is recorded as configured, whichever generation has served it.
                     ReloadStep.of(() -> dataPlane.shed(config.overload())),

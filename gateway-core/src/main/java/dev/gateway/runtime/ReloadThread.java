@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reload thread. The one thread that changes the active configuration after the start: it reloads, and ends what a
- * reload has replaced. It may block. It drops tasks that arrive after its end.
+ * Reload thread. The one thread that changes what is active: the start and each reload run on it, and so do changes of
+ * endpoints that DNS or a file tells. It also ends what a reload has replaced. It may block, and then new endpoints wait.
+ * It drops tasks that arrive after its end.
  */
 public final class ReloadThread {
     private static final Logger log = LoggerFactory.getLogger(ReloadThread.class);

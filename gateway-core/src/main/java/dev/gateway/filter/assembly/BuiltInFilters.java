@@ -37,7 +37,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Filter chain order: all filters that the gateway itself has, and the places of those of plugins. Requests pass them in this
+ * Filter chain order, which the reader of the configuration finds by {@code META-INF/services}: all filters that the gateway itself has, and the places of those of plugins. Requests pass them in this
  * order, whatever order a rule has them in; responses pass them in reverse. This is the one place that says so. Filters of one
  * type keep the order of the rule.
  */

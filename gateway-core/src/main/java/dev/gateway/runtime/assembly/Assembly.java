@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Configuration assembly. Joins what the areas make of a configuration to a generation. What is written there has been
- * validated, so a failure names the place in the file and is a start failure.
+ * validated, so a failure names the place in the file and is a start failure. Sockets of listeners, connections to upstreams
+ * and to stores, the access log and telemetry are steps of a reload of their own.
  */
 public final class Assembly {
     private Assembly() {}
@@ -84,7 +85,7 @@ public final class Assembly {
                             GenerationSettings.policyOf(listener, config.tracing(), tunnelRoutes != null, states)));
         }
         List<Upstream> all = new ArrayList<>(upstreams.values());
-        all.addAll(states.all(Upstream.class));
+        all.addAll(states.all(Upstream.class)); // those of filters, such as the servers that have keys of tokens
         TracingConfig traces = config.tracing().mode() == TracingConfig.Mode.OFF ? null : config.tracing();
         return Generation.of(generation, traces, listeners, all, connect);
     }

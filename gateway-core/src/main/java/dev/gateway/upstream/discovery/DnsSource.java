@@ -24,6 +24,9 @@ import org.slf4j.LoggerFactory;
  * DNS discovery: resolves a name again each time that its time to live is over, and when a connection to one of its
  * addresses could not be made. While DNS fails, the last addresses stay in use, for each family (A, AAAA) separately. Works
  * on one event loop.
+ *
+ * <p>It decides which endpoints there are. A name that is one endpoint stays the same one whatever its address; the pool's
+ * {@code AddressWatch} then takes connections to a former address out of use.
  */
 public final class DnsSource implements EndpointSource {
     static final String KEY = "dns";

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Resolves the name of a pool's host again whenever its TTL is over, as long as there are connections to it, and when the
  * host has closed its connections. A connection to an address that the host no longer has takes no new requests. If DNS
  * fails, all connections stay. Part of the pool, confined to its event loop.
+ *
+ * <p>It decides which connections of an endpoint are in use. Which endpoints there are decides {@code DnsSource}.
  */
 final class AddressWatch extends Timer {
     private final LoopResources resources;
