@@ -15,6 +15,7 @@ import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.filter.auth.UserAccounts;
 import dev.gateway.format.AccountFile;
 import java.nio.file.Path;
+import java.util.List;
 
 /** Filter type BasicAuth. */
 public final class BasicAuthFeature implements FilterFeature<BasicAuthConfig> {
@@ -51,7 +52,15 @@ public final class BasicAuthFeature implements FilterFeature<BasicAuthConfig> {
                             if (weakness != null) {
                                 v.warning(v.at("usersFile"), "usersFile: " + weakness);
                             }
-                            return read.faults();
+                            if (read.hashes().isEmpty()) {
+                                if (read.faults().isEmpty()) {
+                                    v.warning(v.at("usersFile"), "usersFile: nobody is in " + file);
+                                }
+                                return read.faults();
+                            }
+                            // Such a line locks out its own user only, also while the gateway runs.
+                            read.faults().forEach(fault -> v.warning(v.at("usersFile"), "usersFile: " + fault));
+                            return List.of();
                         });
                     }
                     return new BasicAuthConfig(v.position(), v.get(realm), v.get(users), v.get(forward));

@@ -431,6 +431,39 @@ class TunnelConfigTest {
     }
 
     @Test
+    void aLineThatLocksOutItsOwnUserIsWarnedOf() {
+        assertThat(
+                        warnings(
+                                """
+                listeners: [{name: egress, port: 3128, protocol: HTTP}, {name: web, address: 127.0.0.1, port: 80, protocol: HTTP}]
+                connect:
+                  - parentRefs: [{name: egress}]
+                    auth: {basic: {usersFile: secrets/users-plain}}
+                    allow: [a.example]
+                routes:
+                  - parentRefs: [{name: web}]
+                    rules:
+                      - filters:
+                          - {type: BasicAuth, basicAuth: {usersFile: secrets/users-plain}}
+                          - {type: DirectResponse, directResponse: {statusCode: 204}}
+                      - matches: [{path: {value: /empty}}]
+                        filters:
+                          - {type: BasicAuth, basicAuth: {usersFile: secrets/users-empty}}
+                          - {type: DirectResponse, directResponse: {statusCode: 204}}
+                """))
+                .satisfiesExactlyInAnyOrder(
+                        connect -> assertThat(connect)
+                                .startsWith("4:31: warning: usersFile: " + TEST_FILES
+                                        + "/secrets/users-plain:2:1: the password"),
+                        filter -> assertThat(filter)
+                                .startsWith("10:54: warning: usersFile: " + TEST_FILES
+                                        + "/secrets/users-plain:2:1: the password"),
+                        empty -> assertThat(empty)
+                                .isEqualTo("14:54: warning: usersFile: nobody is in " + TEST_FILES
+                                        + "/secrets/users-empty"));
+    }
+
+    @Test
     void passwordsWithWeakHashesAreWarnedOf() {
         String weak =
                 ", against which a computer tries millions of passwords a second: hash them again with 'htpasswd -B'";

@@ -11,30 +11,46 @@ import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** Reads files of users, tokens and groups for the names in them. No message shows what may be a secret. */
 final class AccountNames {
     private AccountNames() {}
 
-    /** Returns the users of a file as htpasswd writes it. */
-    static Users users(Path file) throws InvalidException {
+    /**
+     * Returns the users of a file as htpasswd writes it.
+     *
+     * @param warning takes what is wrong with a line, which locks out its own user only
+     * @throws InvalidException if no line is right
+     */
+    static Users users(Path file, Consumer<String> warning) throws InvalidException {
         Users users = AccountFile.users(file, text(file));
-        requireNone(users.faults());
+        warn(users.faults(), users.hashes().isEmpty(), warning);
         return users;
     }
 
-    /** Returns the identities of a file of bearer tokens. */
-    static Set<String> tokens(Path file) throws InvalidException {
+    /** Returns the identities of a file of bearer tokens, in the same way. */
+    static Set<String> tokens(Path file, Consumer<String> warning) throws InvalidException {
         Tokens tokens = AccountFile.tokens(file, text(file));
-        requireNone(tokens.faults());
+        warn(tokens.faults(), tokens.identities().isEmpty(), warning);
         return new LinkedHashSet<>(tokens.identities().values());
     }
 
-    /** Returns the groups of a file. */
+    /** Returns the groups of a file, of which each line must be right: without one, its members might be allowed more. */
     static Set<String> groups(Path file) throws InvalidException {
         Groups groups = AccountFile.groups(file, text(file));
-        requireNone(groups.faults());
+        if (!groups.faults().isEmpty()) {
+            throw new InvalidException(summary(groups.faults()));
+        }
         return groups.members().keySet();
+    }
+
+    private static void warn(List<String> faults, boolean nobodyIsLeft, Consumer<String> warning)
+            throws InvalidException {
+        if (nobodyIsLeft && !faults.isEmpty()) {
+            throw new InvalidException(summary(faults));
+        }
+        faults.forEach(warning);
     }
 
     /**
@@ -51,10 +67,10 @@ final class AccountNames {
         }
     }
 
-    private static void requireNone(List<String> faults) throws InvalidException {
-        if (!faults.isEmpty()) {
-            throw new InvalidException(faults.get(0));
-        }
+    private static String summary(List<String> faults) {
+        int more = faults.size() - 1;
+        return faults.get(0)
+                + (more == 0 ? "" : ", and " + more + (more == 1 ? " more line is" : " more lines are") + " wrong");
     }
 
     private static String text(Path file) throws InvalidException {

@@ -16,6 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Files of users, tokens and groups can be read, and policies name who is in them. */
@@ -45,7 +46,7 @@ final class ConnectAuthChecks {
             return;
         }
         Set<String> users = checks.names(auth, "basic", "usersFile", auth.usersFile(), checks.users(auth));
-        Set<String> tokens = checks.names(auth, "bearer", "tokensFile", auth.tokensFile(), AccountNames::tokens);
+        Set<String> tokens = checks.names(auth, "bearer", "tokensFile", auth.tokensFile(), checks.tokens(auth));
         Set<String> groups = checks.names(auth, "", "groupsFile", auth.groupsFile(), AccountNames::groups);
         if (auth.clientCertificate()) {
             checks.certificates(auth, listeners);
@@ -64,13 +65,22 @@ final class ConnectAuthChecks {
     /** Returns what reads a file of users, and warns if their passwords are badly hashed. */
     private Reader users(Auth auth) {
         return file -> {
-            AccountFile.Users users = AccountNames.users(file);
+            Consumer<String> warning = warning(auth, "basic", "usersFile");
+            AccountFile.Users users = AccountNames.users(file, warning);
             String weakness = users.weakness();
             if (weakness != null) {
-                scope.problems.warning(scope.at(auth, "basic", "usersFile"), "usersFile: " + weakness);
+                warning.accept(weakness);
             }
             return users.hashes().keySet();
         };
+    }
+
+    private Reader tokens(Auth auth) {
+        return file -> AccountNames.tokens(file, warning(auth, "bearer", "tokensFile"));
+    }
+
+    private Consumer<String> warning(Auth auth, String section, String key) {
+        return text -> scope.problems.warning(scope.at(auth, section, key), key + ": " + text);
     }
 
     /** Returns the names in a file, none if there is no file, null if it cannot be read. */

@@ -77,7 +77,7 @@ public final class AuthFilterSchema {
     }
 
     /**
-     * Reports the first mistake in a file of names and secrets.
+     * Reports each mistake in a file of names and secrets.
      *
      * @param key names the file
      * @param faults returns what is wrong with a text
@@ -85,7 +85,7 @@ public final class AuthFilterSchema {
     public static void checkFile(Values v, String key, Path file, BiFunction<Path, String, List<String>> faults) {
         try {
             String text = TextFiles.read(file, StandardCharsets.UTF_8, AccountFile.MAX_MEBIBYTES);
-            faults.apply(file, text).stream().findFirst().ifPresent(fault -> v.error(v.at(key), key + ": " + fault));
+            faults.apply(file, text).forEach(fault -> v.error(v.at(key), key + ": " + fault));
         } catch (InvalidException e) {
             v.error(v.at(key), key + ": " + e.getMessage());
         }
