@@ -85,6 +85,10 @@ final class ConfigChange {
         return removed;
     }
 
+    boolean isNone() {
+        return added.isEmpty() && changed.isEmpty() && removed.isEmpty();
+    }
+
     /** Returns it in one line. */
     @Override
     public String toString() {
@@ -92,7 +96,7 @@ final class ConfigChange {
         part(parts, "added", added);
         part(parts, "changed", changed);
         part(parts, "removed", removed);
-        return parts.isEmpty() ? "nothing has changed" : String.join("; ", parts);
+        return isNone() ? "nothing has changed" : String.join("; ", parts);
     }
 
     private static void part(List<String> parts, String verb, List<String> names) {

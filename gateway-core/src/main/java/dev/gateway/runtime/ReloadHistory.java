@@ -16,6 +16,7 @@ public final class ReloadHistory {
     private static final int LINES = 20;
 
     private final Deque<Map<String, Object>> reloads = new ArrayDeque<>(); // guarded by this
+    private String lastChange = ""; // guarded by this
 
     /**
      * Remembers a reload.
@@ -31,6 +32,9 @@ public final class ReloadHistory {
         reload.put("reason", reason);
         reload.put("succeeded", change != null);
         reload.put("generation", generation);
+        if (change != null && !change.isNone()) {
+            lastChange = "generation " + generation + " of " + reload.get("time") + ": " + change;
+        }
         if (change != null) {
             reload.put("added", List.copyOf(change.added()));
             reload.put("changed", List.copyOf(change.changed()));
@@ -41,6 +45,14 @@ public final class ReloadHistory {
         if (reloads.size() > KEPT) {
             reloads.removeLast();
         }
+    }
+
+    /**
+     * Returns the number, the time and the effect of the last reload that changed something, as a clause; empty if none did.
+     * Who asks for a reload just after a change of a file may come later than the look that has found it.
+     */
+    synchronized String lastChange() {
+        return lastChange;
     }
 
     /** Returns them, latest first. */

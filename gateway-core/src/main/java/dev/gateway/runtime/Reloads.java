@@ -136,7 +136,8 @@ public final class Reloads {
         String number = "generation " + generations.number() + " is active";
         log.info("Reloaded: {}; {}", number, change);
         lines.add(number);
-        lines.add(change.toString());
+        String last = history.lastChange();
+        lines.add(change.isNone() && !last.isEmpty() ? change + " since " + last : change.toString());
         return Outcome.done(String.join("\n", lines));
     }
 
