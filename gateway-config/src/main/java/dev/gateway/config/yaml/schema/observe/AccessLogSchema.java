@@ -16,6 +16,7 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -295,6 +296,13 @@ public final class AccessLogSchema {
             v.error(v.atKey("path"), "'syslog' replaces 'path': remove one of them");
         }
         boolean file = v.has("path") && !v.resolved("path").equals(STDOUT);
+        Path log = file ? file(v.resolved("path"), v) : null;
+        if (log != null && log.getParent() != null && !Files.isDirectory(log.getParent())) {
+            // It may be there where the gateway runs.
+            v.warning(
+                    v.atKey("path"),
+                    "path: there is no directory " + log.getParent() + ": without it the gateway does not start");
+        }
         if (v.has("rotation") && !file) {
             v.warning(v.atKey("rotation"), "rotation has no effect without a file in 'path'");
         }
