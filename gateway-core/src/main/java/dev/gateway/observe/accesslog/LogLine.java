@@ -152,6 +152,16 @@ abstract class LogLine {
         }
     }
 
+    /** A header of a request; HTTP/2 has another name for {@code Host}. */
+    final void requestHeader(ExchangeRecord exchange, FieldName name) {
+        Fields fields = exchange.fields;
+        if (name.equals(FieldName.HOST) && (fields == null || !fields.contains(name))) {
+            text(redaction.headerValue(name, exchange.authority));
+        } else {
+            header(fields, name);
+        }
+    }
+
     /** A value of a header, with the others that it may have. */
     final void header(@Nullable Fields fields, FieldName name) {
         int at = fields == null ? -1 : fields.find(name, 0);

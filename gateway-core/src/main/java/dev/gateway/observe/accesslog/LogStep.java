@@ -26,8 +26,10 @@ record LogStep(@Nullable String literal, @Nullable LogField field, @Nullable Fie
     void writeValue(ExchangeRecord exchange, LogLine line) {
         if (field != null) {
             field.write(exchange, line);
+        } else if (ofRequest) {
+            line.requestHeader(exchange, Objects.requireNonNull(header));
         } else {
-            line.header(ofRequest ? exchange.fields : exchange.responseFields, Objects.requireNonNull(header));
+            line.header(exchange.responseFields, Objects.requireNonNull(header));
         }
     }
 }

@@ -37,6 +37,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -527,6 +528,18 @@ class AccessLogTest {
                         record))
                 .isEqualTo(
                         "2023-11-14T22:13:20.123Z GET /a?b=c HTTP/1.1 502 connect_failed - [curl/8] \"HIT, MISS\" -\n");
+    }
+
+    @Test
+    void theHostOfARequestIsItsAuthorityWhereItHasNoSuchField() {
+        ExchangeRecord record = Records.record("/", 200, null);
+        assertThat(line(template("{requestHeader:Host} {responseHeader:Host}"), record))
+                .isEqualTo(record.authority + " -\n");
+        AccessLogSettings hiding = new AccessLogSettings(
+                template("{requestHeader:Host}"), LogPolicy.ALL, new Redacted(Set.of(), Set.of(FieldName.HOST)));
+        assertThat(line(hiding, record)).endsWith("\n***\n");
+        Objects.requireNonNull(record.fields).add(FieldName.HOST, "other.example");
+        assertThat(line(template("{requestHeader:host}"), record)).endsWith("\nother.example\n");
     }
 
     @ParameterizedTest
