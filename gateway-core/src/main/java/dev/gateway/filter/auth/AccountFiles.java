@@ -4,6 +4,8 @@ import dev.gateway.filter.auth.Accounts.Content;
 import dev.gateway.filter.auth.Accounts.Groups;
 import dev.gateway.filter.auth.Accounts.Tokens;
 import dev.gateway.filter.auth.Accounts.Users;
+import dev.gateway.format.HashNotation;
+import dev.gateway.stream.Identity;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -22,16 +24,35 @@ final class AccountFiles {
     private final @Nullable WatchedFile<Users> users;
     private final @Nullable WatchedFile<Groups> groups;
     private final @Nullable WatchedFile<Tokens> tokens;
+    private final VerifiedCredentials<Identity> verified;
     private final LongSupplier nanoClock;
     private volatile State state;
     private volatile long lookedNanos;
 
     /** What all files say; another object whenever one of them says something else. */
-    record State(Users users, Groups groups, Tokens tokens) {}
+    record State(Users users, Groups groups, Tokens tokens) {
+        /** Whether a user whose password was right according to another state has the same password and groups now. */
+        boolean keeps(Identity known, State before) {
+            HashNotation hash = users.notations().get(known.name());
+            return hash != null
+                    && hash.equals(before.users.notations().get(known.name()))
+                    && groups.identity(known.name()).equals(known);
+        }
+    }
 
-    /** Reads those files that are not null. */
-    AccountFiles(@Nullable Path usersFile, @Nullable Path groupsFile, @Nullable Path tokensFile, LongSupplier nanoClock)
+    /**
+     * Reads those files that are not null.
+     *
+     * @param verified passwords that were right; those of users whose lines have not changed stay known
+     */
+    AccountFiles(
+            @Nullable Path usersFile,
+            @Nullable Path groupsFile,
+            @Nullable Path tokensFile,
+            VerifiedCredentials<Identity> verified,
+            LongSupplier nanoClock)
             throws AuthFileException {
+        this.verified = verified;
         this.nanoClock = nanoClock;
         users = open(usersFile, Users::parse);
         groups = open(groupsFile, Groups::parse);
@@ -83,6 +104,7 @@ final class AccountFiles {
         State now = read();
         State last = state;
         if (now.users != last.users || now.groups != last.groups || now.tokens != last.tokens) {
+            verified.carryOver(last, now, known -> now.keeps(known, last));
             state = now;
         }
         lookedNanos = nanoClock.getAsLong();

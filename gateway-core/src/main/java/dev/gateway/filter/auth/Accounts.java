@@ -1,6 +1,7 @@
 package dev.gateway.filter.auth;
 
 import dev.gateway.format.AccountFile;
+import dev.gateway.format.HashNotation;
 import dev.gateway.stream.Identity;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -28,10 +29,16 @@ public final class Accounts {
     /**
      * Users and their passwords.
      *
+     * @param notations how the hashes are written, to tell whether another reading of the file has the same
      * @param decoys all hashes: one of them is checked for a user who does not exist, so that time does not tell who does
      */
-    record Users(Map<String, PasswordHash> hashes, List<PasswordHash> decoys, List<String> faults) implements Content {
-        static final Users NONE = new Users(Map.of(), List.of(), List.of());
+    record Users(
+            Map<String, PasswordHash> hashes,
+            Map<String, HashNotation> notations,
+            List<PasswordHash> decoys,
+            List<String> faults)
+            implements Content {
+        static final Users NONE = new Users(Map.of(), Map.of(), List.of(), List.of());
 
         /** Reads a file. */
         static Users parse(Path file, String text) {
@@ -46,7 +53,7 @@ public final class Accounts {
                     faults.add(file + ": user '" + user + "': " + problem);
                 }
             });
-            return new Users(Map.copyOf(hashes), List.copyOf(hashes.values()), List.copyOf(faults));
+            return new Users(Map.copyOf(hashes), read.hashes(), List.copyOf(hashes.values()), List.copyOf(faults));
         }
 
         /**

@@ -36,9 +36,9 @@ public final class ProxyAuthentication implements Filter {
 
     ProxyAuthentication(ConnectConfig.Auth settings, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
         this.settings = settings;
-        AccountFiles files =
-                new AccountFiles(settings.usersFile(), settings.groupsFile(), settings.tokensFile(), nanoClock);
         VerifiedCredentials<Identity> verified = new VerifiedCredentials<>(nanoClock);
+        AccountFiles files = new AccountFiles(
+                settings.usersFile(), settings.groupsFile(), settings.tokensFile(), verified, nanoClock);
         VerifiedCredentials<Identity> wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
         this.services = new LoginServices(
                 files,

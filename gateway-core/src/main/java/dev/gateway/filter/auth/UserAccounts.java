@@ -32,9 +32,9 @@ public final class UserAccounts implements FilterStates.Watched {
 
     UserAccounts(Path usersFile, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
         this.usersFile = usersFile;
-        this.files = new AccountFiles(usersFile, null, null, nanoClock);
         this.work = work;
         this.verified = new VerifiedCredentials<>(nanoClock);
+        this.files = new AccountFiles(usersFile, null, null, verified, nanoClock);
         this.wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
         this.checks = new PasswordChecks(work, verified, wrong);
     }

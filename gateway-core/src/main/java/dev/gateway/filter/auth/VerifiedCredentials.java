@@ -69,9 +69,12 @@ public final class VerifiedCredentials<T> {
             return null;
         }
         long now = nanoClock.getAsLong();
-        if (entry.basis != basis || isOver(entry, now)) {
+        if (isOver(entry, now)) {
             remove(digest, entry);
             return null;
+        }
+        if (entry.basis != basis) {
+            return null; // it may be that of the next moment, see carryOver
         }
         if (now - entry.usedNanos > RENEWED_NANOS) {
             entries.replace(digest, entry, new Entry<>(entry.result, entry.bytes, basis, entry.addedNanos, now));
@@ -96,6 +99,20 @@ public final class VerifiedCredentials<T> {
         long now = nanoClock.getAsLong();
         Entry<T> before = entries.put(digest, new Entry<>(result, size, basis, now, now));
         bytes.addAndGet(size - (before == null ? 0 : before.bytes));
+    }
+
+    /**
+     * What credentials are checked against has changed, but not for all: keeps those that were right before and still are.
+     * Who asks by the former basis in this moment may find none, and has them checked again.
+     */
+    @SuppressWarnings("ReferenceEquality")
+    void carryOver(Object before, Object now, Predicate<T> same) {
+        entries.forEach((digest, entry) -> {
+            if (entry.basis == before && same.test(entry.result)) {
+                entries.replace(
+                        digest, entry, new Entry<>(entry.result, entry.bytes, now, entry.addedNanos, entry.usedNanos));
+            }
+        });
     }
 
     private static boolean isOver(Entry<?> entry, long now) {

@@ -45,10 +45,22 @@ class VerifiedCredentialsTest {
     }
 
     @Test
-    void whatWasCheckedAgainstSomethingElseIsForgotten() {
+    void whatWasCheckedAgainstSomethingElseIsNotKnown() {
         verified.add(digest("a"), ANN, basis);
 
         assertThat(verified.find(digest("a"), new Object())).isNull();
+    }
+
+    @Test
+    void whatIsTheSameOnAnotherBasisIsCarriedOver() {
+        Object next = new Object();
+        verified.add(digest("a"), ANN, basis);
+        verified.add(digest("b"), ANN, new Object());
+        verified.carryOver(basis, next, known -> known == ANN);
+        assertThat(verified.find(digest("a"), basis)).isNull(); // by somebody who does not know of the change yet
+        assertThat(verified.find(digest("a"), next)).isEqualTo(ANN);
+        assertThat(verified.find(digest("b"), next)).isNull();
+        verified.carryOver(next, basis, known -> false);
         assertThat(verified.find(digest("a"), basis)).isNull();
     }
 

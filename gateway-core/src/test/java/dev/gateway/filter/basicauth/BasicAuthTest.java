@@ -116,6 +116,22 @@ class BasicAuthTest {
     }
 
     @Test
+    void whoseLineHasNotChangedStaysKnownAndOthersAreCheckedAgain() throws Exception {
+        BasicAuth filter = new BasicAuth(accounts, "staff", false);
+        assertThat(ask(filter, request(basic("eve:password")))).isEqualTo(Verdict.PROCEED);
+        Files.writeString(file, "eve:" + PASSWORD + "\nadam:" + PASSWORD + "\n");
+        logins.nanos += TimeUnit.SECONDS.toNanos(2);
+        accounts.look();
+        assertThat(filter.onRequest(request(basic("eve:password")), context)).isEqualTo(Verdict.PROCEED);
+        assertThat(filter.onRequest(request(basic("adam:password")), context)).isInstanceOf(Verdict.Wait.class);
+
+        Files.writeString(file, "eve:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\nadam:" + PASSWORD + "\n");
+        logins.nanos += TimeUnit.SECONDS.toNanos(2);
+        accounts.look();
+        assertThat(filter.onRequest(request(basic("eve:password")), context)).isInstanceOf(Verdict.Wait.class);
+    }
+
+    @Test
     void whoGuessesIsHeldUp() {
         BasicAuth filter = new BasicAuth(accounts, "staff", false);
         for (int i = 0; i < ManualLogins.FAILURES_OF_A_CLIENT; i++) {
