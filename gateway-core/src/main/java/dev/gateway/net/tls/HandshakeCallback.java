@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** TLS handshake callback: told how a handshake with a client ended, once, on the connection's event loop. */
 public interface HandshakeCallback {
-    /** Returns the account of the connection, which is charged for what the client has sent of its hello. */
+    /** Returns the account of the connection, which is charged for what has come of a handshake or of a record. */
     default Account account() {
         return Account.UNLIMITED;
     }

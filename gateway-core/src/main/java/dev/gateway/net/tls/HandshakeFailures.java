@@ -42,7 +42,7 @@ public final class HandshakeFailures {
     }
 
     private static HandshakeFailure reason(Throwable failure) {
-        if (failure instanceof HelloHandler.RefusedException refused) {
+        if (failure instanceof RefusedHandshakeException refused) {
             return refused.reason();
         }
         if (failure instanceof NotSslRecordException) {

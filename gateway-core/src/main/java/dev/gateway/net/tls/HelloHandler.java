@@ -18,14 +18,13 @@ import io.netty.util.concurrent.Future;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what a TLS client says first, and decides by it: which certificate it is shown, or that there is no handshake. A
  * client that offers protocols of which none is served, or asks for a name that none of the certificates has, may have
  * been led here by somebody who wants one protocol or site to answer for another. The provider of TLS cannot refuse such
- * clients: BoringSSL as Netty has it knows no such setting. Gives way to the TLS handler.
+ * clients: BoringSSL as Netty has it knows no such setting. Gives way to a {@link RecordHandler} and the TLS handler.
  */
 final class HelloHandler extends AbstractSniHandler<SslContext> {
     // RFC 8446, section 4, and RFC 5246, section 7.4: a handshake message's length is behind its type, in the first
@@ -52,21 +51,6 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
     private @Nullable String serverName;
     private @Nullable UnfinishedInput unfinished; // made if the hello does not come at once
     private int alert; // that ends the handshake, 0 for none
-
-    /** A client was refused for its hello. Says nothing that the client has sent, for logs have it. */
-    @SuppressWarnings("serial") // is never written anywhere
-    static final class RefusedException extends SSLHandshakeException {
-        private final HandshakeFailure reason;
-
-        RefusedException(HandshakeFailure reason) {
-            super(reason.explanation());
-            this.reason = reason;
-        }
-
-        HandshakeFailure reason() {
-            return reason;
-        }
-    }
 
     /** What it asks of its listener. */
     interface Server {
@@ -161,7 +145,7 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
     }
 
     private static void endUnfinished(ChannelHandlerContext ctx) {
-        ctx.fireExceptionCaught(new RefusedException(HandshakeFailure.OVERLOAD));
+        ctx.fireExceptionCaught(new RefusedHandshakeException(HandshakeFailure.OVERLOAD));
         ctx.close();
     }
 
@@ -214,7 +198,7 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
 
     private Future<SslContext> refuse(ChannelHandlerContext ctx, int description, HandshakeFailure reason) {
         alert = description;
-        return ctx.executor().newFailedFuture(new RefusedException(reason));
+        return ctx.executor().newFailedFuture(new RefusedHandshakeException(reason));
     }
 
     @Override
@@ -231,15 +215,16 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
             return;
         }
         SslHandler handler = server.handler(context, ctx);
-        boolean replaced = false;
+        boolean added = false;
         try {
-            ctx.pipeline().replace(this, null, handler);
-            replaced = true;
+            ctx.pipeline().addAfter(ctx.name(), null, handler);
+            added = true;
         } finally {
-            if (!replaced) {
+            if (!added) {
                 ReferenceCountUtil.safeRelease(handler.engine());
             }
         }
+        ctx.pipeline().replace(this, null, new RecordHandler(account, handler.handshakeFuture()));
     }
 
     @Override

@@ -45,7 +45,7 @@ class HandshakeFailuresTest {
         assertThat(HandshakeFailures.of(
                         new SSLException("General OpenSslEngine problem", new CertificateException("x"))))
                 .isEqualTo(HandshakeFailure.CLIENT_CERTIFICATE);
-        assertThat(HandshakeFailures.of(new HelloHandler.RefusedException(HandshakeFailure.SERVER_NAME)))
+        assertThat(HandshakeFailures.of(new RefusedHandshakeException(HandshakeFailure.SERVER_NAME)))
                 .isEqualTo(HandshakeFailure.SERVER_NAME);
         assertThat(HandshakeFailures.of(new IllegalStateException())).isEqualTo(HandshakeFailure.OTHER);
     }
