@@ -5,7 +5,11 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ReadCredit;
+import dev.gateway.overload.memory.Holding;
+import dev.gateway.overload.memory.StalledPeers;
+import dev.gateway.overload.memory.UnfinishedInput;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import io.netty.buffer.ByteBuf;
@@ -14,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Input of an upstream connection, taken apart into responses, one after the other. Tells its owner and the exchange in
- * progress, and keeps no bytes. Confined to the connection's event loop.
+ * progress, and keeps no bytes but of a head or of trailers that have not ended. Confined to the connection's event loop.
  */
 final class ResponseInput {
     private static final int SWITCHING_PROTOCOLS = 101;
@@ -38,6 +42,7 @@ final class ResponseInput {
     private long keepAliveMillis;
     private @Nullable ResponseHead switching; // a 101 that came before the end of the request
     private @Nullable ByteBuf early; // what came after it
+    private @Nullable Unfinished unfinished; // made if a head or trailers do not come at once
 
     /** What the next bytes from the upstream are. */
     enum State {
@@ -150,6 +155,9 @@ final class ResponseInput {
 
     void close() {
         state = State.CLOSED;
+        parser.forget();
+        body.forget();
+        releaseUnfinished();
         switching = null;
         if (early != null) {
             early.release();
@@ -168,6 +176,75 @@ final class ResponseInput {
         ResponseEvents events = handedOnTo;
         handedOnTo = null;
         return events;
+    }
+
+    // ---- what it keeps
+
+    /** Charges the exchange's client for what has come of a head or of trailers, and fails the exchange if there is no room. */
+    private void collect(Http1ClientStream open, int bytes) {
+        if (bytes == 0) {
+            return;
+        }
+        Unfinished waiting = unfinished;
+        if (waiting == null) {
+            ConnectionInfo client = open.events().clientConnection();
+            if (client == null) {
+                return;
+            }
+            waiting = new Unfinished(open, client);
+            unfinished = waiting;
+        }
+        long more = Math.max(0, bytes - waiting.collected.bytes());
+        if (bytes <= UnfinishedInput.SLIGHT) {
+            waiting.collected.add(more); // the answer to a request that was admitted does not fail for so little
+        } else if (waiting.collected.tryAdd(more)) {
+            waiting.stall();
+        } else {
+            waiting.cut();
+        }
+    }
+
+    private void releaseUnfinished() {
+        Unfinished ended = unfinished;
+        if (ended != null) {
+            unfinished = null;
+            ended.resume();
+            ended.collected.release();
+        }
+    }
+
+    /** A head or trailers of which more is to come: if memory runs out, the exchange fails. */
+    private final class Unfinished extends StalledPeers.Holder {
+        private final Http1ClientStream open;
+        private final Object culprit;
+        private final Holding collected;
+
+        Unfinished(Http1ClientStream open, ConnectionInfo client) {
+            this.open = open;
+            this.culprit = client.culprit();
+            this.collected = new Holding(client.account());
+        }
+
+        @Override
+        protected long held() {
+            return 0;
+        }
+
+        @Override
+        protected long heldHeap() {
+            return collected.bytes();
+        }
+
+        @Override
+        protected Object culprit() {
+            return culprit;
+        }
+
+        @Override
+        protected void cut() {
+            String part = state == State.HEAD ? "head" : "trailers";
+            owner.fail(open, Failure.of(Cause.OVERLOAD, "no memory is left for the " + part + " of a response"));
+        }
     }
 
     // ---- going through it
@@ -227,8 +304,10 @@ final class ResponseInput {
         ResponseHead head = parser.head();
         if (progress == Progress.MORE) {
             in.release();
+            collect(open, parser.heldBytes());
             return false;
         }
+        releaseUnfinished();
         if (progress == Progress.REFUSED || head == null) {
             in.release();
             owner.onViolation(parser.violation());
@@ -386,6 +465,7 @@ final class ResponseInput {
         switch (body.progress()) {
             case MORE -> {
                 in.release();
+                collect(open, body.heldBytes());
                 return null;
             }
             case REFUSED -> {
@@ -397,6 +477,7 @@ final class ResponseInput {
                 handOnTo(open);
                 Fields trailers = body.trailers();
                 body.forget();
+                releaseUnfinished();
                 owner.onResponseEnd(open, in.isReadable());
                 if (trailers != null) {
                     open.events().onTrailers(trailers);
