@@ -11,19 +11,30 @@ public final class UnfinishedInput extends StalledPeers.Holder {
 
     private final Account account;
     private final Object culprit;
+    private final long heap;
     private final Runnable onCut;
     private long held;
 
     /**
-     * Begins with nothing.
+     * Begins with nothing, for the connection of a client.
      *
      * @param account of the connection
      * @param culprit whom to blame if the account is of no client
      * @param onCut ends the connection at once, and so calls {@link #release}
      */
     public UnfinishedInput(Account account, Object culprit, Runnable onCut) {
+        this(account, culprit, Cost.CONNECTION, onCut);
+    }
+
+    /**
+     * Begins with nothing.
+     *
+     * @param heap what the end of the connection frees of the charged heap, besides
+     */
+    public UnfinishedInput(Account account, Object culprit, long heap, Runnable onCut) {
         this.account = account;
         this.culprit = culprit;
+        this.heap = heap;
         this.onCut = onCut;
     }
 
@@ -56,7 +67,7 @@ public final class UnfinishedInput extends StalledPeers.Holder {
 
     @Override
     protected long heldHeap() {
-        return Cost.CONNECTION;
+        return heap;
     }
 
     @Override

@@ -23,6 +23,7 @@ final class FrameReader implements Http2FrameReader {
     private int ahead; // how far beyond the unread input the frames already counted reach
     private int lastType; // of those frames
     private int lastLength; // of the payload of the last one
+    private int lastStream; // of that one
     private boolean partial; // not all of the last one has come
     private boolean unfinished; // that one, or a header block
     private boolean completed; // a frame, since this was asked last
@@ -47,7 +48,8 @@ final class FrameReader implements Http2FrameReader {
             lastLength = length;
             frames++;
             observer.onFrameReceived(type, length);
-            guard.onFrame(type, input.getUnsignedByte(next + 4), length, input.getInt(next + 5) & Integer.MAX_VALUE);
+            lastStream = input.getInt(next + 5) & Integer.MAX_VALUE;
+            guard.onFrame(type, input.getUnsignedByte(next + 4), length, lastStream);
             next += HEADER + length;
         }
         try {
@@ -73,6 +75,11 @@ final class FrameReader implements Http2FrameReader {
     /** Whether the rest of a frame or of a header block is still to come. */
     boolean isUnfinished() {
         return unfinished;
+    }
+
+    /** Returns the number of the stream of the last frame that has begun, 0 for none. */
+    int lastStream() {
+        return lastStream;
     }
 
     /** Returns how many bytes were copied of a header block that has not ended. */

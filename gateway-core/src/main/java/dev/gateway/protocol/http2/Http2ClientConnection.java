@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * Listener#onReady} was called. All on the channel's event loop.
  */
 public final class Http2ClientConnection extends MultiplexedConnection
-        implements ClientStreams.Owner, SilenceProbe.Owner {
+        implements ClientStreams.Owner, SilenceProbe.Owner, UnfinishedAnswer.Owner {
     /** Who keeps the connection is told what it can be used for. Calls may come from within calls to it. */
     public interface Listener {
         /** The upstream's SETTINGS have arrived; {@link #availableStreams} is what it allows. Called once. */
@@ -87,6 +87,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     private final Listener listener;
     private final SilenceProbe probe;
     private final ClientStreams requests;
+    private final UnfinishedAnswer unfinished;
     private boolean ready;
     private boolean goingAway;
     private boolean blocked; // by what waits for the upstream
@@ -102,6 +103,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
         this.listener = listener;
         this.probe = new SilenceProbe(this, timers);
         this.requests = new ClientStreams(this, settings, codec, streams(), shared(), probe);
+        this.unfinished = new UnfinishedAnswer(this, codec.reader(), streams());
     }
 
     /** Makes the handler of one connection. */
@@ -153,11 +155,13 @@ public final class Http2ClientConnection extends MultiplexedConnection
     }
 
     /** Closes at once; streams fail. */
+    @Override
     public void close() {
         context().close();
     }
 
     /** Closes at once; streams fail, and are told why. */
+    @Override
     public void end(Failure failure) {
         requests.end(failure);
         context().close();
@@ -213,6 +217,11 @@ public final class Http2ClientConnection extends MultiplexedConnection
     public void onCapacityChanged() {
         listener.onCapacityChanged();
         closeIfDone();
+    }
+
+    @Override
+    public boolean isWanted() {
+        return requests.areWanted();
     }
 
     @Override
@@ -313,6 +322,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
 
     @Override
     void afterRead() {
+        unfinished.onRead(internalBuffer());
         if (goingAway) {
             closeIfDone();
         }
@@ -363,6 +373,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
 
     @Override
     void onInactive() {
+        unfinished.release();
         probe.cancel();
         requests.cancel();
         goAwayOnce();

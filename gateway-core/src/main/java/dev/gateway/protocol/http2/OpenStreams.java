@@ -38,12 +38,18 @@ final class OpenStreams {
 
     /** Whether there is one like this. */
     boolean any(Predicate<MultiplexedStream> wanted) {
+        return find(wanted) != null;
+    }
+
+    /** Returns one like this, null if there is none. */
+    @Nullable
+    MultiplexedStream find(Predicate<MultiplexedStream> wanted) {
         try {
-            return connection.forEachActiveStream(h2 -> {
-                        MultiplexedStream stream = of(h2);
-                        return stream == null || !wanted.test(stream);
-                    })
-                    != null;
+            Http2Stream found = connection.forEachActiveStream(h2 -> {
+                MultiplexedStream stream = of(h2);
+                return stream == null || !wanted.test(stream);
+            });
+            return found == null ? null : of(found);
         } catch (Http2Exception e) {
             throw new IllegalStateException(e); // no action throws it
         }
