@@ -1,6 +1,7 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.format.crypto.KeyKind;
+import dev.gateway.format.crypto.SuiteKeys;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
@@ -30,17 +31,15 @@ record KeyOffer(Set<Integer> suites, Set<Integer> signatures, Set<Integer> group
     private static final Set<Integer> RSA_OF_TLS_1_2 = Set.of(0x0401, 0x0501, 0x0601, 0x0804, 0x0805, 0x0806);
     private static final Set<Integer> ECDSA = Set.of(0x0403, 0x0503, 0x0603);
 
-    /** Suites of TLS 1.2 by their names: those for keys of elliptic curves, then those for keys of RSA. */
-    private static final Map<String, Integer> EC_SUITES = Map.of(
-            "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", 0xc02b,
-            "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", 0xc02c,
-            "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", 0xcca9,
-            "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256", 0xc023,
-            "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA384", 0xc024,
-            "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA", 0xc009,
-            "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", 0xc00a);
-
-    private static final Map<String, Integer> RSA_SUITES = Map.ofEntries(
+    /** Suites of TLS 1.2 by their names: those of the JDK, then those of OpenSSL. A configuration may have both. */
+    private static final Map<String, Integer> SUITES = Map.ofEntries(
+            Map.entry("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", 0xc02b),
+            Map.entry("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", 0xc02c),
+            Map.entry("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", 0xcca9),
+            Map.entry("TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256", 0xc023),
+            Map.entry("TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA384", 0xc024),
+            Map.entry("TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA", 0xc009),
+            Map.entry("TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", 0xc00a),
             Map.entry("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 0xc02f),
             Map.entry("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", 0xc030),
             Map.entry("TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", 0xcca8),
@@ -51,7 +50,21 @@ record KeyOffer(Set<Integer> suites, Set<Integer> signatures, Set<Integer> group
             Map.entry("TLS_RSA_WITH_AES_128_GCM_SHA256", 0x009c),
             Map.entry("TLS_RSA_WITH_AES_256_GCM_SHA384", 0x009d),
             Map.entry("TLS_RSA_WITH_AES_128_CBC_SHA", 0x002f),
-            Map.entry("TLS_RSA_WITH_AES_256_CBC_SHA", 0x0035));
+            Map.entry("TLS_RSA_WITH_AES_256_CBC_SHA", 0x0035),
+            Map.entry("ECDHE-ECDSA-AES128-GCM-SHA256", 0xc02b),
+            Map.entry("ECDHE-ECDSA-AES256-GCM-SHA384", 0xc02c),
+            Map.entry("ECDHE-ECDSA-CHACHA20-POLY1305", 0xcca9),
+            Map.entry("ECDHE-ECDSA-AES128-SHA", 0xc009),
+            Map.entry("ECDHE-ECDSA-AES256-SHA", 0xc00a),
+            Map.entry("ECDHE-RSA-AES128-GCM-SHA256", 0xc02f),
+            Map.entry("ECDHE-RSA-AES256-GCM-SHA384", 0xc030),
+            Map.entry("ECDHE-RSA-CHACHA20-POLY1305", 0xcca8),
+            Map.entry("ECDHE-RSA-AES128-SHA", 0xc013),
+            Map.entry("ECDHE-RSA-AES256-SHA", 0xc014),
+            Map.entry("AES128-GCM-SHA256", 0x009c),
+            Map.entry("AES256-GCM-SHA384", 0x009d),
+            Map.entry("AES128-SHA", 0x002f),
+            Map.entry("AES256-SHA", 0x0035));
 
     /**
      * What the server speaks, as far as it matters here.
@@ -62,11 +75,15 @@ record KeyOffer(Set<Integer> suites, Set<Integer> signatures, Set<Integer> group
     record Spoken(boolean tls13, Set<Integer> ecSuites, Set<Integer> rsaSuites) {
         /** Makes it of names of versions and of suites. */
         static Spoken of(Collection<String> versions, Collection<String> suites) {
-            return new Spoken(versions.contains("TLSv1.3"), codes(EC_SUITES, suites), codes(RSA_SUITES, suites));
+            return new Spoken(versions.contains("TLSv1.3"), codes(KeyKind.EC_P256, suites), codes(KeyKind.RSA, suites));
         }
 
-        private static Set<Integer> codes(Map<String, Integer> known, Collection<String> names) {
-            return names.stream().map(known::get).filter(Objects::nonNull).collect(Collectors.toUnmodifiableSet());
+        private static Set<Integer> codes(KeyKind kind, Collection<String> names) {
+            return names.stream()
+                    .filter(name -> SuiteKeys.fits(name, kind))
+                    .map(SUITES::get)
+                    .filter(Objects::nonNull)
+                    .collect(Collectors.toUnmodifiableSet());
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.config.yaml.schema.listener.CipherSuites;
 import io.netty.handler.ssl.OpenSsl;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -16,5 +17,18 @@ class CipherSuitesTest {
         expected.addAll(OpenSsl.availableJavaCipherSuites());
         expected.removeIf(name -> name.startsWith("SSL_") || name.startsWith("AEAD-")); // spellings that nobody writes
         assertThat(CipherSuites.NAMES).containsExactlyInAnyOrderElementsOf(expected);
+    }
+
+    /** What the key of a client is chosen by has each name, whoever spells it. */
+    @Test
+    void eachSuiteIsForOneKindOfKeysOrForNone() {
+        for (String name : CipherSuites.NAMES) {
+            KeyOffer.Spoken spoken = KeyOffer.Spoken.of(List.of("TLSv1.2"), List.of(name));
+            boolean ofTls13 = name.matches("TLS_(AES|CHACHA20)_.*");
+            boolean shared = name.contains("PSK");
+            boolean ec = name.contains("ECDSA");
+            assertThat(spoken.ecSuites()).as(name).hasSize(ec ? 1 : 0);
+            assertThat(spoken.rsaSuites()).as(name).hasSize(ec || ofTls13 || shared ? 0 : 1);
+        }
     }
 }

@@ -207,12 +207,12 @@ class ServerTlsTest {
                 .contains("CN = *.shop.test");
     }
 
-    @Test
-    void suitesForOneKindOnlyChooseThatKind() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"})
+    void suitesForOneKindOnlyChooseThatKind(String suite) throws Exception {
         serve(TlsValues.server(
                 List.of(certificate("shop.test", new CertificateBuilder().ecp256()), files(rsa)),
-                new Protocols(
-                        List.of(), Version.TLS_1_2, Version.TLS_1_2, List.of("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256")),
+                new Protocols(List.of(), Version.TLS_1_2, Version.TLS_1_2, List.of(suite)),
                 TlsValues.clients(ClientAuth.NONE, null),
                 5000));
         try (SSLSocket socket = connect("shop.test", "TLSv1.2")) {
