@@ -3,6 +3,7 @@ package dev.gateway.config.yaml.check;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.config.listener.TlsConfig;
+import dev.gateway.config.listener.TlsConfig.Version;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Position;
@@ -11,6 +12,7 @@ import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.crypto.CertificateHosts;
 import dev.gateway.format.crypto.KeyKind;
 import dev.gateway.format.crypto.PrivateKeys;
+import dev.gateway.format.crypto.SuiteKeys;
 import java.nio.file.Path;
 import java.security.PrivateKey;
 import java.security.cert.CertificateParsingException;
@@ -18,12 +20,15 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Certificates and keys can be read, belong together, are valid now and are shown to somebody. */
@@ -45,6 +50,7 @@ final class CertificateChecks {
                 tls.certificates().refs().forEach(ref -> checks.pair(ref, ref.certFile(), ref.keyFile()));
                 checks.duplicates(tls);
                 checks.names(config, listener, tls);
+                checks.suites(tls);
                 checks.chain(tls, "caFile", tls.clients().caFile());
             }
         }
@@ -127,13 +133,96 @@ final class CertificateChecks {
             }
         }
         if (first != null) {
-            String listed = String.join(", ", taken.subList(0, Math.min(MOST_NAMES, taken.size())))
-                    + (taken.size() > MOST_NAMES ? ", \u2026" : "");
             scope.problems.warning(
                     scope.at(ref, "certFile"),
-                    "certFile: clients that ask for " + listed + " never get this certificate, because "
+                    "certFile: clients that ask for " + listed(taken) + " never get this certificate, because "
                             + first.certFile() + " has a key of the same kind (" + kind + ") and comes first");
         }
+    }
+
+    private static String listed(List<String> names) {
+        return String.join(", ", names.subList(0, Math.min(MOST_NAMES, names.size())))
+                + (names.size() > MOST_NAMES ? ", \u2026" : "");
+    }
+
+    /** Reports keys that no suite of TLS 1.2 is for: the handshakes of clients that are shown them fail. */
+    private void suites(TlsConfig tls) {
+        TlsConfig.Protocols spoken = tls.protocols();
+        if (spoken.minVersion() == Version.TLS_1_3 || spoken.ciphers().stream().allMatch(SuiteKeys::isOfTls13)) {
+            return; // TLS 1.3 has suites for all keys; the safe selection, too
+        }
+        if (spoken.ciphers().contains("")) {
+            return; // in place of a name that is not known, which is reported
+        }
+        Map<TlsConfig.CertificateRef, X509Certificate> unfit = new LinkedHashMap<>();
+        Set<KeyKind> kinds = EnumSet.noneOf(KeyKind.class);
+        Set<String> served = new HashSet<>();
+        if (tls.certificates().selfSignedDirectory() != null) {
+            kinds.add(KeyKind.EC_P256);
+        }
+        try {
+            for (TlsConfig.CertificateRef ref : tls.certificates().refs()) {
+                if (!scope.wrote(ref, "certFile")) {
+                    return;
+                }
+                X509Certificate leaf = PemFiles.certificates(ref.certFile()).get(0);
+                KeyKind kind = KeyKind.of(leaf.getPublicKey());
+                kinds.add(kind);
+                if (isAnyFor(kind, spoken.ciphers())) {
+                    served.addAll(CertificateHosts.namesAndAddresses(leaf));
+                } else {
+                    unfit.put(ref, leaf);
+                }
+            }
+            if (kinds.contains(KeyKind.OTHER)) {
+                return; // nothing is known of it
+            }
+            if (kinds.stream().noneMatch(kind -> isAnyFor(kind, spoken.ciphers()))) {
+                noneFits(tls, kinds);
+                return;
+            }
+            for (Map.Entry<TlsConfig.CertificateRef, X509Certificate> each : unfit.entrySet()) {
+                oneDoesNotFit(each.getKey(), each.getValue(), served);
+            }
+        } catch (InvalidException | CertificateParsingException e) {
+            // another check reports this
+        }
+    }
+
+    private void noneFits(TlsConfig tls, Set<KeyKind> kinds) {
+        String problem = "ciphers: no suite is for a key of the certificates ("
+                + kinds.stream().map(KeyKind::toString).collect(Collectors.joining(", ")) + "), so ";
+        String example = suiteFor(kinds.iterator().next());
+        if (tls.protocols().maxVersion() == Version.TLS_1_3) {
+            scope.problems.warning(
+                    scope.at(tls, "ciphers"),
+                    problem + "clients of TLS 1.2 cannot connect: add " + example + ", or write minVersion: TLSv1.3");
+        } else {
+            scope.problems.error(scope.at(tls, "ciphers"), problem + "no client can connect: add " + example);
+        }
+    }
+
+    private void oneDoesNotFit(TlsConfig.CertificateRef ref, X509Certificate leaf, Set<String> served)
+            throws CertificateParsingException {
+        List<String> lost = CertificateHosts.namesAndAddresses(leaf).stream()
+                .filter(name -> !isCovered(name, served))
+                .toList();
+        KeyKind kind = KeyKind.of(leaf.getPublicKey());
+        if (!lost.isEmpty()) {
+            scope.problems.warning(
+                    scope.at(ref, "certFile"),
+                    "certFile: no suite of ciphers is for a key of this kind (" + kind + "), so clients of TLS 1.2 that"
+                            + " ask for " + listed(lost) + " cannot connect: add " + suiteFor(kind));
+        }
+    }
+
+    private static boolean isAnyFor(KeyKind kind, List<String> suites) {
+        return suites.stream().anyMatch(suite -> SuiteKeys.fits(suite, kind));
+    }
+
+    private static String suiteFor(KeyKind kind) {
+        String rsa = "ECDHE-RSA-AES128-GCM-SHA256";
+        return SuiteKeys.fits(rsa, kind) ? rsa : "ECDHE-ECDSA-AES128-GCM-SHA256";
     }
 
     /** A name or a wildcard of one label is covered by itself or by the wildcard of what is below the first label. */

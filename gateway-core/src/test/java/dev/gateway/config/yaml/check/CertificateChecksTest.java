@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.format.crypto.Certificates;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -152,6 +154,50 @@ class CertificateChecksTest {
         assertThat(problems(withSecond("tls/server.crt", "tls/server.key"), LATER))
                 .containsExactly("test.yaml:5:93: warning: certFile: clients that ask for server.test never get this"
                         + " certificate, because tls/server.crt has a key of the same kind (EC P-256) and comes first");
+    }
+
+    private static final String BOTH = withSecond("tls/rsa.crt", "tls/rsa.key");
+
+    private static String withSuites(String text, String suites) {
+        return text.replace("tls: {", "tls: {ciphers: [" + suites + "], ");
+    }
+
+    @Test
+    void aKeyThatNoSuiteIsForIsWarnedOfIfNobodyElseServesItsName(@TempDir Path directory) throws Exception {
+        assertThat(problems(withSuites(BOTH, "ECDHE-RSA-AES128-GCM-SHA256"), LATER))
+                .isEmpty();
+        assertThat(problems(withSuites(BOTH, "AES128-GCM-SHA256"), LATER)).isEmpty();
+        X509Bundle other = new CertificateBuilder()
+                .subject("CN=other.test")
+                .addSanDnsName("other.test")
+                .addSanDnsName("server.test")
+                .ecp256()
+                .setIsCertificateAuthority(true)
+                .notBefore(BEGIN)
+                .notAfter(END)
+                .buildSelfSigned();
+        Path certificate = Files.writeString(directory.resolve("other.crt"), other.getCertificatePathPEM());
+        Path key = Files.writeString(directory.resolve("other.key"), other.getPrivateKeyPEM());
+        String two = BOTH.replace("tls/server.crt", certificate.toString()).replace("tls/server.key", key.toString());
+        assertThat(problems(withSuites(two, "ECDHE-ECDSA-AES128-SHA, ECDHE-RSA-AES128-SHA"), LATER))
+                .isEmpty();
+        assertThat(problems(withSuites(two, "ECDHE-RSA-AES128-SHA"), LATER))
+                .singleElement()
+                .asString()
+                .endsWith(": warning: certFile: no suite of ciphers is for a key of this kind (EC P-256), so clients of"
+                        + " TLS 1.2 that ask for other.test cannot connect: add ECDHE-ECDSA-AES128-GCM-SHA256");
+    }
+
+    @Test
+    void suitesThatAreForNoKeyAreRefusedIfThereIsOnlyTls12() {
+        String neither = "ECDHE-PSK-AES128-CBC-SHA";
+        String said = "ciphers: no suite is for a key of the certificates (EC P-256, RSA), so ";
+        assertThat(problems(withSuites(BOTH, neither), LATER))
+                .containsExactly("test.yaml:5:20: warning: " + said + "clients of TLS 1.2 cannot connect: add"
+                        + " ECDHE-ECDSA-AES128-GCM-SHA256, or write minVersion: TLSv1.3");
+        assertThat(problems(withSuites(BOTH, neither).replace("ciphers", "maxVersion: TLSv1.2, ciphers"), LATER))
+                .containsExactly(
+                        "test.yaml:5:41: " + said + "no client can connect: add" + " ECDHE-ECDSA-AES128-GCM-SHA256");
     }
 
     @Test

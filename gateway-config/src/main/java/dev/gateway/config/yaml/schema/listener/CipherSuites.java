@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.schema.listener;
 
+import dev.gateway.config.listener.TlsConfig.Version;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
@@ -7,6 +8,7 @@ import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Suggestions;
 import dev.gateway.config.yaml.type.Values;
 import dev.gateway.config.yaml.type.Variables;
+import dev.gateway.format.crypto.SuiteKeys;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -93,14 +95,31 @@ public final class CipherSuites {
                         : nearest != null ? "did you mean '" + nearest + "'?" : "remove it"));
     }
 
-    /** Warns of a list with some suites of TLS 1.3: it looks as if the others were off. */
-    public static void warnOfTls13(Values v, List<String> ciphers) {
-        List<String> written = ciphers.stream().filter(TLS_13::contains).toList();
-        if (!written.isEmpty() && !written.containsAll(TLS_13)) {
-            v.warning(
+    /** Reports a list that does not limit a version as it seems to. */
+    public static void check(Values v, List<String> ciphers, Version oldest, Version newest) {
+        if (ciphers.isEmpty()) {
+            return;
+        }
+        List<String> tls13 = ciphers.stream().filter(SuiteKeys::isOfTls13).toList();
+        if (oldest.compareTo(Version.TLS_1_3) < 0 && tls13.size() == ciphers.size()) {
+            // BoringSSL would offer older versions with all suites that it has, also weak ones.
+            v.error(
                     v.atKey("ciphers"),
-                    "ciphers: the list has no effect on TLS 1.3, where BoringSSL offers all suites: remove "
-                            + String.join(", ", written));
+                    "ciphers names only suites of TLS 1.3: "
+                            + (newest == Version.TLS_1_3
+                                    ? "write minVersion: TLSv1.3, or add suites of TLS 1.2"
+                                    : "name suites of TLS 1.2, or remove maxVersion and write minVersion: TLSv1.3"));
+        } else if (!tls13.containsAll(TLS_13)) {
+            if (oldest == Version.TLS_1_3) {
+                v.warning(
+                        v.atKey("ciphers"),
+                        "ciphers has no effect with minVersion: TLSv1.3, where BoringSSL offers all suites: remove it");
+            } else if (!tls13.isEmpty()) { // it looks as if the others were off
+                v.warning(
+                        v.atKey("ciphers"),
+                        "ciphers: the list has no effect on TLS 1.3, where BoringSSL offers all suites: remove "
+                                + String.join(", ", tls13));
+            }
         }
     }
 }

@@ -220,7 +220,7 @@ public final class ListenerTlsSchema {
                                 v.at("sessionTimeout"),
                                 "sessionTimeout: expected at least 1s; sessionTickets: false ends tickets");
                     }
-                    CipherSuites.warnOfTls13(v, v.get(ciphers));
+                    CipherSuites.check(v, v.get(ciphers), v.get(minVersion), v.get(maxVersion));
                     if (v.get(minVersion).compareTo(v.get(maxVersion)) > 0) {
                         v.error(v.at("minVersion"), "minVersion is newer than maxVersion");
                     }
