@@ -59,7 +59,7 @@ final class ConfigTree {
      * The joined trees.
      *
      * @param root without the keys that include files
-     * @param unsure sections of which a file has something else than the list it should be
+     * @param unsure sections of which a file has something else than the list it should be, or has them by a misspelt key
      * @param complete whether every file could be read
      */
     record Joined(Node.Mapping root, Set<String> unsure, boolean complete) {}
@@ -249,6 +249,7 @@ final class ConfigTree {
         if (position == null) {
             position = mapping.position();
         }
+        unsure.addAll(schema.misspelt(mapping));
         mapping.entries().forEach((key, entry) -> {
             if (!key.equals(IncludeSchema.KEY)) {
                 join(key, entry);

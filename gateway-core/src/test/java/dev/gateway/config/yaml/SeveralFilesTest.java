@@ -204,6 +204,26 @@ class SeveralFilesTest {
                 .anyMatch(each -> each.startsWith("a.yaml:1:1: unknown key 'clusterz'"));
     }
 
+    /** Lists are joined, so the list of another file is not in the way, and what the misspelt one has is not missed. */
+    @Test
+    void aMisspeltListIsToldByItsFile() throws IOException {
+        String entry = "[{name: b, endpoints: [{host: 127.0.0.1, port: 9001}]}]\n";
+        String route = "routes: [{name: b, hostnames: [b.test], rules: [{backendRefs: [{name: b}]}]}]\n";
+        write("gateway.yaml", "include: [a.yaml]\n" + LISTENER + APP);
+        write("a.yaml", "upstream: " + entry + route);
+        String message = "a.yaml:1:1: unknown key 'upstream' in a configuration: did you mean 'upstreams'";
+        assertThat(problems("gateway.yaml")).containsExactly(message + "?");
+        write("a.yaml", "upstream: []\nupstreams: " + entry + route);
+        assertThat(problems("gateway.yaml")).containsExactly(message + ", which is already in line 2?");
+        write("gateway.yaml", "include: [a.yaml]\nupstream: []\n" + LISTENER + APP);
+        write("a.yaml", "upstream: " + entry + route);
+        assertThat(problems("gateway.yaml"))
+                .containsExactly(
+                        "gateway.yaml:2:1: unknown key 'upstream' in a configuration: did you mean 'upstreams', which is"
+                                + " already in line 5?",
+                        message + "?");
+    }
+
     @Test
     void aListThatIsNoneIsAllThatIsSaid() throws IOException {
         write("gateway.yaml", "include: [a.yaml, b.yaml]\n" + LISTENER + APP);

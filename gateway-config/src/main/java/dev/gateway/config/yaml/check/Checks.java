@@ -11,7 +11,6 @@ import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.route.RuleConfig.BackendRef;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Position;
-import dev.gateway.config.yaml.schema.RootSchema;
 import dev.gateway.config.yaml.schema.observe.OtlpChecks;
 import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.Node;
@@ -35,8 +34,6 @@ public final class Checks {
     private final Scope scope;
 
     private final Node.Mapping root;
-    private final Set<String> misspelt; // sections that were probably meant by keys that there are not
-
     private final Set<String> unsure;
 
     private Checks(GatewayConfig config, Scope scope, Node.Mapping root, Set<String> unsure) {
@@ -44,7 +41,6 @@ public final class Checks {
         this.scope = scope;
         this.root = root;
         this.unsure = unsure;
-        this.misspelt = RootSchema.ROOT.misspelt(root);
     }
 
     /**
@@ -140,8 +136,7 @@ public final class Checks {
     /** Whether a section is not the list it should be, or its key is misspelt: either is problem enough. */
     private boolean unreadable(String section) {
         Node.Entry entry = root.entries().get(section);
-        return unsure.contains(section)
-                || (entry == null ? misspelt.contains(section) : !(entry.value() instanceof Node.Sequence));
+        return unsure.contains(section) || (entry != null && !(entry.value() instanceof Node.Sequence));
     }
 
     /** Whether routes show all that they use. */

@@ -197,6 +197,10 @@ public final class RootSchema {
                             + "and every other key is in one of the files.");
             o.foreign("workerThreads workerConnections", "workers"); // nginx
             o.foreign("maxConnections", "write listeners: [{limits: {maxConnections: …}}]");
+            o.foreign("filters", "write routes: [{rules: [{filters: …}]}]");
+            o.foreign("hostnames", "write routes: [{hostnames: …}]");
+            o.foreign("port", "write listeners: [{port: …}]");
+            o.foreign("tls", "write listeners: [{tls: …}]");
             o.foreign("http staticResources", "write listeners, routes and upstreams"); // nginx, Traefik, Envoy
             o.foreign("server", "write listeners, routes and upstreams"); // nginx
             o.foreign("defaults global", "every listener, rule and upstream has its own keys"); // HAProxy

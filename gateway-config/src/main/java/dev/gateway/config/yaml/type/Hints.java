@@ -40,10 +40,22 @@ final class Hints {
          * @param right that key, null if it does not stand there
          */
         String text(Position written, Node.@Nullable Entry right) {
-            return right == null || !text.endsWith("?")
+            Position taken = right == null ? null : taken(written, right);
+            return taken == null || !text.endsWith("?")
                     ? text
-                    : text.substring(0, text.length() - 1) + ", which is already in "
-                            + right.keyPosition().seenFrom(written) + "?";
+                    : text.substring(0, text.length() - 1) + ", which is already in " + taken.seenFrom(written) + "?";
+        }
+
+        /** Each of several files may have a list of a name, and they are joined: only one of the same file is in the way. */
+        private static @Nullable Position taken(Position written, Node.Entry right) {
+            if (right.keyPosition().file().equals(written.file()) || !(right.value() instanceof Node.Sequence list)) {
+                return right.keyPosition();
+            }
+            return list.items().stream()
+                    .map(Node::position)
+                    .filter(item -> item.file().equals(written.file()))
+                    .findFirst()
+                    .orElse(null);
         }
     }
 

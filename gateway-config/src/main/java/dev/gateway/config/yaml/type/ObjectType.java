@@ -299,7 +299,7 @@ public final class ObjectType<T> extends Type<T> {
         return new Node.Mapping(parent.position(), Map.of());
     }
 
-    /** Returns the keys that were probably meant by others that there are not. */
+    /** Returns the keys that were probably meant by others that there are not, without those that were written as well. */
     public Set<String> misspelt(Node.Mapping mapping) {
         Set<String> meant = new HashSet<>();
         for (String key : mapping.entries().keySet()) {
