@@ -109,8 +109,13 @@ public final class SavedDrains {
                 gone.put(Place.of(entry), RESUMED);
             } else {
                 long stay = until == null || upstream.sessions() == null ? 0 : nanos(Duration.between(now, until));
-                upstream.health().resumeDrain(entry.endpoint(), RESUMED, stay);
-                log.info("Endpoint {} of upstream {} drains, as before the start", entry.endpoint(), upstream);
+                boolean found = upstream.health().resumeDrain(entry.endpoint(), RESUMED, stay);
+                log.info(
+                        found
+                                ? "Endpoint {} of upstream {} drains, as before the start"
+                                : "Endpoint {} of upstream {} will drain, as before the start, if it is found",
+                        entry.endpoint(),
+                        upstream);
             }
         }
         gone.keySet()

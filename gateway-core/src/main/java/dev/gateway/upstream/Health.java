@@ -522,13 +522,16 @@ public final class Health {
      *
      * @param number a number for this drain
      * @param stayNanos how much longer its sessions go there, 0 if they do not
+     * @return whether it is there
      */
-    public synchronized void resumeDrain(String address, long number, long stayNanos) {
+    public synchronized boolean resumeDrain(String address, long number, long stayNanos) {
         Host.SessionDrain sessions =
                 stayNanos <= 0 ? null : new Host.SessionDrain(number, clock.getAsLong() + stayNanos);
-        if (!drain(address, true, sessions)) {
+        boolean found = drain(address, true, sessions);
+        if (!found) {
             expected.add(address, sessions);
         }
+        return found;
     }
 
     /** Forgets drains of endpoints that have not come, and returns their addresses: discovery knows all endpoints now. */

@@ -188,6 +188,8 @@ class DrainsAfterRestartTest {
         assertThat(log.list)
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .contains(
+                        "Endpoint 127.0.0.1:9001 of upstream app will drain, as before the start, if it is found",
+                        "Endpoint 127.0.0.1:9002 of upstream app drains, as before the start",
                         "Endpoint 127.0.0.1:9004 of upstream cart is not drained any more: there is no such upstream",
                         "Not drained any more, because upstream app has no such endpoint: 127.0.0.1:9001");
         StatusRig third = restart(WITH);
