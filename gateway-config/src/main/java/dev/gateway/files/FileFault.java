@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -117,7 +118,8 @@ public final class FileFault extends IOException {
             return denied(file, verb);
         }
         String reason = reason(cause);
-        if (reason.contains("Not a directory")) {
+        if (reason.contains("Not a directory")
+                || cause instanceof FileAlreadyExistsException) { // where a directory belongs
             return missing(file, verb);
         }
         if (reason.contains("Read-only file system")) {

@@ -276,6 +276,25 @@ class DrainsAfterRestartTest {
     }
 
     @Test
+    void aFileInThePlaceOfTheDirectoryIsNamedAndOnceItHasGoneAllIsSaved() throws Exception {
+        StatusRig rig = restart(WITH);
+        drain(rig, "app", 9001, null);
+        Files.delete(file());
+        Path state = file().getParent();
+        Files.delete(state);
+        Files.writeString(state, "");
+        assertThat(drain(rig, "app", 9002, null))
+                .endsWith("drains of endpoints will not survive a restart: cannot write " + file() + ": " + state
+                        + " is a file, not a directory");
+        rig.look();
+        assertThat(rig.generations.drains().problem()).isNotEmpty();
+        Files.delete(state);
+        rig.look();
+        assertThat(rig.generations.drains().problem()).isEmpty();
+        assertThat(drained(restart(WITH), "app")).containsExactlyInAnyOrder("127.0.0.1:9001", "127.0.0.1:9002");
+    }
+
+    @Test
     void aReloadThatNamesADirectoryReplacesAFileThatCannotBeRead() throws Exception {
         save(" ".repeat((4 << 20) + 1));
         StatusRig first = restart(WITHOUT);
