@@ -4,6 +4,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.listener.ErrorPagesConfig;
 import dev.gateway.config.listener.ListenerConfig;
+import dev.gateway.config.observe.AccessLogConfig;
 import dev.gateway.config.route.HedgeConfig;
 import dev.gateway.config.route.MatchConfig;
 import dev.gateway.config.route.MatchConfig.ValueMatch;
@@ -24,6 +25,8 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.PathForm;
 import dev.gateway.message.path.PathNormalizer;
 import dev.gateway.message.path.PathReadings;
+import dev.gateway.observe.LogPolicy;
+import dev.gateway.observe.accesslog.LogAssembly;
 import dev.gateway.status.explain.Explanation.NearMiss;
 import dev.gateway.status.explain.Explanation.OnListener;
 import dev.gateway.status.explain.Explanation.Reason;
@@ -32,6 +35,7 @@ import dev.gateway.status.explain.Explanation.Target;
 import dev.gateway.status.explain.Explanation.Verdict;
 import dev.gateway.stream.SourceAddress;
 import io.netty.util.AsciiString;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -425,7 +429,7 @@ public final class RouteExplainer {
         return timeouts;
     }
 
-    private static Map<String, Object> more(RuleConfig rule) {
+    private Map<String, Object> more(RuleConfig rule) {
         Map<String, Object> more = new LinkedHashMap<>();
         if (rule.timeouts().tunnel() == null) {
             more.put("retries", rule.forwarding().retry().attempts());
@@ -441,7 +445,34 @@ public final class RouteExplainer {
             }
             more.put("upgrades", rule.upgrades().tokens());
         }
+        String logged = logged(rule);
+        if (logged != null) {
+            more.put("accessLog", logged);
+        }
         return more;
+    }
+
+    /** Returns which exchanges of a rule the access log has, null for all. */
+    private @Nullable String logged(RuleConfig rule) {
+        AccessLogConfig log = config.accessLog();
+        LogPolicy own = LogAssembly.policy(log, rule.accessLog());
+        LogPolicy policy = own != null ? own : LogAssembly.settings(config).policy();
+        if (log.lines().format() == AccessLogConfig.Format.OFF) {
+            return "none, as there is no access log";
+        }
+        return switch (policy.exchanges()) {
+            case NONE -> "none";
+            case FAILED -> "failed exchanges";
+            case ALL ->
+                policy.sample() >= 1
+                        ? null
+                        : "failed exchanges, and "
+                                + BigDecimal.valueOf(policy.sample())
+                                        .movePointRight(2)
+                                        .stripTrailingZeros()
+                                        .toPlainString()
+                                + " % of the others";
+        };
     }
 
     static String duration(@Nullable Duration limit) {

@@ -124,8 +124,12 @@ class ExplainerTest {
         } catch (IOException e) {
             throw new AssertionError(e);
         }
+        return config(YAML);
+    }
+
+    private static GatewayConfig config(String yaml) {
         LoadResult result =
-                ConfigLoader.parse("gateway.yaml", YAML.getBytes(StandardCharsets.UTF_8), directory, Map.of());
+                ConfigLoader.parse("gateway.yaml", yaml.getBytes(StandardCharsets.UTF_8), directory, Map.of());
         assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);
         return ((LoadResult.Valid) result).config();
     }
@@ -202,6 +206,39 @@ class ExplainerTest {
         Explanation.Taken other = Objects.requireNonNull(
                 request("GET", "shop.example.com", "/api/x?v=1", "X-Tier: gold").taken());
         assertThat(other.more()).containsKey("retry").doesNotContainKey("hedge");
+    }
+
+    @Test
+    void whatTheAccessLogHasIsSaidUnlessItIsAll() {
+        for (String[] each : new String[][] {
+            {"", "{exchanges: none}", "none"},
+            {"", "{exchanges: failed, sample: 10%}", "failed exchanges"},
+            {"", "{sample: 0.25%}", "failed exchanges, and 0.25 % of the others"},
+            {"exchanges: failed", "{exchanges: all}", null},
+            {"exchanges: failed", "{sample: 10%}", "failed exchanges"},
+            {"sample: 0%", null, "failed exchanges, and 0 % of the others"},
+            {"format: \"off\"", null, "none, as there is no access log"},
+        }) {
+            String rule = each[1] == null ? "" : ", accessLog: " + each[1];
+            GatewayConfig logged = config(
+                    """
+                    listeners: [{name: web, port: 8080, protocol: HTTP}]
+                    routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {body: ok}}]%s}]}]
+                    accessLog: {%s}
+                    """
+                            .formatted(rule, each[0]));
+            Explanation explanation = new Explainer(
+                            logged, LiveUpstreams.NONE, new OwnListeners(new LocalAddresses(Runnable::run)))
+                    .explain(new ExplainRequest("web", null, "GET", "a.test", "/", List.of(), null, Set.of(), null));
+            Explanation.Taken taken =
+                    Objects.requireNonNull(explanation.listeners().get(0).taken());
+            if (each[2] == null) {
+                assertThat(taken.more()).doesNotContainKey("accessLog");
+            } else {
+                assertThat(taken.more()).containsEntry("accessLog", each[2]);
+                assertThat(ExplanationText.of(explanation)).contains("\n  accessLog: " + each[2] + "\n");
+            }
+        }
     }
 
     @Test
