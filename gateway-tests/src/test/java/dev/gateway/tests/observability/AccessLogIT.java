@@ -137,6 +137,36 @@ class AccessLogIT {
         }
     }
 
+    /** Such as that of health checks. Whatever no rule takes is logged as the log says. */
+    @Test
+    void aRuleMayWantNoLinesAndIsCountedNevertheless() throws Exception {
+        String rules = ", matches: [{path: {type: Exact, value: /healthz}}], accessLog: {exchanges: none}},"
+                + " {backendRefs: [{name: app}], matches: [{path: {value: /shop}}]";
+        int[] asked = {0};
+        try (Origin origin = Origin.start().on("/shop", Behaviors.text("ok")).on("/healthz", (stream, head) -> {
+                    stream.receiveBody();
+                    stream.send(Head.response(asked[0]++ == 0 ? 200 : 500, "content-length", "0"), true);
+                });
+                Rig rig = Rig.start(config("{path: access.log}", "http1", origin, rules));
+                Peer client = rig.connect(Peers.HTTP1)) {
+            assertThat(get(client, "/healthz")).isEqualTo(200);
+            assertThat(get(client, "/healthz")).isEqualTo(500);
+            assertThat(get(client, "/shop")).isEqualTo(200);
+            assertThat(get(client, "/other")).isEqualTo(404);
+            assertThat(rig.awaitAccessLog(2))
+                    .satisfiesExactly(line -> assertThat(line).contains("\"path\":\"/shop\""), line -> assertThat(line)
+                            .contains("\"path\":\"/other\"", "\"cause\":\"no_route\""));
+            for (String code : List.of("200", "500")) {
+                rig.awaitMetric(
+                        1,
+                        "gateway_downstream_requests_total",
+                        "listener=\"clear\"",
+                        "route=\"all/1\"",
+                        "code=\"" + code + "\"");
+            }
+        }
+    }
+
     @Test
     void noLineIsLostWhenAReloadChangesTheLookAndThePlace() throws Exception {
         int each = 40;

@@ -87,7 +87,7 @@ public final class AccessLogSchema {
             Types.ordered(
                     entry("all", Exchanges.ALL), entry("failed", Exchanges.FAILED), entry("none", Exchanges.NONE)),
             Map.of(),
-            Map.of("error", "failed", "errors", "failed"));
+            Map.of("error", "failed", "errors", "failed", "false", "none", "off", "none", "true", "all", "on", "all"));
 
     private static final ObjectType<Rotation> ROTATION =
             ObjectType.of("rotation section", "When the gateway renames the file to FILE.1, FILE.2 and so on.", o -> {
@@ -164,6 +164,10 @@ public final class AccessLogSchema {
                 var exchanges = o.optional("exchanges", EXCHANGES, Choice::exchanges, "Which exchanges the log has.");
                 var sample = o.optional("sample", Types.SHARE, Choice::sample, SAMPLE);
                 o.single(text -> isOff(text) ? "{exchanges: none}" : null);
+                o.foreign("enabled off disabled", "write exchanges: none for no lines");
+                o.foreign(
+                        "format template path file syslog fields",
+                        "only the accessLog section of the file has it: remove it");
                 return v -> new Choice(v.find(exchanges), v.find(sample));
             });
 

@@ -218,6 +218,7 @@ public final class RouteSchema {
                     RuleConfig::accessLog,
                     "Which exchanges of this rule the access log has.");
             o.foreign("prefix pathPrefix", "write matches: [{path: {value: …}}]");
+            o.foreign("observability disableAccessLog", "write accessLog: {exchanges: none}"); // Traefik
             FilterTypes.hint(FilterHint.Place.RULE, o);
             o.foreign("cache proxyCache", "the gateway has no cache: remove it"); // nginx
             o.foreign("buffering proxyBuffering", "the gateway streams bodies: remove it"); // nginx
