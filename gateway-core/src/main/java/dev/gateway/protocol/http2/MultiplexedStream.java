@@ -136,9 +136,8 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
             return length;
         }
         if (meansNothing) {
-            if (last) {
-                touch();
-                told.onData(Unpooled.EMPTY_BUFFER, true);
+            if (last || length > 0) {
+                endBodiless(told, length > 0, last);
             }
             return length;
         }
@@ -157,6 +156,27 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
             told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : isCopied(length) ? copy(ctx, data) : data.retain(), last);
         }
         return 0;
+    }
+
+    /**
+     * Ends a message that has no body. One that nevertheless brings some is complete, too, and is not waited for: it might
+     * never end.
+     */
+    private void endBodiless(StreamEvents told, boolean malformed, boolean last) {
+        if (!last) {
+            remoteEnded();
+        }
+        touch();
+        told.onData(Unpooled.EMPTY_BUFFER, true);
+        if (malformed) {
+            context.observer().onViolation(Http2Violation.MALFORMED_MESSAGE.kind());
+        }
+        Http2Stream stream = h2();
+        if (!last && stream != null && !isDead()) { // else the exchange has reset it, as its request had not ended
+            onGivenUp();
+            dieAfterBatch();
+            context.sender().reset(stream, Http2Error.PROTOCOL_ERROR);
+        }
     }
 
     /**

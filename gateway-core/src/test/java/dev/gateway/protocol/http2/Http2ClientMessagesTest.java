@@ -543,13 +543,47 @@ class Http2ClientMessagesTest {
     void theBodyOfAResponseThatHasNoneIsDropped(String method, String status) {
         Pair.Exchange exchange = request("HEAD".equals(method) ? Method.HEAD : Method.GET, true);
         send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", status, "content-length", "9")));
-        send(frame(Frames.DATA, 0, 3, new byte[14_000]));
         assertFalse(exchange.ended);
         send(frame(Frames.DATA, Frames.END_STREAM, 3, new byte[2]));
         assertNull(exchange.failure);
         assertTrue(exchange.ended);
         assertEquals("", exchange.body.toString());
         assertEquals(List.of(), sent(Frames.RST_STREAM, 3));
+        assertEquals(List.of(Http2Violation.MALFORMED_MESSAGE.kind()), counts.violations);
+    }
+
+    /** Such a body might never end. The response does, and neither it nor the connection fails. */
+    @ParameterizedTest
+    @CsvSource({"HEAD, 200", "GET, 204", "GET, 304"})
+    void aResponseThatHasNoBodyEndsWhereOneBegins(String method, String status) {
+        Pair.Exchange exchange = request("HEAD".equals(method) ? Method.HEAD : Method.GET, true);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", status, "content-length", "9")));
+        send(frame(Frames.DATA, 0, 3, new byte[14_000]));
+        assertTrue(exchange.ended);
+        assertEquals(1, sent(Frames.RST_STREAM, 3).get(0).number(0));
+        send(frame(Frames.DATA, 0, 3, new byte[14_000]));
+        send(frame(Frames.DATA, Frames.END_STREAM, 3, new byte[2]));
+        assertNull(exchange.failure);
+        assertEquals("", exchange.body.toString());
+        assertEquals(List.of(Http2Violation.MALFORMED_MESSAGE.kind()), counts.violations);
+        Pair.Exchange next = request(Method.GET, true);
+        send(frame(Frames.HEADERS, END, 5, block(":status", "200")));
+        assertTrue(next.ended);
+        assertEquals(List.of(), sent(Frames.GOAWAY, 0));
+    }
+
+    @Test
+    void aBodyThatMustNotBeEndsAnUploadAsWell() {
+        Pair.Exchange exchange = request(Method.POST, false);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "204")));
+        send(frame(Frames.DATA, 0, 3, new byte[2]));
+        assertTrue(exchange.ended);
+        assertNull(exchange.failure);
+        exchange.client().data(Unpooled.copiedBuffer(new byte[9]), true);
+        exchange.client().flush();
+        collect();
+        assertEquals(1, sent(Frames.RST_STREAM, 3).size());
+        assertEquals(List.of(), sent(Frames.DATA, 3));
     }
 
     @ParameterizedTest
