@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ProxyHeaderDecoder extends ByteToMessageDecoder {
     private static final int MAX_TLV_BYTES = 4096;
+    private static final int MAX_HEADER = ProxyChecksum.PREFIX + 216 + MAX_TLV_BYTES; // with the longest addresses
     private static final int MAX_LINE = 107; // with its line end
     private static final int PARTS = 6;
     private static final int MAX_PORT = 65_535;
@@ -48,7 +49,9 @@ final class ProxyHeaderDecoder extends ByteToMessageDecoder {
             return;
         }
         if (found.detectedProtocol() != HAProxyProtocolVersion.V1) {
-            ctx.pipeline().replace(this, null, new HAProxyMessageDecoder(MAX_TLV_BYTES));
+            if (found.detectedProtocol() == null || isDecidable(in)) {
+                ctx.pipeline().replace(this, null, new HAProxyMessageDecoder(MAX_TLV_BYTES));
+            }
             return;
         }
         int length = lineLength(in);
@@ -60,6 +63,24 @@ final class ProxyHeaderDecoder extends ByteToMessageDecoder {
         } else if (in.readableBytes() >= MAX_LINE) {
             throw new HAProxyProtocolException("the line is too long");
         }
+    }
+
+    /** Whether a header of version 2 is there or is too long. Netty's decoder, which is next, verifies no checksum. */
+    private static boolean isDecidable(ByteBuf in) {
+        if (in.readableBytes() < ProxyChecksum.PREFIX) {
+            return false;
+        }
+        int length = ProxyChecksum.PREFIX + in.getUnsignedShort(in.readerIndex() + ProxyChecksum.PREFIX - 2);
+        if (length > MAX_HEADER) {
+            return true;
+        }
+        if (in.readableBytes() < length) {
+            return false;
+        }
+        if (ProxyChecksum.isWrong(in, length)) {
+            throw new HAProxyProtocolException("the checksum is wrong");
+        }
+        return true;
     }
 
     private static int lineLength(ByteBuf in) {

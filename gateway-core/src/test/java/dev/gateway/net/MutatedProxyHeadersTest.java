@@ -47,7 +47,8 @@ class MutatedProxyHeadersTest {
                 ascii("PROXY TCP6 2001:db8::7 2001:db8::1 5555 443\r\nGET / HTTP/1.1\r\n\r\n"),
                 ascii("PROXY UNKNOWN\r\nGET / HTTP/1.1\r\n\r\n"),
                 version2(0x11, 203, 0, 113, 9, 198, 51, 100, 2, 0x12, 0x34, 1, 0xBB),
-                version2(0x11, 203, 0, 113, 9, 198, 51, 100, 2, 0x12, 0x34, 1, 0xBB, 4, 0, 1, 0));
+                version2(0x11, 203, 0, 113, 9, 198, 51, 100, 2, 0x12, 0x34, 1, 0xBB, 4, 0, 1, 0),
+                version2(0x11, 203, 0, 113, 9, 198, 51, 100, 2, 0x12, 0x34, 1, 0xBB, 3, 0, 4, 1, 2, 3, 4));
         Random random = new Random(7);
         int told = 0;
         for (int i = 0; i < MUTATIONS; i++) {

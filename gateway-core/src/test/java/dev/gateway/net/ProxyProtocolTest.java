@@ -17,18 +17,21 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @SuppressWarnings("NullAway.Init") // fields that JUnit and each test set
@@ -91,6 +94,48 @@ class ProxyProtocolTest {
             assertThat(next()).isEqualTo("/203.0.113.9:4660 -> /198.51.100.2:443");
             assertThat(next()).isEqualTo("data hello");
         }
+    }
+
+    /** HAProxy sends a checksum with {@code proxy-v2-options crc32c}. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "a checksum that fits | 0 | /203.0.113.9:4660 -> /198.51.100.2:443",
+                "a changed checksum | 31 | refused the checksum is wrong",
+                "a changed address | 17 | refused the checksum is wrong",
+                "a changed byte behind the checksum | 38 | refused the checksum is wrong",
+                "a checksum of another length | 30 | refused the checksum is wrong",
+                "a command that has no client | 12 | /127.0.0.1:",
+            })
+    void aHeaderWithAWrongChecksumIsRefused(String what, int changed, String expected) throws Exception {
+        ByteArrayOutputStream made = new ByteArrayOutputStream();
+        made.writeBytes(SIGNATURE);
+        made.writeBytes(
+                new byte[] {0x21, 0x11, 0, 24, (byte) 203, 0, 113, 9, (byte) 198, 51, 100, 2, 0x12, 0x34, 1, (byte) 0xBB
+                });
+        made.writeBytes(new byte[] {3, 0, 4, 0, 0, 0, 0, 5, 0, 2, 'i', 'd'});
+        byte[] header = made.toByteArray();
+        CRC32C sum = new CRC32C();
+        sum.update(header);
+        ByteBuffer.wrap(header).putInt(31, (int) sum.getValue());
+        header[changed] = (byte) (header[changed] ^ (changed == 0 ? 0 : 1));
+        serve("127.0.0.0/8", 10_000);
+        for (int first : new int[] {header.length, 20}) { // whole, and in two parts
+            try (Socket socket = connect()) {
+                socket.setTcpNoDelay(true);
+                socket.getOutputStream().write(header, 0, first);
+                socket.getOutputStream().write(header, first, header.length - first);
+                send(socket, "hello");
+                assertThat(next()).as(what).startsWith(expected);
+                if (expected.startsWith("refused")) {
+                    assertClosed(socket);
+                } else {
+                    assertThat(next()).isEqualTo("data hello");
+                }
+            }
+        }
+        assertThat(told).isEmpty();
     }
 
     /** Caddy writes zeros for what it does not know. */
