@@ -6,7 +6,9 @@ import dev.gateway.files.FileFault;
 import dev.gateway.files.FilePermissions;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.channels.ByteChannel;
 import java.nio.channels.Channels;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -25,6 +27,9 @@ final class FileDestination implements LogDestination {
     private static final Rotation NONE = new Rotation(Position.NOWHERE, 0, 0, Duration.ZERO);
 
     private static final Logger log = LoggerFactory.getLogger(FileDestination.class);
+
+    private static final int FILE_TYPE = 0170000; // of a mode, as stat(2) has it
+    private static final int PIPE = 0010000;
 
     private static final FileAttribute<?>[] PERMISSIONS = FilePermissions.of("rw-r-----");
 
@@ -47,12 +52,34 @@ final class FileDestination implements LogDestination {
     }
 
     private OutputStream open() throws IOException {
-        Set<StandardOpenOption> options = Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-        // Not for everybody on this machine: there are addresses, paths and names of users in it.
         try {
-            return Channels.newOutputStream(Files.newByteChannel(file, options, PERMISSIONS));
+            return Channels.newOutputStream(isPipe() ? openPipe() : openFile());
         } catch (IOException e) {
             throw FileFault.writing(file, e);
+        }
+    }
+
+    private boolean isPipe() throws IOException {
+        return file.getFileSystem().supportedFileAttributeViews().contains("unix")
+                && Files.exists(file)
+                && ((int) Files.getAttribute(file, "unix:mode") & FILE_TYPE) == PIPE;
+    }
+
+    private ByteChannel openFile() throws IOException {
+        Set<StandardOpenOption> options = Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        // Not for everybody on this machine: there are addresses, paths and names of users in it.
+        return Files.newByteChannel(file, options, PERMISSIONS);
+    }
+
+    /**
+     * Who opens a pipe only to write waits until somebody reads it, which would hold up a start or a reload. This way no open
+     * waits, and while nobody reads, only the writer's thread does.
+     */
+    private ByteChannel openPipe() throws IOException {
+        try {
+            return Files.newByteChannel(file, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
+        } catch (AccessDeniedException e) { // it may be another user's, who lets us only write
+            return openFile();
         }
     }
 

@@ -36,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Where lines of the access log go, and what becomes of them when that changes. */
@@ -92,6 +93,29 @@ class LogDestinationTest {
         assertThat(file).hasContent("ccccccc\n");
         assertThat(directory.resolve("access.log.1")).hasContent("bbbbbbb\n");
         assertThat(directory.resolve("access.log.2")).doesNotExist();
+    }
+
+    /** The first lines fill the pipe, and the writer's thread waits; the next ones fill the queue. */
+    @Test
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aPipeThatNobodyReadsHoldsUpNobody(@TempDir Path directory) throws Exception {
+        Path pipe = directory.resolve("access.log");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        LogDestination log = new LogTarget.File(pipe, null).open(ReceiverAddresses.OF_MACHINE);
+        log.reopen();
+        AtomicLong dropped = new AtomicLong();
+        byte[] lines = bytes("0123456789abcde\n".repeat(1024));
+        int offered = 0;
+        try (LogWriter writer = new LogWriter(log, new LogWriter.Limits(4, 100), dropped);
+                InputStream reader = Files.newInputStream(pipe)) {
+            for (; dropped.get() == 0; offered++) {
+                writer.offer(lines.clone(), lines.length, 1024);
+            }
+            writer.reopen();
+            assertThat(reader.readNBytes(lines.length)).isEqualTo(lines);
+        }
+        assertThat(dropped.get()).isPositive().isLessThan(offered * 1024L);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.tests.support.GatewayJar;
 import dev.gateway.tests.support.NotifyReceiver;
 import dev.gateway.tests.support.Tools;
+import dev.gateway.tests.support.WaitingPlugin;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -86,23 +87,26 @@ class AdminUnderAttackIT {
         }
     }
 
-    /** The reload opens a pipe that nobody reads. */
+    /** The reload opens a pipe that nobody writes to. */
     @Test
     void nothingWaitsForAReloadThatHangs() throws Exception {
         String yaml =
                 """
                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{rules: [{filters: [%s]}]}]
                 admin: {address: 127.0.0.1, port: 0}
-                accessLog: {path: %s}
                 """;
+        String answer = "{type: DirectResponse, directResponse: {statusCode: 200}}";
         Path pipe = directory.resolve("pipe");
         assertThat(Tools.run("mkfifo", pipe.toString()).exit()).isZero();
         try (NotifyReceiver systemd =
                         new NotifyReceiver(directory.resolve("notify").toString());
-                GatewayJar gateway = GatewayJar.of(yaml.formatted(directory.resolve("log")))
+                GatewayJar gateway = GatewayJar.of(yaml.formatted(answer))
+                        .file("plugins/waiting.jar", WaitingPlugin.jar(pipe))
                         .under("env", "NOTIFY_SOCKET=" + systemd.address(), "WATCHDOG_USEC=600000")
                         .start()) {
-            Files.writeString(gateway.directory().resolve("gateway.yaml"), yaml.formatted(pipe));
+            Files.writeString(
+                    gateway.directory().resolve("gateway.yaml"), yaml.formatted(WaitingPlugin.FILTER + ", " + answer));
             try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.adminPort())) {
                 socket.getOutputStream()
                         .write("POST /reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
