@@ -129,22 +129,17 @@ final class DrainCommand implements Callable<Integer> {
                 for (JsonView one : each.list("endpoints")) {
                     if (each.text("name").equals(upstream)
                             && one.text("endpoint").equals(endpoint)) {
-                        return of(each, one);
+                        return of(one);
                     }
                 }
             }
             return null;
         }
 
-        private static Use of(JsonView upstream, JsonView endpoint) {
-            // Only the first endpoints of an upstream have counts of their own. Those of the others are known less
-            // exactly: their connections in use, and the tunnels of the whole upstream.
-            double running = endpoint.at("requestsActive").value() != null
-                    ? endpoint.number("requestsActive")
-                    : endpoint.number("inUse") + upstream.number("tunnels", "inUse");
+        private static Use of(JsonView endpoint) {
             return new Use(
                     endpoint.text("state").equals("draining"),
-                    (long) running,
+                    (long) endpoint.number("requestsActive"),
                     endpoint.number("sessionsForSeconds") > 0);
         }
 

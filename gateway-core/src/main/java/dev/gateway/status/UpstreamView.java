@@ -167,10 +167,11 @@ final class UpstreamView {
             Endpoint endpoint = host.endpoint();
             Map<String, Object> view = view(upstream, host, views);
             EndpointCounts counts = metrics.endpoint(upstream.name(), endpoint.index(), endpoint.toString());
+            // Its share of the limit knows it of each endpoint, but not what an earlier generation still does there.
+            view.put("requestsActive", counts == null ? host.requests().taken() : counts.active());
             if (counts != null) {
                 view.put("requests", counts.requests());
                 view.put("failures", counts.failures());
-                view.put("requestsActive", counts.active());
                 view.put("requestSeconds", counts.seconds());
             }
             endpoints.add(view);

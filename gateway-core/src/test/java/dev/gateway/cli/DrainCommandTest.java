@@ -75,17 +75,6 @@ class DrainCommandTest {
         assertThat(run.err()).isEmpty();
     }
 
-    /** The endpoints after the first ones of an upstream have no counts of requests. */
-    @Test
-    void anEndpointWithoutCountsIsOverWhenItsConnectionsAndAllTunnelsAre() throws Exception {
-        try (FakeAdmin admin = FakeAdmin.answering(DONE, upstreams("\"state\": \"draining\", \"inUse\": 1"))) {
-            assertThat(run.gateway(
-                            "drain", "--admin", admin.address(), "app", "10.0.0.7:80", "--wait", "--timeout", "0s"))
-                    .isEqualTo(1);
-        }
-        assertThat(run.err()).contains("2 requests and tunnels run at 10.0.0.7:80");
-    }
-
     @Test
     void whatIsNotOverInTimeIsAnErrorThatSaysHowFarItIs() throws Exception {
         try (FakeAdmin admin =

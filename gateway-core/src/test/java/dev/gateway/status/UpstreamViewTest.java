@@ -12,12 +12,15 @@ import dev.gateway.observe.metrics.LoopMetrics;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -149,6 +152,29 @@ class UpstreamViewTest {
         assertThat(listed.get("endpoints").get(0).get("endpoint").asText()).isEqualTo("127.0.0.1:9004");
         assertThat(listed.get("endpoints").get(0).get("source").asText())
                 .isEqualTo(source.get("source").asText());
+    }
+
+    /** Metrics count only the first ones. */
+    @Test
+    void eachOfManyEndpointsIsShownWithWhatRunsThere() throws Exception {
+        rig.close();
+        Files.writeString(
+                directory.resolve("endpoints.json"),
+                IntStream.range(9100, 9300)
+                        .mapToObj(port -> "{\"host\": \"127.0.0.1\", \"port\": " + port + "}")
+                        .collect(Collectors.joining(",", "[", "]")));
+        rig = StatusRig.start(YAML, directory);
+        Host last =
+                Objects.requireNonNull(rig.active().upstream("listed")).hosts().get(199);
+        assertThat(last.requests().tryAcquire()).isTrue();
+        JsonNode endpoint = upstream("listed").get("endpoints").get(199);
+        assertThat(endpoint.get("endpoint").asText()).isEqualTo(last.toString());
+        assertThat(endpoint.has("requests")).isFalse();
+        assertThat(endpoint.get("requestsActive").asInt()).isEqualTo(1);
+        last.requests().release();
+        assertThat(upstream("listed").get("endpoints").findValuesAsText("requestsActive"))
+                .hasSize(200)
+                .containsOnly("0");
     }
 
     @Test
