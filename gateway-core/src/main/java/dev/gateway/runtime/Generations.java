@@ -182,6 +182,8 @@ public final class Generations {
                     // endpoint
                     // may have been ejected since the snapshot was made.
                     ReloadStep.of(this::takeSnapshot, this::inherit),
+                    // An address that is taken is found before anything is made that would stay, such as a file.
+                    new ReloadStep(listening::prepare, () -> {}, listening::undo),
                     // What ends from now on is recorded as configured, whichever generation has served it.
                     ReloadStep.of(() -> dataPlane.shed(config.overload())),
                     new ReloadStep(
@@ -194,7 +196,7 @@ public final class Generations {
                     ReloadStep.of(() -> health.use(next().upstreams())),
                     ReloadStep.of(this::activate),
                     // New listeners accept when event loops have the generation that serves their requests.
-                    new ReloadStep(listening::prepare, this::listen, listening::undo),
+                    ReloadStep.of(this::listen),
                     // Files of upstreams are watched before they are read, or a change in between would be missed.
                     new ReloadStep(
                             () -> certificates.watch(added),

@@ -52,7 +52,11 @@ class ReloadTest {
     }
 
     private GatewayConfig config(String yaml) {
-        byte[] text = (yaml + "accessLog: {format: off}\nworkers: 2\n").getBytes(StandardCharsets.UTF_8);
+        return config(yaml, "{format: off}");
+    }
+
+    private GatewayConfig config(String yaml, String accessLog) {
+        byte[] text = (yaml + "accessLog: " + accessLog + "\nworkers: 2\n").getBytes(StandardCharsets.UTF_8);
         LoadResult result = ConfigLoader.parse("gateway.yaml", text, directory, System.getenv());
         assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);
         return ((LoadResult.Valid) result).config();
@@ -249,6 +253,20 @@ class ReloadTest {
         assertThat(get(a)).isEqualTo("two");
         assertThat(get(b)).isEqualTo("one");
         assertThat(running.port("one")).isEqualTo(b);
+    }
+
+    @Test
+    void aPortThatIsTakenLeavesNoNewLogFile() throws Exception {
+        Gateway running = start(answering("one", "name: web, port: 0"));
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            GatewayConfig next = config(
+                    answering("two", "name: web, port: 0", "name: taken, port: " + taken.getLocalPort()),
+                    "{path: access.log}");
+            assertThatThrownBy(() -> running.reload(next))
+                    .isInstanceOf(StartException.class)
+                    .hasMessageContaining("listener taken cannot be bound");
+        }
+        assertThat(directory).isEmptyDirectory();
     }
 
     @Test
