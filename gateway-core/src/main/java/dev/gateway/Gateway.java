@@ -277,7 +277,11 @@ public final class Gateway implements Operations, AutoCloseable {
         }
     }
 
-    /** Waits until somebody has drained or closed it. */
+    /**
+     * Waits until somebody has drained or closed it.
+     *
+     * @throws IllegalStateException if it is broken: an event loop has ended by an error, and the process should end, too
+     */
     public void awaitStopped() {
         lifecycle.awaitStopped();
     }

@@ -29,6 +29,7 @@ public final class Lifecycle {
     private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.STARTING);
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+    private final CompletableFuture<Void> broken = new CompletableFuture<>(); // by the loss of an event loop
 
     /** How far a gateway has come. */
     public enum Phase {
@@ -70,6 +71,7 @@ public final class Lifecycle {
 
     /** All listeners are bound. */
     public void onStarted() {
+        dataPlane.transport().onLoopLost(() -> broken.complete(null));
         phase.compareAndSet(Phase.STARTING, Phase.SERVING);
     }
 
@@ -152,8 +154,16 @@ public final class Lifecycle {
         }
     }
 
-    /** Waits until everything has ended. */
+    /**
+     * Waits until everything has ended.
+     *
+     * @throws IllegalStateException if an event loop has ended, so that a part of all connections is never served again
+     */
     public void awaitStopped() {
-        stopped.join();
+        CompletableFuture.anyOf(stopped, broken).join();
+        if (broken.isDone()) {
+            throw new IllegalStateException(
+                    "an event loop has ended, maybe for lack of memory; nobody serves its connections any more");
+        }
     }
 }

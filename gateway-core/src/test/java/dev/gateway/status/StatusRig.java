@@ -86,6 +86,11 @@ final class StatusRig implements AutoCloseable {
         thread.run(generations.drains()::look);
     }
 
+    /** Waits as the process of a gateway does. */
+    void awaitStopped() {
+        lifecycle.awaitStopped();
+    }
+
     ActiveConfig active() {
         return generations.required();
     }

@@ -58,6 +58,7 @@ public final class Transport implements Connector {
     private final PooledByteBufAllocator allocator;
     private final InheritedSockets inherited;
     private final Descriptors descriptors;
+    private volatile boolean stopping;
 
     private Transport(TransportKind kind, int loopCount, InheritedSockets inherited, Descriptors descriptors) {
         this.kind = kind;
@@ -295,11 +296,26 @@ public final class Transport implements Connector {
     }
 
     /**
+     * Has something run, on a thread of Netty's, if an event loop ends that nobody has stopped: by an error that nothing has
+     * caught, such as a lack of memory even to report one. What it had stays open, and nobody serves it.
+     */
+    public void onLoopLost(Runnable lost) {
+        for (EventLoop loop : loops) {
+            loop.terminationFuture().addListener(ended -> {
+                if (!stopping) {
+                    lost.run();
+                }
+            });
+        }
+    }
+
+    /**
      * Closes what is open on the event loops, waits until it is, and stops them.
      *
      * @return done when the loops have ended
      */
     public Future<?> stop() {
+        stopping = true;
         inherited.close();
         open.closeAll(STOP_MILLIS);
         return group.shutdownGracefully(0, STOP_MILLIS, TimeUnit.MILLISECONDS);

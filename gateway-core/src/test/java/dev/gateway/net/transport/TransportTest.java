@@ -12,6 +12,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.nio.NioIoOps;
+import io.netty.channel.nio.NioSelectableChannelIoHandle;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -19,6 +22,9 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectionKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -26,6 +32,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -82,6 +90,45 @@ class TransportTest {
 
         assertThat(removed).hasSize(2 * CONNECTIONS).containsAll(clients);
         assertThat(server.isOpen()).isFalse();
+    }
+
+    /** Netty catches what handlers and tasks throw, but no error of what is below them. */
+    @Test
+    @SuppressWarnings("try") // of close(), which is Netty's
+    void theEndOfALoopThatNobodyHasStoppedIsTold() throws Exception {
+        Transport transport = Transport.start(TransportKind.NIO, 2);
+        CountDownLatch lost = new CountDownLatch(1);
+        transport.onLoopLost(lost::countDown);
+        Pipe pipe = Pipe.open();
+        pipe.source().configureBlocking(false);
+        IoEventLoop loop = (IoEventLoop) transport.loops().get(0);
+        loop.register(new NioSelectableChannelIoHandle<>(pipe.source()) {
+                    @Override
+                    protected void handle(Pipe.SourceChannel channel, SelectionKey key) {
+                        throw new OutOfMemoryError("made by the test");
+                    }
+                })
+                .sync()
+                .getNow()
+                .submit(NioIoOps.READ);
+        pipe.sink().write(ByteBuffer.wrap(new byte[1]));
+        assertThat(lost.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(transport.loops().get(1).isShuttingDown()).isFalse();
+        transport.stop().await();
+        pipe.sink().close();
+        pipe.source().close();
+    }
+
+    @Test
+    void theEndOfALoopThatIsStoppedIsNotTold() throws Exception {
+        Transport transport = Transport.start(TransportKind.NIO, 1);
+        AtomicBoolean lost = new AtomicBoolean();
+        transport.onLoopLost(() -> lost.set(true));
+        transport.stop().sync();
+        CountDownLatch told = new CountDownLatch(1);
+        transport.loops().get(0).terminationFuture().addListener(ended -> told.countDown()); // after the first listener
+        assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(lost).isFalse();
     }
 
     /** Else io_uring closes it when nobody can be told any more. */
