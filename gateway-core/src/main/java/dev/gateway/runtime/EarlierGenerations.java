@@ -46,24 +46,40 @@ record EarlierGenerations(long most, int loops) {
      * @param active the active generation: what earlier ones share with it is not counted
      */
     int staying(List<Held> earlier, Held active) {
-        Set<Object> counted = new HashSet<>(active.upstreams());
-        counted.addAll(active.plugins());
+        Set<Object> counted = of(active);
         long bytes = 0;
         int stay = 0;
         for (Held each : earlier) {
-            bytes += GENERATION + each.rules() * RULE;
-            for (Upstream upstream : each.upstreams()) {
-                bytes += counted.add(upstream) ? cost(upstream) : 0;
-            }
-            for (Object plugin : each.plugins()) {
-                bytes += counted.add(plugin) ? PLUGIN : 0;
-            }
+            bytes += cost(each, counted);
             if (bytes > most) {
                 break;
             }
             stay++;
         }
         return stay;
+    }
+
+    /** Returns how much they hold, by the same estimate. */
+    long bytes(Collection<Held> earlier, Held active) {
+        Set<Object> counted = of(active);
+        return earlier.stream().mapToLong(each -> cost(each, counted)).sum();
+    }
+
+    private static Set<Object> of(Held active) {
+        Set<Object> counted = new HashSet<>(active.upstreams());
+        counted.addAll(active.plugins());
+        return counted;
+    }
+
+    private long cost(Held held, Set<Object> counted) {
+        long bytes = GENERATION + held.rules() * RULE;
+        for (Upstream upstream : held.upstreams()) {
+            bytes += counted.add(upstream) ? cost(upstream) : 0;
+        }
+        for (Object plugin : held.plugins()) {
+            bytes += counted.add(plugin) ? PLUGIN : 0;
+        }
+        return bytes;
     }
 
     private long cost(Upstream upstream) {

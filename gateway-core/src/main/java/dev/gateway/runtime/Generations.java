@@ -22,7 +22,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -51,6 +53,7 @@ public final class Generations {
     private final ScheduledExecutorService thread;
     private final List<Alive> alive = new ArrayList<>(); // the last one is active
     private final EarlierGenerations limit;
+    private final Map<Integer, EarlierGenerations.Held> limited = new HashMap<>(); // by number, as last asked
     private boolean isStopped; // used by the thread only
     private volatile @Nullable ActiveConfig activeConfig;
 
@@ -90,6 +93,7 @@ public final class Generations {
         this.limit = EarlierGenerations.ofHeap(Runtime.getRuntime().maxMemory(), dataPlane.count());
         this.tunnels = new ConnectShared(dataPlane.keyClient());
         metrics.addDenials(tunnels::readDenials);
+        metrics.onEarlierHeld(0, limit.most());
         metrics.add(filterStates);
     }
 
@@ -366,9 +370,12 @@ public final class Generations {
         Collections.reverse(earlier);
         int[] exchanges = dataPlane.exchanges(earlier.stream().map(Alive::uses).toList());
         List<EarlierGenerations.Held> held = new ArrayList<>();
+        limited.clear();
         for (int i = 0; i < earlier.size(); i++) {
             held.add(earlier.get(i).held(exchanges[i]));
+            limited.put(earlier.get(i).generation(), held.get(i));
         }
+        tellHeld();
         for (int i = limit.staying(held, active.held(0)); i < earlier.size(); i++) {
             Alive old = earlier.get(i);
             if (exchanges[i] > 0) {
@@ -382,6 +389,11 @@ public final class Generations {
                         Failure.of(Cause.DRAIN, "earlier generations hold too much memory; this is the oldest"));
             }
         }
+    }
+
+    private void tellHeld() {
+        Alive active = alive.get(alive.size() - 1);
+        metrics.onEarlierHeld(limit.bytes(limited.values(), active.held(0)), limit.most());
     }
 
     private void onEnded(int generation) {
@@ -407,6 +419,8 @@ public final class Generations {
                 store.close();
             }
         }
+        limited.remove(generation);
+        tellHeld();
         metrics.onGeneration(alive.get(alive.size() - 1).generation(), alive.size() - 1);
     }
 }

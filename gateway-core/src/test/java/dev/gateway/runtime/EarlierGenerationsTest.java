@@ -46,6 +46,15 @@ class EarlierGenerationsTest {
     }
 
     @Test
+    void whatAllHoldIsTold() {
+        Held own = new Held(1, upstreams(20), List.of("one"));
+        Held active = new Held(9, own.upstreams(), List.of());
+        assertThat(limit.bytes(List.of(), active)).isZero();
+        assertThat(limit.bytes(Collections.nCopies(2, own), active)).isEqualTo((2 * 8 + 1024) * 1024);
+        assertThat(limit.bytes(List.of(own), NOTHING)).isEqualTo((8 + 1024 + 20 * (3 + 1 + 4 * 2)) * 1024);
+    }
+
+    @Test
     void upstreamsCountOnce() {
         Held own = new Held(1, upstreams(20), List.of());
         assertThat(stay(limit, own, NOTHING)).isEqualTo(98); // which share them

@@ -145,6 +145,30 @@ class ReloadTest {
     }
 
     @Test
+    void whatAnEarlierGenerationHoldsIsToldUntilItsLastExchangeEnds() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String yaml =
+                    """
+                    listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                    routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                    upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
+                    drain: {timeout: 0s}
+                    """
+                            .formatted(silent.getLocalPort());
+            Gateway running = start(yaml);
+            try (Socket client = connect(running.port("web"))) {
+                client.getOutputStream().write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                try (Socket request = silent.accept()) {
+                    assertThat(request.getInputStream().read()).isEqualTo('G');
+                    running.reload(config(yaml.replace("rules: [", "rules: [{backendRefs: [{name: app}]}, ")));
+                    awaitMetric(running, "gateway_config_generations_held_bytes 8192.0"); // itself, and one rule
+                }
+            }
+            awaitMetric(running, "gateway_config_generations_held_bytes 0.0");
+        }
+    }
+
+    @Test
     void aListenerCanBeAdded() throws Exception {
         Gateway running = start(answering("one", "name: web, port: 0"));
         int port = running.port("web");

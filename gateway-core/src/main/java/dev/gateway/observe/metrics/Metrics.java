@@ -158,6 +158,17 @@ public final class Metrics implements AutoCloseable {
         process.draining.set(earlier);
     }
 
+    /**
+     * Earlier generations hold more or less than before.
+     *
+     * @param bytes those whose time to drain is over hold, by an estimate
+     * @param most beyond which exchanges of the oldest are ended
+     */
+    public void onEarlierHeld(long bytes, long most) {
+        process.earlierHeld.set(bytes);
+        process.earlierMost.set(most);
+    }
+
     /** An endpoint of an upstream was ejected. */
     public void onEjected(String upstream) {
         process.onEjected(upstream);

@@ -28,6 +28,8 @@ final class ProcessMeters implements Exposition.Source {
     final String version;
     final AtomicLong generation = new AtomicLong();
     final AtomicLong draining = new AtomicLong();
+    final AtomicLong earlierHeld = new AtomicLong();
+    final AtomicLong earlierMost = new AtomicLong();
     final AtomicLong reloadsSucceeded = new AtomicLong();
     final AtomicLong reloadsFailed = new AtomicLong();
 
@@ -87,6 +89,14 @@ final class ProcessMeters implements Exposition.Source {
                 "gateway_config_generations_draining",
                 "Earlier generations whose last exchange has not ended.",
                 draining.get());
+        out.gauge(
+                "gateway_config_generations_held_bytes",
+                "Heap that earlier generations hold after their time to drain, by an estimate.",
+                earlierHeld.get());
+        out.gauge(
+                "gateway_config_generations_max_bytes",
+                "Heap that earlier generations may hold after their time to drain.",
+                earlierMost.get());
         String reloads = "gateway_config_reloads";
         out.counter(reloads, "Reloads tried.", reloadsSucceeded.get(), "result", "success");
         out.counter(reloads, "Reloads tried.", reloadsFailed.get(), "result", "failure");

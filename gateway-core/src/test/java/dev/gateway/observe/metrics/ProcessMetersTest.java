@@ -68,11 +68,14 @@ class ProcessMetersTest {
         metrics.onReload(true);
         metrics.onReload(false);
         metrics.onGeneration(3, 2);
+        metrics.onEarlierHeld(4096, 65_536);
         assertThat(scrape())
                 .containsEntry("gateway_config_reloads_total{result=\"success\"}", 2.0)
                 .containsEntry("gateway_config_reloads_total{result=\"failure\"}", 1.0)
                 .containsEntry("gateway_config_generation", 3.0)
-                .containsEntry("gateway_config_generations_draining", 2.0);
+                .containsEntry("gateway_config_generations_draining", 2.0)
+                .containsEntry("gateway_config_generations_held_bytes", 4096.0)
+                .containsEntry("gateway_config_generations_max_bytes", 65_536.0);
     }
 
     @Test
