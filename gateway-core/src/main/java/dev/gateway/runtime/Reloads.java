@@ -91,8 +91,9 @@ public final class Reloads {
             log.error("A bug made a reload fail", e);
             lines.add("an error in the gateway itself: " + e);
         }
+        List<String> problems = List.copyOf(lines);
         Outcome outcome = change != null ? succeeded(change, lines) : failed(lines);
-        history.add(time, reason, generations.number(), change, lines);
+        history.add(time, reason, generations.number(), change, problems);
         metrics.onReload(change != null); // last: a reader of the metric may rely on the outcome
         systemd.ready(status());
         return outcome;
