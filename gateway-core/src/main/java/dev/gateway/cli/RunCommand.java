@@ -183,11 +183,28 @@ final class RunCommand implements Callable<Integer> {
         }
         try {
             started.on(gateway);
-            gateway.awaitStopped();
+            awaitStopped(gateway, err);
             return CommandSupport.OK;
         } catch (RuntimeException | Error e) {
             failed.set(true);
             throw e;
+        }
+    }
+
+    /**
+     * Waits for the end. If the gateway is broken, ends the process whatever else fails: somebody may have overwritten the
+     * jar, so that no more class can be loaded.
+     */
+    private static void awaitStopped(Gateway gateway, PrintWriter err) {
+        try {
+            gateway.awaitStopped();
+        } catch (IllegalStateException e) {
+            try {
+                CommandSupport.tell(String.valueOf(e.getMessage()), err);
+                Logging.flush();
+            } finally {
+                Runtime.getRuntime().halt(CommandSupport.INTERNAL_ERROR);
+            }
         }
     }
 

@@ -163,7 +163,8 @@ public final class Lifecycle {
         CompletableFuture.anyOf(stopped, broken).join();
         if (broken.isDone()) {
             throw new IllegalStateException(
-                    "an event loop has ended, maybe for lack of memory; nobody serves its connections any more");
+                    "an event loop has ended, and nobody serves its connections any more: the memory is used up, or"
+                            + " somebody has overwritten the jar");
         }
     }
 }

@@ -59,6 +59,7 @@ public final class Transport implements Connector {
     private final InheritedSockets inherited;
     private final Descriptors descriptors;
     private volatile boolean stopping;
+    private volatile Runnable lost = () -> {};
 
     private Transport(TransportKind kind, int loopCount, InheritedSockets inherited, Descriptors descriptors) {
         this.kind = kind;
@@ -68,8 +69,7 @@ public final class Transport implements Connector {
         boolean small = DirectMemory.max() < SMALL_MEMORY;
         this.allocator = new PooledByteBufAllocator(
                 true, 1, loopCount, PAGE, MAX_ORDER, small ? 64 : 256, small ? 16 : 64, false);
-        this.group = new MultiThreadIoEventLoopGroup(
-                loopCount, new DefaultThreadFactory("loop", false), kind.newHandlerFactory(allocator));
+        this.group = new MultiThreadIoEventLoopGroup(loopCount, new LoopThreads(), kind.newHandlerFactory(allocator));
         List<EventLoop> all = new ArrayList<>();
         for (EventExecutor loop : group) {
             all.add((EventLoop) loop);
@@ -296,14 +296,28 @@ public final class Transport implements Connector {
     }
 
     /**
-     * Has something run, on a thread of Netty's, if an event loop ends that nobody has stopped: by an error that nothing has
+     * Has something run, on the thread of the event loop, if one ends that nobody has stopped: by an error that nothing has
      * caught, such as a lack of memory even to report one. What it had stays open, and nobody serves it.
      */
-    public void onLoopLost(Runnable lost) {
-        for (EventLoop loop : loops) {
-            loop.terminationFuture().addListener(ended -> {
-                if (!stopping) {
-                    lost.run();
+    public void onLoopLost(Runnable told) {
+        lost = told;
+    }
+
+    /** Threads that report their end, whatever has ended them: what Netty does after an error may fail, too. */
+    private final class LoopThreads extends DefaultThreadFactory {
+        LoopThreads() {
+            super("loop", false);
+        }
+
+        @Override
+        public Thread newThread(Runnable loop) {
+            return super.newThread(() -> {
+                try {
+                    loop.run();
+                } finally {
+                    if (!stopping) {
+                        lost.run();
+                    }
                 }
             });
         }

@@ -124,10 +124,11 @@ class TransportTest {
         Transport transport = Transport.start(TransportKind.NIO, 1);
         AtomicBoolean lost = new AtomicBoolean();
         transport.onLoopLost(() -> lost.set(true));
+        Thread loop =
+                transport.loops().get(0).submit(Thread::currentThread).sync().getNow();
         transport.stop().sync();
-        CountDownLatch told = new CountDownLatch(1);
-        transport.loops().get(0).terminationFuture().addListener(ended -> told.countDown()); // after the first listener
-        assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+        loop.join(TimeUnit.SECONDS.toMillis(20));
+        assertThat(loop.isAlive()).isFalse();
         assertThat(lost).isFalse();
     }
 
