@@ -79,6 +79,7 @@ public final class Account {
         users--;
         if (users == 0 && shares != null && client != null) {
             shares.leave(client);
+            shares = null; // one that joins later must not leave once more
         }
     }
 

@@ -38,6 +38,21 @@ class AccountTest {
         assertThat(account.tryCharge(1)).as("less is left now").isFalse();
     }
 
+    /** Such as a stream whose exchange and connection have ended before. */
+    @Test
+    void whoJoinsAfterTheLastHasLeftEndsNoOtherAccountOfTheClient() {
+        ClientShares shares = new ClientShares();
+        Account other = new Account(budget);
+        other.countFor(shares, "client");
+        account.countFor(shares, "client");
+        account.leave();
+        account.join();
+        account.leave();
+        assertThat(shares.size()).isEqualTo(1);
+        other.leave();
+        assertThat(shares.size()).isZero();
+    }
+
     /** However many connections and event loops it uses. */
     @Test
     void allAccountsOfAClientHoldAsMuchAsIsLeftForOthers() {
