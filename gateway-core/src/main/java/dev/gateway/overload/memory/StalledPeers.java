@@ -187,8 +187,9 @@ public final class StalledPeers {
                 if (freed >= wanted) {
                     return freed;
                 }
-                if (holder.list == this) { // cutting one may have ended others
-                    freed += memory.of(holder);
+                long held = memory.of(holder);
+                if (holder.list == this && held > 0) { // cutting one may have ended others
+                    freed += held;
                     holder.resume();
                     onCut.run();
                     holder.cut();

@@ -96,6 +96,16 @@ class StalledPeersTest {
         assertThat(cut).containsExactly("of most", "of nobody", "of less");
     }
 
+    /** It may have the other kind of memory. */
+    @Test
+    void whoHoldsNothingOfTheMemoryIsLeft() {
+        new Client("nothing", "a", 0);
+        new Client("something", "a", 10);
+        now += SECOND;
+        assertThat(cut(0, 50)).isEqualTo(10);
+        assertThat(cut).containsExactly("something");
+    }
+
     @Test
     void whoHoldsLessThanTheLeastIsLeft() {
         new Client("small", "a", 10);
