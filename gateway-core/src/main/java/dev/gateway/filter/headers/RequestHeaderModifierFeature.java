@@ -20,8 +20,8 @@ public final class RequestHeaderModifierFeature implements FilterFeature<Request
                     RequestHeaderModifierConfig::edits)
             .hinting(
                     FilterHint.Place.FILTER_TYPE,
-                    "headers headermodifier",
-                    "write RequestHeaderModifier or ResponseHeaderModifier"); // Traefik
+                    "headers headermodifier headermutation",
+                    "write RequestHeaderModifier or ResponseHeaderModifier"); // Traefik, Envoy
 
     @Override
     public FilterType<RequestHeaderModifierConfig, ?> type() {

@@ -205,6 +205,7 @@ public final class RootSchema {
             o.foreign("server", "write listeners, routes and upstreams"); // nginx
             o.foreign("defaults global", "every listener, rule and upstream has its own keys"); // HAProxy
             o.foreign("gateways", "listeners"); // Gateway API
+            o.foreign("stats", "write admin: {port: …}, which serves /stats and /metrics"); // HAProxy
             o.foreign("includes includeFile import imports files configFiles", IncludeSchema.KEY); // nginx, Caddy
             o.foreign("serverStateBase serverStateFile loadServerStateFromFile", "stateDirectory"); // HAProxy
             o.foreign("stateDir stateFile stateFilename dataDir dataDirectory", "stateDirectory");

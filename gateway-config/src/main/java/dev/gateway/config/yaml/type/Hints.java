@@ -22,6 +22,8 @@ final class Hints {
 
     private final Map<String, String> foreign = new HashMap<>(); // by plain word: a key, or a hint
     private final Map<String, String> with = new HashMap<>(); // by key: what has to be written with it
+    private Function<String, @Nullable String> pattern = text -> null; // the same for words without a list
+    private @Nullable String whole; // in the place of any single value
     private @Nullable String single;
     private Function<String, @Nullable String> other = text -> null;
     private List<String> pair = List.of();
@@ -65,12 +67,20 @@ final class Hints {
         }
     }
 
+    void foreign(Function<String, @Nullable String> hint) {
+        pattern = hint;
+    }
+
     void single(String key) {
         single = key;
     }
 
     void single(Function<String, @Nullable String> rewritten) {
         other = rewritten;
+    }
+
+    void whole(String example) {
+        whole = example;
     }
 
     void pair(String first, String second) {
@@ -84,6 +94,9 @@ final class Hints {
     /** Returns what to say about a key that the object does not have. */
     Hint of(String written, Map<String, ? extends Key<?, ?>> keys) {
         String ours = foreign.get(Suggestions.plain(written));
+        if (ours == null) {
+            ours = pattern.apply(written);
+        }
         if (ours == null) {
             ours = Suggestions.foreign(written, keys.keySet());
         }
@@ -139,6 +152,9 @@ final class Hints {
     @Nullable
     String rewritten(Node node, String label, Scope scope, Map<String, ? extends Key<?, ?>> keys) {
         if (node instanceof Node.Scalar scalar && !scalar.isNull()) {
+            if (whole != null) {
+                return scalar.text().matches("false|off|no(ne)?") ? null : whole;
+            }
             return keys.containsKey(scalar.text())
                     ? flag(keys.get(scalar.text()), scalar, scope)
                     : Secrets.isSecretName(label) ? null : word(scalar, scope, keys);

@@ -14,21 +14,28 @@ public final class ListType<T> extends Type<List<T>> {
     private final Type<T> element;
     private final int minimum;
     private final boolean distinct;
+    private final boolean colons;
 
     /** Makes the type of lists with so many elements at least. */
     public ListType(Type<T> element, int minimum) {
-        this(element, minimum, false);
+        this(element, minimum, false, false);
     }
 
-    private ListType(Type<T> element, int minimum, boolean distinct) {
+    private ListType(Type<T> element, int minimum, boolean distinct, boolean colons) {
         this.element = element;
         this.minimum = minimum;
         this.distinct = distinct;
+        this.colons = colons;
     }
 
     /** Returns the type of lists of scalars with so many elements at least, none of them twice. */
     public static <T> ListType<T> distinct(ScalarType<T> element, int minimum) {
-        return new ListType<>(element, minimum, true);
+        return new ListType<>(element, minimum, true, false);
+    }
+
+    /** Returns the same type, whose elements others write as one text with colons between them. */
+    public ListType<T> withColons() {
+        return new ListType<>(element, minimum, distinct, true);
     }
 
     @Override
@@ -59,7 +66,11 @@ public final class ListType<T> extends Type<List<T>> {
     /** Returns what to write instead, as YAML that can be copied. */
     private String hint(Node node, String label) {
         if (node instanceof Node.Scalar scalar && !scalar.isNull() && !Secrets.isSecretName(label)) {
-            String list = MessageText.list(scalar.text());
+            String text = colons ? scalar.text().replace(':', ',') : scalar.text();
+            String list = MessageText.list(text);
+            if (list.isEmpty() && colons) {
+                list = MessageText.list(text.replaceFirst(",.*", "")).replaceFirst("]$", ", …]");
+            }
             return list.isEmpty() ? ": put it in brackets" : ": write " + list;
         } else if (node instanceof Node.Mapping mapping && !(element instanceof ScalarType<T>)) {
             return isInBraces(mapping) ? ": write [{...}]" : ": begin it with '- '";

@@ -103,6 +103,11 @@ public final class ObjectType<T> extends Type<T> {
             type.hints.foreign(words, meant);
         }
 
+        /** What others write as keys that no list of words can have, such as statuses: the hint, null for other keys. */
+        public void foreign(Function<String, @Nullable String> hint) {
+            type.hints.foreign(hint);
+        }
+
         /** The key that a single value in the place of this object belongs to, as {@code retry: 3} means its attempts. */
         public void single(String key) {
             type.hints.single(key);
@@ -111,6 +116,11 @@ public final class ObjectType<T> extends Type<T> {
         /** What a single value in the place of this object means, as it is written; null for a value that means nothing. */
         public void single(Function<String, @Nullable String> rewritten) {
             type.hints.single(rewritten);
+        }
+
+        /** What to write in the place of a single value that cannot be shown, or does not say enough. */
+        public void whole(String example) {
+            type.hints.whole(example);
         }
 
         /** The two keys for which others write a name and a value. */

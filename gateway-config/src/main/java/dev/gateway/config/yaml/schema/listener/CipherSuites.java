@@ -71,16 +71,17 @@ public final class CipherSuites {
 
     /** The type of the key {@code ciphers}. */
     public static final ListType<String> TYPE = new ListType<>(
-            new ScalarType<>(
-                            ScalarType.Form.TEXT,
-                            Map.of("type", "string", "enum", List.copyOf(NAMES)),
-                            "",
-                            (text, site) -> known(text),
-                            Variables::escape)
-                    .named(
-                            "cipher suite",
-                            "The OpenSSL or JDK name of a suite that BoringSSL has, such as ECDHE-RSA-AES128-GCM-SHA256."),
-            0);
+                    new ScalarType<>(
+                                    ScalarType.Form.TEXT,
+                                    Map.of("type", "string", "enum", List.copyOf(NAMES)),
+                                    "",
+                                    (text, site) -> known(text),
+                                    Variables::escape)
+                            .named(
+                                    "cipher suite",
+                                    "The OpenSSL or JDK name of a suite that BoringSSL has, such as ECDHE-RSA-AES128-GCM-SHA256."),
+                    0)
+            .withColons();
 
     private CipherSuites() {}
 

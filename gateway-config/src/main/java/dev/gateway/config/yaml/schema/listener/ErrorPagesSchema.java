@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -77,6 +78,7 @@ public final class ErrorPagesSchema {
                         ErrorPagesConfig::upstreamErrors,
                         "Whether pages also take the place of what upstreams answer with these statuses. The default is "
                                 + "for the gateway's own answers only.");
+                o.foreign(ErrorPagesSchema::page); // HAProxy
                 return v -> {
                     List<Page> all = v.get(pages);
                     for (int i = 1; i < all.size(); i++) {
@@ -93,6 +95,13 @@ public final class ErrorPagesSchema {
             });
 
     private ErrorPagesSchema() {}
+
+    /** Returns how the page of a status is written, for those who write the status as a key. */
+    private static @Nullable String page(String key) {
+        return key.matches("[45]([0-9]{2}|[xX]{2})")
+                ? "write pages: [{statuses: [" + key.toLowerCase(Locale.ROOT) + "], files: […]}]"
+                : null;
+    }
 
     private static Map<String, String> causes() {
         Map<String, String> words = new LinkedHashMap<>();

@@ -151,6 +151,7 @@ public final class ListenerSchema {
                         256,
                         Limits::maxConcurrentStreams,
                         "Maximum number of concurrent requests on one HTTP/2 connection.");
+                o.foreign("maxRequestBody maxRequestBodySize maxRequestBytes bodySize", "maxBody");
                 o.foreign(
                         "maxHeaderSize headerSize largeClientHeaderBuffers maxRequestHeadersKb",
                         "maxHeaderBytes"); // nginx, Envoy
@@ -227,6 +228,12 @@ public final class ListenerSchema {
                         Timeouts::responseWriteIdle,
                         "How long a client may read nothing of a response that is ready for it.");
                 o.foreign("request", "write timeouts: {request: …} into a rule");
+                o.foreign("streamIdle streamIdleTimeout", "write timeouts: {streamIdle: …} into a rule"); // Envoy
+                o.foreign(
+                        "client clientFin",
+                        "write requestBodyIdle for uploads, responseWriteIdle for downloads, and idle between requests"); // HAProxy
+                o.foreign("httpRequest", "requestHeaders"); // HAProxy
+                o.foreign("httpKeepAlive", "idle"); // HAProxy
                 return v -> new Timeouts(
                         v.position(), v.get(tls), v.get(headers), v.get(body), v.get(idle), v.get(age), v.get(write));
             });
@@ -388,6 +395,15 @@ public final class ListenerSchema {
                 o.foreign("routes rules locations", "write routes beside listeners, with parentRefs: [{name: …}]");
                 o.foreign("clientMaxBodySize", "write limits: {maxBody: …}"); // nginx
                 o.foreign("requestIdHeader uniqueIdHeader", "write requestId: {header: …}"); // HAProxy
+                o.foreign("mode", "write protocol: HTTP or TCP, or tls: {mode: Passthrough}"); // HAProxy
+                o.foreign("maxConn", "write limits: {maxConnections: …}"); // HAProxy
+                o.foreign(
+                        "defaultBackend useBackend",
+                        "write routes beside listeners, with rules: [{backendRefs: [{name: …}]}]"); // HAProxy
+                o.foreign("httpRequest httpResponse", "write filters into the rules of a route"); // HAProxy
+                o.foreign(
+                        "acceptProxy useProxyProto proxyProto",
+                        "write proxyProtocol: {trustedCidrs: […]} with the addresses that send it"); // HAProxy, Envoy
                 o.foreign("uniqueIdFormat requestIdExtension", "write requestId: {format: …}"); // HAProxy, Envoy
                 o.foreign("serverTokens", "write serverHeader: {transformation: remove}"); // nginx
                 o.foreign("serverHeaderTransformation", "write serverHeader: {transformation: …}"); // Envoy

@@ -192,7 +192,7 @@ public final class ListenerTlsSchema {
                                 tls -> ifTerminated(tls, tls.clients().caChange()),
                                 "What happens to open connections when caFile or crlFile changes.");
                 o.constraint(ListenerTlsSchema::modeProblem, modeSchema());
-                o.foreign("cert certificate", "write certificateRefs: [{certFile: …, keyFile: …}]");
+                o.foreign("cert certificate crt pem", "write certificateRefs: [{certFile: …, keyFile: …}]");
                 o.foreign(
                         "acme letsencrypt certResolver",
                         "the gateway gets no certificates itself: write certificateRefs, whose files it reads again when they change"); // Traefik, Caddy

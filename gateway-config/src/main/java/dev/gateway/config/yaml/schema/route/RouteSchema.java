@@ -223,6 +223,7 @@ public final class RouteSchema {
             o.foreign("cache proxyCache", "the gateway has no cache: remove it"); // nginx
             o.foreign("buffering proxyBuffering", "the gateway streams bodies: remove it"); // nginx
             o.foreign("plugins", "filters"); // Kong
+            o.foreign("retryPolicy", "retry"); // Envoy
             o.foreign("priority", "precedence follows from the matches, not from a number: remove it"); // Traefik
             return v -> {
                 if (v.get(upgrades).isEmpty() && v.has("webSocket")) {

@@ -7,6 +7,7 @@ import dev.gateway.config.upstream.EndpointConfig.Unix;
 import dev.gateway.config.yaml.type.FeatureList;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import dev.gateway.format.IpLiteral;
@@ -45,6 +46,10 @@ public final class EndpointSchema {
     private static final Pattern ADDRESS = Pattern.compile(
             "(?:(?:http|tcp|grpc|h2c)://)?(?:\\[([0-9A-Fa-f:.]+)\\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?(?:/.*)?");
 
+    private static final ScalarType<Integer> WEIGHT = Types.integer(1, 1_000_000)
+            .explained(text ->
+                    text.equals("0") ? ": remove the endpoint, or take it out of service with 'gateway drain'" : "");
+
     private static final Place NOWHERE = new Host("localhost", 0); // stands in after an error
 
     private static final Map<String, Object> PLACES_SCHEMA = Map.of(
@@ -82,7 +87,7 @@ public final class EndpointSchema {
                         "Unix-domain socket, instead of host and port.");
                 var weight = o.defaulted(
                         "weight",
-                        Types.integer(1, 1_000_000),
+                        WEIGHT,
                         1,
                         EndpointConfig::weight,
                         "Share of requests relative to the other endpoints. All endpoints of a dns name, of SRV "
@@ -97,6 +102,16 @@ public final class EndpointSchema {
                 o.foreign("address addr server ip", "host");
                 o.foreign("url", "write host and port");
                 o.foreign("socket path", "unix");
+                o.foreign(
+                        "check inter rise fall healthCheck healthCheckConfig",
+                        "write healthChecks: {active: {path: …}} into the upstream"); // HAProxy, Envoy
+                o.foreign(
+                        "cookie",
+                        "write sessionPersistence: {sessionName: …, keyFile: …} into the upstream"); // HAProxy
+                o.foreign(
+                        "resolvers resolver",
+                        "write resolver: {nameServers: […]} beside upstreams, which all of them use"); // HAProxy
+                o.foreign("disabled", "remove the endpoint, or take it out of service with 'gateway drain'"); // HAProxy
                 o.foreign("backup", "all endpoints are used: remove it"); // nginx
                 o.constraint(EndpointSchema::place, PLACES_SCHEMA);
                 o.foreign(

@@ -50,6 +50,7 @@ final class SessionSchema {
                         "File of the signing keys, one a line, of 32 characters or more. The first signs, all are "
                                 + "accepted. The same for all replicas. The gateway "
                                 + "reads it again when it changes.");
+                o.whole("{sessionName: …, keyFile: …}");
                 return v -> {
                     Duration age = v.find(timeout);
                     if (age != null && age.toSeconds() == 0) {

@@ -132,6 +132,10 @@ public final class UpstreamSchema {
                         "Age after which a connection takes no new request. The gateway varies it at random, "
                                 + "so that connections do not end together.");
                 o.foreign("request", "write timeouts: {request: …} into a rule");
+                o.foreign("server", "responseHeaders"); // HAProxy
+                o.foreign("queue", "poolAcquire"); // HAProxy
+                o.foreign("check", "write healthChecks: {active: {timeout: …}} into the upstream"); // HAProxy
+                o.foreign("tunnel", "write webSocket: {idle: …} into a rule"); // HAProxy
                 return v -> new Timeouts(
                         v.position(),
                         v.get(connect),
@@ -217,6 +221,11 @@ public final class UpstreamSchema {
                 o.foreign("url urls address addresses", "endpoints");
                 o.foreign("port", "write endpoints: [{host: …, port: …}]");
                 o.foreign("scheme", "write tls: {} for https");
+                o.foreign("cookie cookies", "write sessionPersistence: {sessionName: …, keyFile: …}"); // HAProxy
+                o.foreign("maxConn", "write circuitBreaker: {maxConnections: …}"); // HAProxy
+                o.foreign(
+                        "resolvers resolver dnsResolvers",
+                        "write resolver: {nameServers: […]} beside upstreams, which all of them use"); // HAProxy, Envoy
                 o.constraint(
                         UpstreamSchema::tlsProblem,
                         Map.of(
