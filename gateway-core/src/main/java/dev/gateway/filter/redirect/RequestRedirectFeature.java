@@ -59,9 +59,11 @@ public final class RequestRedirectFeature implements FilterFeature<RequestRedire
                         "Further header fields of the answer.");
                 o.foreign("to url location", "write scheme, hostname, port and path");
                 o.foreign("permanent", "write statusCode: 301"); // Traefik
+                o.foreign("httpsRedirect", "write scheme: https"); // Envoy
                 o.foreign("host", "hostname");
                 return v -> {
-                    if (Stream.of("scheme", "hostname", "path", "port").noneMatch(v::has)) {
+                    if (v.isSound()
+                            && Stream.of("scheme", "hostname", "path", "port").noneMatch(v::has)) {
                         v.error(
                                 v.position(),
                                 "this redirect leads to itself: write at least one of scheme, hostname, path and port");

@@ -252,6 +252,37 @@ class HintsTest {
                 .endsWith("heap: expected a share from 0% to 100% such as 5%, not '85': write 85%");
     }
 
+    /** What a listener speaks decides what its routes may have. Nobody knows that if its protocol cannot be read. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiterString = "=>",
+            quoteCharacter = '`',
+            textBlock =
+                    """
+                    protocol: TSL                         => protocol: unknown value 'TSL': did you mean 'TLS'?
+                    mode: tcp                             => write protocol: HTTP or TCP, or tls: {mode: Passthrough}
+                    """)
+    void aProtocolThatIsNotReadHasOneMessage(String written, String message) {
+        assertThat(ConfigLoader.parse(
+                                """
+                                listeners:
+                                  - {name: relay, address: 127.0.0.1, port: 8080, %s}
+                                  - {name: other, address: 127.0.0.1, port: 8081, protocol: TCP}
+                                routes:
+                                  - parentRefs: [{name: relay}, {name: other}]
+                                    rules:
+                                      - backendRefs: [{name: app}]
+                                        timeouts: {idle: 1h, halfClosed: 1m}
+                                upstreams:
+                                  - {name: app, endpoints: [{host: 127.0.0.1, port: 9000}], sendProxyProtocol: v2}
+                                """
+                                        .formatted(written))
+                        .problems())
+                .singleElement()
+                .asString()
+                .endsWith(message);
+    }
+
     private static final String APP = "{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}";
 
     private static List<String> ofRule(String more) {

@@ -51,7 +51,7 @@ final class TunnelChecks {
     static void run(GatewayConfig config, Scope scope, boolean routesRead) {
         TunnelChecks checks = new TunnelChecks(config, scope);
         for (RouteConfig route : config.routes()) {
-            if (checks.mixed(route)) {
+            if (checks.isUnsure(route) || checks.mixed(route)) {
                 continue;
             }
             boolean tunnel =
@@ -68,6 +68,12 @@ final class TunnelChecks {
             }
         }
         checks.connect(config.connect());
+    }
+
+    /** Whether nobody knows what a route is for: the protocol of a listener could not be read, which was reported. */
+    private boolean isUnsure(RouteConfig route) {
+        return listeners.values().stream()
+                .anyMatch(listener -> route.appliesTo(listener) && !scope.read(listener, "protocol"));
     }
 
     /** Whether a route is for requests and for tunnels, which is a problem of its own. */

@@ -194,6 +194,7 @@ public final class ObjectType<T> extends Type<T> {
 
     @Override
     public T read(Node node, String label, Scope scope) {
+        int errorsBefore = scope.problems.errors();
         Scope quiet = scope;
         Node.Mapping mapping;
         Set<String> meant = Set.of();
@@ -214,7 +215,7 @@ public final class ObjectType<T> extends Type<T> {
             mapping = new Node.Mapping(node.position(), Map.of());
             quiet = scope.quiet();
         }
-        Values values = new Values(mapping, quiet, meant);
+        Values values = new Values(mapping, quiet, meant, errorsBefore);
         for (Key<T, ?> key : keys.values()) {
             readKey(key, mapping, values, meant.contains(key.name()) ? quiet.quiet() : quiet);
         }

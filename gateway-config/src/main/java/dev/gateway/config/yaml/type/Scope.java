@@ -109,6 +109,13 @@ public final class Scope {
         return entry != null && entry.value() instanceof Node.Scalar scalar ? scalar.text() : "";
     }
 
+    /** Whether a key of an object was written, and its value is not one that stands in for what could not be read. */
+    public boolean read(Record value, String key) {
+        Node.Mapping origin = origins.get(value);
+        Node.Entry entry = origin == null ? null : origin.entries().get(key);
+        return entry != null && !problems.isAnythingUnreadable(entry.value());
+    }
+
     /** Whether a key of an object was written. */
     public boolean wrote(Record value, String key) {
         Node.Mapping origin = origins.get(value);

@@ -21,12 +21,13 @@ public final class Values {
      * Makes them, empty.
      *
      * @param meant keys that are missing because others were written for them, which was reported
+     * @param errorsBefore how many errors there were before the object was looked at
      */
-    Values(Node.Mapping mapping, Scope scope, Set<String> meant) {
+    Values(Node.Mapping mapping, Scope scope, Set<String> meant, int errorsBefore) {
         this.mapping = mapping;
         this.scope = scope;
         this.meant = meant;
-        this.errorsBefore = scope.problems.errors();
+        this.errorsBefore = errorsBefore;
     }
 
     void put(Key<?, ?> key, Object value) {
