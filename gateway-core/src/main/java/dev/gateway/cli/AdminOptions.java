@@ -52,7 +52,7 @@ final class AdminOptions {
         if (config == null) {
             return new AdminClient(address == null ? DEFAULT : address, tokenFile);
         }
-        GatewayConfig loaded = CommandSupport.loadWithoutPlugins(config, err);
+        GatewayConfig loaded = CommandSupport.loadToAsk(config, err);
         if (loaded == null) {
             return null;
         }

@@ -1,8 +1,8 @@
 package dev.gateway.cli;
 
+import dev.gateway.config.yaml.type.Suggestions;
 import java.io.PrintWriter;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -16,8 +16,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
  * would print the whole help over them, and one about an error in the gateway itself.
  */
 final class CommandErrors {
-    private static final int MAX_DISTANCE = 2; // of a word that was meant
-
     private CommandErrors() {}
 
     /** Runs the command; words that picocli does not know are an error, also with --help. */
@@ -47,29 +45,8 @@ final class CommandErrors {
         List<String> known = word.startsWith("-")
                 ? List.copyOf(command.getCommandSpec().optionsMap().keySet())
                 : List.copyOf(command.getSubcommands().keySet());
-        return known.stream()
-                .filter(each -> distance(word, each) <= Math.min(MAX_DISTANCE, word.length() - 1))
-                .min(Comparator.comparingInt((String each) -> distance(word, each))
-                        .thenComparing(Comparator.naturalOrder()))
-                .orElse(null);
-    }
-
-    /** Returns how many letters must be changed, added or left out to make one word of another. */
-    private static int distance(String a, String b) {
-        int[] row = new int[b.length() + 1];
-        for (int j = 0; j <= b.length(); j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= b.length(); j++) {
-                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
-            }
-        }
-        return row[b.length()];
+        return Suggestions.nearest(
+                word, known.stream().filter(each -> each.length() > 2).sorted().toList()); // any letter is near to -c
     }
 
     /**

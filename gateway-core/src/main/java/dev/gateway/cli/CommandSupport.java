@@ -45,9 +45,15 @@ final class CommandSupport {
         }
     }
 
-    /** Reads a configuration for what it says of anything but filters, as the other method does. */
-    static @Nullable GatewayConfig loadWithoutPlugins(Path file, PrintWriter err) {
-        return report(ConfigLoader.load(file, System.getenv(), FilterTypes.AND_IGNORED), err);
+    /**
+     * Reads the configuration of a running gateway for how to reach that. Prints what keeps it from being used, but not what
+     * it warns of: the gateway has said that.
+     *
+     * @return null if it cannot be used
+     */
+    static @Nullable GatewayConfig loadToAsk(Path file, PrintWriter err) {
+        LoadResult result = ConfigLoader.load(file, System.getenv(), FilterTypes.AND_IGNORED);
+        return result instanceof LoadResult.Valid valid ? valid.config() : report(result, err);
     }
 
     /** Returns the exit code of a command that has looked at a configuration. */

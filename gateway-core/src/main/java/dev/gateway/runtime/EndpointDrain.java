@@ -1,12 +1,14 @@
 package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminPages.Outcome;
+import dev.gateway.config.yaml.type.Suggestions;
 import dev.gateway.format.Durations;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.SessionPersistence;
 import dev.gateway.upstream.Upstream;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -49,7 +51,7 @@ public final class EndpointDrain {
 
     /** Lets an endpoint get requests again. */
     public CompletableFuture<Outcome> undrain(String upstream, String endpoint, String asker) {
-        return change(() -> set(upstream, endpoint, false), asker);
+        return change(() -> undrain(upstream, endpoint), asker);
     }
 
     private CompletableFuture<Outcome> change(Supplier<Outcome> change, String asker) {
@@ -107,6 +109,27 @@ public final class EndpointDrain {
         }
     }
 
+    private Outcome undrain(String name, String endpoint) {
+        Upstream upstream = generations.required().upstream(name);
+        boolean drains = upstream != null
+                && upstream.health().drains().stream()
+                        .anyMatch(drain -> drain.endpoint().equals(endpoint));
+        Outcome outcome = set(name, endpoint, false);
+        return drains || !outcome.succeeded()
+                ? outcome
+                : Outcome.done("endpoint " + endpoint + " of upstream " + name + " did not drain: nothing has changed");
+    }
+
+    private Outcome unknown(String name) {
+        List<String> known = generations.required().snapshot.upstreams().stream()
+                .map(Upstream::name)
+                .sorted()
+                .toList();
+        String near = Suggestions.nearest(name, known);
+        String hint = known.isEmpty() ? "there are none" : "expected one of " + String.join(", ", known);
+        return Outcome.unknown("no upstream " + name + ": " + (near == null ? hint : "did you mean " + near + "?"));
+    }
+
     private static Outcome unknown(Upstream upstream, String endpoint) {
         String known = upstream.endpoints().stream().map(Endpoint::toString).collect(Collectors.joining(", "));
         return Outcome.unknown("upstream " + upstream.name() + " has no endpoint " + endpoint
@@ -116,7 +139,7 @@ public final class EndpointDrain {
     private Outcome set(String name, String endpoint, boolean drain) {
         Upstream upstream = generations.required().upstream(name);
         if (upstream == null) {
-            return Outcome.unknown("no upstream " + name);
+            return unknown(name);
         }
         if (!upstream.health().drain(endpoint, drain)) {
             return unknown(upstream, endpoint);

@@ -173,7 +173,32 @@ class AdminCommandsTest {
         assertThat(out.toString()).isEmpty();
         assertThat(err.toString().lines())
                 .containsExactly(
-                        "upstream app has no endpoint 127.0.0.1:10: expected one of 127.0.0.1:9", "no upstream ap");
+                        "upstream app has no endpoint 127.0.0.1:10: expected one of 127.0.0.1:9",
+                        "no upstream ap: did you mean app?");
+    }
+
+    /** What the configuration warns of is for those who validate or run it. */
+    @Test
+    void aConfigurationThatOnlyTellsTheAddressIsReadWithoutItsWarnings() throws Exception {
+        try (Gateway gateway = Gateway.start(config())) {
+            String warned = YAML.replace("admin: {address: 127.0.0.1, port: 0}", "admin: {port: PORT}")
+                    .replace("upstreams: [", "upstreams: [{name: idle, endpoints: [{host: 127.0.0.1, port: 9}]}, ")
+                    .replace("PORT", Integer.toString(gateway.port("admin")));
+            assertThat(ConfigLoader.parse(warned).problems()).isNotEmpty();
+            String file =
+                    Files.writeString(directory.resolve("warned.yaml"), warned).toString();
+            assertThat(gateway("stats", "--config", file)).as(err.toString()).isZero();
+            assertThat(gateway("drain", "--config", file, "app", "127.0.0.1:9")).isZero();
+            assertThat(gateway("undrain", "--config", file, "app", "127.0.0.1:9"))
+                    .isZero();
+            assertThat(gateway("explain", "--config", file, "--live", "--host", "shop.test"))
+                    .isZero();
+            assertThat(err.toString()).isEmpty();
+
+            Files.writeString(directory.resolve("warned.yaml"), warned + "x: 1\n");
+            assertThat(gateway("stats", "--config", file)).isEqualTo(1);
+            assertThat(err.toString()).contains("unknown key 'x'");
+        }
     }
 
     @Test

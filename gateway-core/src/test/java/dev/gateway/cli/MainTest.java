@@ -244,6 +244,9 @@ class MainTest {
             value = {
                 "rn|Unmatched argument at index 0: 'rn'|run",
                 "serve|Unmatched argument at index 0: 'serve'|",
+                "foo|Unmatched argument at index 0: 'foo'|",
+                "tpo|Unmatched argument at index 0: 'tpo'|top",
+                "top -x|Unknown option: '-x'|",
                 "hepl|Unmatched argument at index 0: 'hepl'|help",
                 "nonsense --help|Unmatched argument at index 0: 'nonsense'|",
                 "run --confg x|Unknown option: '--confg'|--config",

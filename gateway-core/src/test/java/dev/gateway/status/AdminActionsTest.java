@@ -141,7 +141,10 @@ class AdminActionsTest {
 
     @Test
     void anEndpointOrUpstreamThatThereIsNotIsSaid() {
-        assertThat(told(post("/endpoints/none/127.0.0.1:9001:drain"))).isEqualTo("404 no upstream none\n");
+        assertThat(told(post("/endpoints/elsewhere/127.0.0.1:9001:drain")))
+                .isEqualTo("404 no upstream elsewhere: expected one of app, one\n");
+        assertThat(told(post("/endpoints/appp/127.0.0.1:9001:drain")))
+                .isEqualTo("404 no upstream appp: did you mean app?\n");
         assertThat(told(post("/endpoints/app/127.0.0.1:1:drain")))
                 .isEqualTo("404 upstream app has no endpoint 127.0.0.1:1: expected one of 127.0.0.1:9001,"
                         + " 127.0.0.1:9002\n");
@@ -162,6 +165,8 @@ class AdminActionsTest {
         assertThat(told(post("/endpoints/app/127.0.0.1%3A9002:undrain")))
                 .isEqualTo("200 endpoint 127.0.0.1:9002 of upstream app gets requests again\n");
         assertThat(states()).containsExactly("healthy", "healthy");
+        assertThat(told(post("/endpoints/app/127.0.0.1%3A9002:undrain")))
+                .isEqualTo("200 endpoint 127.0.0.1:9002 of upstream app did not drain: nothing has changed\n");
     }
 
     @ParameterizedTest
