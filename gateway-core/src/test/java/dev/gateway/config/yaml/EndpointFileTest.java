@@ -81,7 +81,7 @@ class EndpointFileTest {
                     `endpoints: []` | :1:1: the file: expected a list, not a mapping: begin it with '- '
                     `- {host: 10.0.0.1}` | :1:10: 'host' and 'port' belong together: add 'port'
                     `- {host: 10.0.0.1, prt: 80}` | :1:20: unknown key 'prt' in an endpoint: did you mean 'port'?
-                    `- {host: 10.0.0.1, port: 80, weight: 0}` | :1:38: weight: expected a whole number from 1 to 1000000, not '0'
+                    `- {host: 10.0.0.1, port: 80, weight: 0}` | :1:38: weight: expected a whole number from 1 to 1000000, not '0': remove the endpoint, or take it out of service with 'gateway drain'
                     `- {srv: _http._tcp.app.test}` | :1:9: a file of endpoints has no 'srv': name it in the upstream
                     `- {file: more.yaml}` | :1:10: a file of endpoints names no other: name it in the upstream
                     """)

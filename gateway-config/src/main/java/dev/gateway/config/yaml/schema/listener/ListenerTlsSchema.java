@@ -195,7 +195,7 @@ public final class ListenerTlsSchema {
                 o.foreign("cert certificate crt pem", "write certificateRefs: [{certFile: …, keyFile: …}]");
                 o.foreign(
                         "acme letsencrypt certResolver",
-                        "the gateway gets no certificates itself: write certificateRefs, whose files it reads again when they change"); // Traefik, Caddy
+                        "write certificateRefs: […], whose files are read again when they change: the gateway gets no certificates itself"); // Traefik, Caddy
                 o.foreign("sni strictSni sniStrict", "write unknownServerName: refuse"); // Traefik
                 FilterTypes.hint(FilterHint.Place.LISTENER_TLS, o);
                 o.foreign("ocspStapling sslStapling", "the gateway does not staple OCSP responses: remove it"); // nginx

@@ -100,7 +100,7 @@ public final class EndpointSchema {
                                 + "endpoint may have its own.");
                 o.single(EndpointSchema::rewritten);
                 o.foreign("address addr server ip", "host");
-                o.foreign("url", "write host and port");
+                o.foreign("url", "write host: … and port: …");
                 o.foreign("socket path", "unix");
                 o.foreign(
                         "check inter rise fall healthCheck healthCheckConfig",
