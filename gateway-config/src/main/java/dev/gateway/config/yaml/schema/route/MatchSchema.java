@@ -60,8 +60,13 @@ final class MatchSchema {
                     String text = v.get(value);
                     boolean secret = v.isFromEnvironment("value");
                     String problem = v.has("value") ? pathProblem(v.get(type), text, secret) : null;
+                    String search = problem == null && !secret && v.get(type) == PathType.REGULAR_EXPRESSION
+                            ? SearchExpressions.problemOfPath(text)
+                            : null;
                     if (problem != null) {
                         v.error(v.at("value"), "value: " + problem);
+                    } else if (search != null) {
+                        v.warning(v.at("value"), "value: " + search);
                     } else if (v.get(type) != PathType.REGULAR_EXPRESSION && isWritten(v) && text.indexOf('*') >= 0) {
                         v.warning(
                                 v.at("value"),
@@ -127,11 +132,17 @@ final class MatchSchema {
                     "The whole value, or a regular expression in RE2 syntax for the whole value.");
             o.pair("name", "value");
             return v -> {
-                String problem = v.get(type) == ValueType.REGULAR_EXPRESSION ? Types.regexProblem(v.get(value)) : null;
+                boolean expression = v.get(type) == ValueType.REGULAR_EXPRESSION;
+                boolean secret = Secrets.isSecret(v.get(key), v.written("value"));
+                String problem = expression ? Types.regexProblem(v.get(value)) : null;
+                String search = expression && problem == null && !secret
+                        ? SearchExpressions.problemOfValue(v.get(value))
+                        : null;
                 if (problem != null) {
                     v.error(v.at("value"), "value: " + problem);
+                } else if (search != null) {
+                    v.warning(v.at("value"), "value: " + search);
                 }
-                boolean secret = Secrets.isSecret(v.get(key), v.written("value"));
                 return new ValueMatch(v.position(), v.get(type), v.get(key), v.get(value), secret);
             };
         });
