@@ -1,8 +1,10 @@
 package dev.gateway.filter;
 
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Request word: what values of header fields may say of a request. The access log has the same words. */
@@ -33,6 +35,11 @@ public enum RequestWord {
     /** Returns the word of that name, such as {@code requestId}; null if no word has it. */
     public static @Nullable RequestWord of(String text) {
         return BY_TEXT.get(text);
+    }
+
+    /** Returns the names of all words. */
+    public static Set<String> texts() {
+        return Collections.unmodifiableSet(BY_TEXT.keySet());
     }
 
     /** Returns its name. */

@@ -6,6 +6,7 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Secrets;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.filter.RequestWord;
 import dev.gateway.filter.fields.HeaderField.ValueFile;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -61,9 +62,11 @@ public final class HeaderFieldSchema {
                             v.error(v.at("valueFile"), "valueFile: " + e.getMessage());
                         }
                     }
-                    String foreign = written == null ? null : ForeignPlaceholders.inValue(v.written("value"));
-                    if (foreign != null && !Secrets.isSecret(v.get(name), v.written("value"))) {
-                        v.warning(v.at("value"), "value: " + foreign);
+                    String literal = written == null || Secrets.isSecret(v.get(name), v.written("value"))
+                            ? null
+                            : literal(v.written("value"));
+                    if (literal != null) {
+                        v.warning(v.at("value"), "value: " + literal);
                     }
                     return new HeaderField(
                             v.position(),
@@ -86,6 +89,12 @@ public final class HeaderFieldSchema {
                             + "' cannot be changed: the gateway sets it, because framing and routing depend on it"
                             + (lower.equals("host") ? " (change the host with URLRewrite or preserveHost)" : ""));
         }
+    }
+
+    /** Returns what to say of a value that somebody may expect to be replaced, null if there is no such part. */
+    private static @Nullable String literal(String value) {
+        String foreign = ForeignPlaceholders.inValue(value);
+        return foreign != null ? foreign : ForeignPlaceholders.unknownWord(value, RequestWord.texts());
     }
 
     private static @Nullable String shown(HeaderField header) {

@@ -4,6 +4,7 @@ import static java.util.Map.entry;
 
 import dev.gateway.config.yaml.schema.filter.FilterHint;
 import dev.gateway.config.yaml.schema.filter.FilterType;
+import dev.gateway.config.yaml.schema.observe.ForeignPlaceholders;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.MessageText;
@@ -27,6 +28,12 @@ import java.util.stream.Stream;
 public final class RequestRedirectFeature implements FilterFeature<RequestRedirectConfig> {
     static final String NAME = "RequestRedirect";
 
+    private static final ScalarType<String> HOSTNAME = Types.EXACT_HOSTNAME.explained(text -> text.length() > 300
+            ? ""
+            : text.matches(".*:[0-9]{1,5}")
+                    ? " Write the port as 'port'"
+                    : ForeignPlaceholders.any(text) != null ? ": remove it to keep the request's" : "");
+
     private static final ObjectType<RequestRedirectConfig> SETTINGS = ObjectType.of(
             "requestRedirect section",
             "Answers with a redirect. Parts of the URL without a key here stay as requested.",
@@ -36,8 +43,7 @@ public final class RequestRedirectFeature implements FilterFeature<RequestRedire
                         Types.words(entry("http", "http"), entry("https", "https")),
                         RequestRedirectConfig::scheme,
                         "New scheme.");
-                var hostname =
-                        o.optional("hostname", Types.EXACT_HOSTNAME, RequestRedirectConfig::hostname, "New host name.");
+                var hostname = o.optional("hostname", HOSTNAME, RequestRedirectConfig::hostname, "New host name.");
                 var path = o.optional("path", PathRewriteSchema.PATH, RequestRedirectConfig::path, "New path.");
                 var port = o.optional(
                         "port",

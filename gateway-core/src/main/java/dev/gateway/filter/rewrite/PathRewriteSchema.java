@@ -5,6 +5,8 @@ import static java.util.Map.entry;
 import dev.gateway.config.filter.FilterConfig.PathRewrite;
 import dev.gateway.config.filter.FilterConfig.PathRewriteType;
 import dev.gateway.config.yaml.schema.filter.TypeKeys;
+import dev.gateway.config.yaml.schema.observe.ForeignPlaceholders;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
@@ -16,8 +18,9 @@ public final class PathRewriteSchema {
             entry("ReplaceFullPath", PathRewriteType.REPLACE_FULL_PATH),
             entry("ReplacePrefixMatch", PathRewriteType.REPLACE_PREFIX_MATCH));
 
-    private static final ScalarType<String> NEW_PATH =
-            Types.text("/[!-~]*", "a path that begins with '/', without spaces or non-ASCII characters");
+    private static final ScalarType<String> NEW_PATH = Types.text(
+                    "/[!-~]*", "a path that begins with '/', without spaces or non-ASCII characters")
+            .explained(PathRewriteSchema::hint);
 
     /** A new path. */
     public static final ObjectType<PathRewrite> PATH =
@@ -44,7 +47,20 @@ public final class PathRewriteSchema {
                 o.foreign("prefix", "replacePrefixMatch");
                 o.foreign("fullPath", "replaceFullPath");
                 return v -> {
-                    String value = v.get(type) == PathRewriteType.REPLACE_FULL_PATH ? v.find(full) : v.find(prefix);
+                    boolean whole = v.get(type) == PathRewriteType.REPLACE_FULL_PATH;
+                    String value = whole ? v.find(full) : v.find(prefix);
+                    String key = whole ? full.name() : prefix.name();
+                    String placeholder =
+                            value == null || v.isFromEnvironment(key) ? null : ForeignPlaceholders.any(value);
+                    if (placeholder != null) {
+                        v.warning(
+                                v.at(key),
+                                key + ": " + MessageText.quote(placeholder)
+                                        + " stands for itself here, as new paths have no placeholders: "
+                                        + (whole
+                                                ? "write ReplacePrefixMatch to keep what follows a prefix"
+                                                : "remove it, what follows the prefix is kept"));
+                    }
                     if (value != null && (value.indexOf('?') >= 0 || value.indexOf('#') >= 0)) {
                         v.error(v.position(), "a path has no '?' or '#': the request's query is kept as it is");
                     }
@@ -53,4 +69,13 @@ public final class PathRewriteSchema {
             });
 
     private PathRewriteSchema() {}
+
+    private static String hint(String text) {
+        if (text.contains("://")) {
+            return ": leave scheme and host out";
+        } else if (ForeignPlaceholders.any(text) != null) {
+            return ": new paths have no placeholders; remove path to keep the request's";
+        }
+        return text.matches("[A-Za-z0-9._~-][!-~]{0,200}") ? ": write " + MessageText.quote("/" + text) : "";
+    }
 }

@@ -2,10 +2,13 @@ package dev.gateway.config.yaml.schema.observe;
 
 import static java.util.Map.entry;
 
+import dev.gateway.config.yaml.type.MessageText;
+import dev.gateway.config.yaml.type.Suggestions;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -16,9 +19,12 @@ public final class ForeignPlaceholders {
     private static final Pattern OPERATOR = Pattern.compile("%([A-Z][A-Z_]{2,})(\\([^)]*\\))?%"); // Envoy
     private static final Pattern DIRECTIVE = Pattern.compile("%>?[a-zA-Z]\\b"); // Apache httpd, HAProxy
 
+    private static final Pattern GROUP = Pattern.compile("\\$[1-9](?![0-9.,])"); // of an expression
+    private static final Pattern BRACES = Pattern.compile("\\{\\{?([A-Za-z][A-Za-z0-9_.-]*)\\}");
+
     /** What begins names of nginx's variables and of Envoy's operators that have no word of ours. */
-    private static final Pattern FAMILY =
-            Pattern.compile("(http|arg|cookie|upstream|ssl|proxy|remote|downstream|req|resp)(_.*|$)");
+    private static final Pattern FAMILY = Pattern.compile(
+            "(http|arg|cookie|upstream|ssl|proxy|remote|downstream|req|resp)(_.*|$)|args|is_args|query_string|document_uri");
 
     /** Fields of the access log, by the names of nginx's variables and of Envoy's operators. */
     static final Map<String, String> OURS = Map.ofEntries(
@@ -57,7 +63,53 @@ public final class ForeignPlaceholders {
 
     /** Returns what to say of the value of a header, null if it has no placeholder of another product. */
     public static @Nullable String inValue(String text) {
-        return found(text, false);
+        String found = found(text, false);
+        Matcher group = GROUP.matcher(text);
+        return found == null && group.find()
+                ? "'" + group.group() + "' stands for itself here: groups of expressions cannot be used"
+                : found;
+    }
+
+    /**
+     * Returns what to say of a word in braces that we do not have: another, or a list of all.
+     *
+     * @param known the words that the text may have
+     */
+    public static @Nullable String unknownWord(String text, Set<String> known) {
+        Matcher braces = BRACES.matcher(text);
+        while (braces.find()) {
+            String word = braces.group(1);
+            boolean doubled = braces.group().startsWith("{{");
+            if (doubled && known.contains(word)) {
+                return "'{{" + word + "}}' has braces around the word when it is sent: write {" + word + "}";
+            } else if (doubled || known.contains(word)) {
+                continue;
+            }
+            String ours = OURS.get(word.toLowerCase(Locale.ROOT));
+            String near = ours != null && known.contains(ours) ? ours : Suggestions.nearest(word, known);
+            return "'" + MessageText.shorten(braces.group()) + "' stands for itself here: "
+                    + (near == null
+                            ? "words are " + String.join(", ", new TreeSet<>(known))
+                            : near.equals(ours) ? "write {" + near + "}" : "did you mean {" + near + "}?");
+        }
+        return null;
+    }
+
+    /** Returns a placeholder of any product in a text that can have none, null if it has none. */
+    public static @Nullable String any(String text) {
+        for (Pattern pattern : List.of(VARIABLE, GROUP, BRACES)) {
+            Matcher matcher = pattern.matcher(text);
+            while (matcher.find()) {
+                if (pattern != VARIABLE || isForeign(matcher.group(1))) {
+                    return matcher.group();
+                }
+            }
+        }
+        return null;
+    }
+
+    private static boolean isForeign(String name) {
+        return OURS.containsKey(name) || FAMILY.matcher(name).matches();
     }
 
     /** Returns what to say of a template of log lines, null if it has no placeholder of another product. */
@@ -73,7 +125,7 @@ public final class ForeignPlaceholders {
             while (matcher.find()) {
                 String name = matcher.group(1).toLowerCase(Locale.ROOT);
                 String ours = OURS.get(name);
-                if (ours != null || FAMILY.matcher(name).matches()) {
+                if (isForeign(name)) {
                     return said(matcher, ours == null || (OF_LOGS.contains(ours) && !log) ? null : ours);
                 }
             }

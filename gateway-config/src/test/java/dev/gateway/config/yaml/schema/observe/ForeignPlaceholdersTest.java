@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.schema.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,5 +29,30 @@ class ForeignPlaceholdersTest {
             })
     void whatOnlyLooksLikeOneIsLeftAlone(String value) {
         assertThat(ForeignPlaceholders.inValue(value)).isNull();
+    }
+
+    @Test
+    void aWordInBracesThatWeDoNotHaveIsNamed() {
+        Set<String> known = Set.of("client", "authority", "path");
+        assertThat(ForeignPlaceholders.unknownWord("{client} {host}", known)).endsWith(": write {authority}");
+        assertThat(ForeignPlaceholders.unknownWord("{clientIp}", known)).endsWith(": did you mean {client}?");
+        assertThat(ForeignPlaceholders.unknownWord("{env.HOME}", known))
+                .endsWith(": words are authority, client, path");
+        assertThat(ForeignPlaceholders.unknownWord("{{client}}", known)).endsWith(": write {client}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{client}", "{\"a\": {\"b\": 1}}", "{{other}}", "{ host }", "{?query}", "{}"})
+    void bracesWithoutAWordAreLeftAlone(String value) {
+        assertThat(ForeignPlaceholders.unknownWord(value, Set.of("client"))).isNull();
+    }
+
+    @Test
+    void aPathMayHaveADollarSign() {
+        assertThat(ForeignPlaceholders.any("/odata/$metadata")).isNull();
+        assertThat(ForeignPlaceholders.any("/price/$1.50")).isNull();
+        assertThat(ForeignPlaceholders.any("/p/$1")).isEqualTo("$1");
+        assertThat(ForeignPlaceholders.any("/a$is_args$args")).isEqualTo("$is_args");
+        assertThat(ForeignPlaceholders.any("/a{path}")).isEqualTo("{path}");
     }
 }
