@@ -36,7 +36,16 @@ public final class RouteSchema {
                     ScalarType.Form.TEXT,
                     Map.of("type", "string", "pattern", "^(" + Types.HOSTNAME_PATTERN + ")$"),
                     new Hostname(new Position("", 1, 1), "placeholder"),
-                    (text, site) -> new Hostname(site.position(), Types.HOSTNAME.parse(text, site)),
+                    (text, site) -> {
+                        if (text.equals("_")) { // nginx
+                            site.scope()
+                                    .problems
+                                    .warning(
+                                            site.position(),
+                                            site.label() + ": '_' is a name like others here: remove it for all hosts");
+                        }
+                        return new Hostname(site.position(), Types.HOSTNAME.parse(text, site));
+                    },
                     Hostname::value)
             .named(
                     "route host name",
