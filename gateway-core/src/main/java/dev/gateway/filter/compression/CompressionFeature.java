@@ -94,7 +94,11 @@ public final class CompressionFeature implements FilterFeature<CompressionConfig
     private static final FilterType<CompressionConfig, ?> TYPE = FilterType.of(
                     NAME, "compression", CompressionConfig.class, SETTINGS)
             .alsoCalled("brotli gzip compress compressor") // nginx, Traefik, Envoy
-            .hinting(FilterHint.Place.RULE, "gzip compress", "write filters: [{type: Compression, compression: {}}]");
+            .hinting(FilterHint.Place.RULE, "gzip compress", "write filters: [{type: Compression, compression: {}}]")
+            .hinting(
+                    FilterHint.Place.LISTENER,
+                    "gzip brotli compress compression",
+                    "write filters: [{type: Compression, compression: {}}] into a rule");
 
     /** Key of the counts of a rule. */
     private record Key(String rule) implements FilterStates.CountedKey<CompressedBytes> {

@@ -77,6 +77,13 @@ public final class CorsFeature implements FilterFeature<CorsConfig> {
                         false,
                         CorsConfig::allowCredentials,
                         "Whether requests of pages may carry cookies and other credentials.");
+                o.foreign("accessControlAllowOriginList", "allowOrigins"); // Traefik, as all of these
+                o.foreign("accessControlAllowOriginListRegex", "write allowOrigins: ['https://*.example.com']");
+                o.foreign("accessControlAllowMethods", "allowMethods");
+                o.foreign("accessControlAllowHeaders", "allowHeaders");
+                o.foreign("accessControlExposeHeaders", "exposeHeaders");
+                o.foreign("accessControlMaxAge", "maxAge");
+                o.foreign("accessControlAllowCredentials", "allowCredentials");
                 return v -> {
                     alone(v, "allowOrigins", v.get(origins));
                     alone(v, "allowMethods", v.get(methods));

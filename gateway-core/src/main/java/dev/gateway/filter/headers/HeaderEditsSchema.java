@@ -26,6 +26,7 @@ final class HeaderEditsSchema {
     record EditKeys<T>(Key<T, List<HeaderField>> set, Key<T, List<HeaderField>> add, Key<T, List<String>> remove) {
         static <T> EditKeys<T> of(ObjectType.Declaration<T> o, Function<T, HeaderEdits> edits) {
             o.foreign("delete del unset", "remove");
+            o.foreign("customRequestHeaders customResponseHeaders", "set"); // Traefik
             return new EditKeys<>(
                     o.defaulted(
                             "set",

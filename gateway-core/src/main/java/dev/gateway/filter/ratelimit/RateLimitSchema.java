@@ -196,6 +196,7 @@ final class RateLimitSchema {
                         RateLimitConfig::includeHeaders,
                         "Whether responses have the headers RateLimit and RateLimit-Policy, which tell clients how many "
                                 + "requests they have left.");
+                o.foreign("average period rate", "write limits: [{requests: …, interval: …}]"); // Traefik, nginx
                 return v -> {
                     Map<String, Limit> byName = new HashMap<>();
                     for (Limit limit : v.get(limits)) {

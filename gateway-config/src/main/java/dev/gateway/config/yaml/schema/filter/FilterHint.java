@@ -12,6 +12,7 @@ public record FilterHint(Place place, String words, String meant) {
         FILTER_TYPE,
         RULE,
         MATCH,
+        LISTENER,
         LISTENER_LIMITS,
         LISTENER_TLS
     }

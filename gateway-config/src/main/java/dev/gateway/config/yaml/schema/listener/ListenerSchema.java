@@ -393,7 +393,16 @@ public final class ListenerSchema {
                         "hostname hostnames host hosts serverName",
                         "write hostnames into a route"); // nginx, Gateway API
                 o.foreign("routes rules locations", "write routes beside listeners, with parentRefs: [{name: …}]");
+                FilterTypes.hint(FilterHint.Place.LISTENER, o);
                 o.foreign("clientMaxBodySize", "write limits: {maxBody: …}"); // nginx
+                o.foreign("keepaliveTimeout idleTimeout", "write timeouts: {idle: …}"); // nginx, Envoy
+                o.foreign("clientHeaderTimeout", "write timeouts: {requestHeaders: …}"); // nginx
+                o.foreign("clientBodyTimeout", "write timeouts: {requestBodyIdle: …}"); // nginx
+                o.foreign("sendTimeout", "write timeouts: {responseWriteIdle: …}"); // nginx
+                o.foreign(
+                        "sslCertificate sslCertificateKey",
+                        "write tls: {certificateRefs: [{certFile: …, keyFile: …}]}");
+                o.foreign("sslProtocols", "write tls: {minVersion: …}"); // nginx
                 o.foreign("requestIdHeader uniqueIdHeader", "write requestId: {header: …}"); // HAProxy
                 o.foreign("mode", "write protocol: HTTP or TCP, or tls: {mode: Passthrough}"); // HAProxy
                 o.foreign("maxConn", "write limits: {maxConnections: …}"); // HAProxy

@@ -192,7 +192,11 @@ public final class ListenerTlsSchema {
                                 tls -> ifTerminated(tls, tls.clients().caChange()),
                                 "What happens to open connections when caFile or crlFile changes.");
                 o.constraint(ListenerTlsSchema::modeProblem, modeSchema());
-                o.foreign("cert certificate crt pem", "write certificateRefs: [{certFile: …, keyFile: …}]");
+                o.foreign(
+                        "cert certificate crt pem sslCertificate sslCertificateKey",
+                        "write certificateRefs: [{certFile: …, keyFile: …}]"); // HAProxy, nginx
+                o.foreign("protocols sslProtocols", "write minVersion and maxVersion"); // nginx
+                o.foreign("sslCiphers", "ciphers"); // nginx
                 o.foreign(
                         "acme letsencrypt certResolver",
                         "write certificateRefs: […], whose files are read again when they change: the gateway gets no certificates itself"); // Traefik, Caddy

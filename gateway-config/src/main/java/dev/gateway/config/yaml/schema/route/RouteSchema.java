@@ -93,8 +93,8 @@ public final class RouteSchema {
                 var tunnel = TunnelTimeoutKeys.declare(
                         o, TunnelTimeoutKeys.RELAY, Timeouts::tunnel, "On TLS and TCP listeners. ");
                 o.single("request");
-                o.foreign("read proxyRead proxySend send", "streamIdle"); // nginx
-                o.foreign("connect proxyConnect", "write timeouts: {connect: …} into the upstream");
+                o.foreign("read proxyRead proxyReadTimeout proxySend proxySendTimeout send", "streamIdle"); // nginx
+                o.foreign("connect proxyConnect proxyConnectTimeout", "write timeouts: {connect: …} into the upstream");
                 o.foreign("response responseHeaders server", "write timeouts: {responseHeaders: …} into the upstream");
                 o.foreign("perTry attempt", "backendRequest");
                 o.foreign("tlsHandshake", "write timeouts: {tlsHandshake: …} into the upstream");
@@ -231,6 +231,7 @@ public final class RouteSchema {
             FilterTypes.hint(FilterHint.Place.RULE, o);
             o.foreign("cache proxyCache", "the gateway has no cache: remove it"); // nginx
             o.foreign("buffering proxyBuffering", "the gateway streams bodies: remove it"); // nginx
+            o.foreign("proxyReadTimeout proxySendTimeout", "write timeouts: {streamIdle: …}"); // nginx
             o.foreign("plugins", "filters"); // Kong
             o.foreign("retryPolicy", "retry"); // Envoy
             o.foreign("priority", "precedence follows from the matches, not from a number: remove it"); // Traefik

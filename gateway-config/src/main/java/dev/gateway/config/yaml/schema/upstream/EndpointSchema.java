@@ -112,7 +112,11 @@ public final class EndpointSchema {
                         "resolvers resolver",
                         "write resolver: {nameServers: […]} beside upstreams, which all of them use"); // HAProxy
                 o.foreign("disabled", "remove the endpoint, or take it out of service with 'gateway drain'"); // HAProxy
-                o.foreign("backup", "all endpoints are used: remove it"); // nginx
+                o.foreign(
+                        "backup",
+                        "all endpoints are used: write a low weight here, and a high one for the others"); // nginx
+                o.foreign(
+                        "maxFails failTimeout", "write healthChecks: {outlierDetection: …} into the upstream"); // nginx
                 o.constraint(EndpointSchema::place, PLACES_SCHEMA);
                 o.foreign(
                         "maxConnections maxConn",

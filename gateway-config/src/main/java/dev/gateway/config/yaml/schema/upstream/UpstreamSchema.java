@@ -136,6 +136,11 @@ public final class UpstreamSchema {
                 o.foreign("queue", "poolAcquire"); // HAProxy
                 o.foreign("check", "write healthChecks: {active: {timeout: …}} into the upstream"); // HAProxy
                 o.foreign("tunnel", "write webSocket: {idle: …} into a rule"); // HAProxy
+                o.foreign("proxyConnect proxyConnectTimeout", "connect"); // nginx
+                o.foreign(
+                        "proxyRead proxyReadTimeout",
+                        "write responseHeaders, and timeouts: {streamIdle: …} into a rule");
+                o.foreign("proxySend proxySendTimeout streamIdle", "write timeouts: {streamIdle: …} into a rule");
                 return v -> new Timeouts(
                         v.position(),
                         v.get(connect),
@@ -234,7 +239,8 @@ public final class UpstreamSchema {
                                         ifProtocol("h2", ObjectType.requires("tls")),
                                         ifProtocol("h2c", Map.of("not", ObjectType.requires("tls"))))));
                 o.foreign("maxFails failTimeout", "write healthChecks: {outlierDetection: …}"); // nginx
-                o.foreign("connectTimeout", "write timeouts: {connect: …}");
+                o.foreign("connectTimeout proxyConnectTimeout", "write timeouts: {connect: …}");
+                o.foreign("proxyReadTimeout", "write timeouts: {responseHeaders: …}"); // nginx
                 o.foreign(
                         "keepalive keepaliveConnections",
                         "idle connections are kept already: write timeouts: {idle: …} for how long"); // nginx
