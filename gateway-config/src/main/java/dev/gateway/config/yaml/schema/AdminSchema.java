@@ -7,9 +7,15 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ReloadEffect;
 import dev.gateway.config.yaml.type.Types;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** What the admin section is, key by key. */
 final class AdminSchema {
+    /** A port, with a host before it if others write one. */
+    private static final Pattern ADDRESS = Pattern.compile("(?:([A-Za-z0-9.-]+)?:)?([0-9]{1,5})");
+
     /** The section. */
     static final ObjectType<AdminConfig> ADMIN = ObjectType.of(
             "admin section", "The admin listener, which serves health, metrics and statistics in cleartext.", o -> {
@@ -68,6 +74,7 @@ final class AdminSchema {
                                 AdminConfig::enabled,
                                 "Whether there is an admin listener. If the default port is taken, the gateway warns "
                                         + "and runs without.");
+                o.single(text -> isOff(text) ? "{enabled: false}" : rewritten(text));
                 o.foreign("host ip", "address");
                 o.foreign("path", "its pages have fixed paths: remove it");
                 o.foreign("tls certificate", "the admin listener has no TLS: remove it");
@@ -89,4 +96,18 @@ final class AdminSchema {
             });
 
     private AdminSchema() {}
+
+    private static boolean isOff(String text) {
+        return text.matches("off|no|false|none");
+    }
+
+    /** Returns the keys and values for an address that was written as one text, null if the text is no address. */
+    private static @Nullable String rewritten(String text) {
+        Matcher address = ADDRESS.matcher(text);
+        if (!address.matches()) {
+            return null;
+        }
+        String host = address.group(1);
+        return "{" + (host == null ? "" : "address: " + host + ", ") + "port: " + address.group(2) + "}";
+    }
 }

@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.type;
 
 import dev.gateway.format.Durations;
 import dev.gateway.format.Sizes;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -31,7 +32,7 @@ final class Amounts {
                     Pattern.compile("([0-9]{1,15}) *([kKmMgGtT])[iI]?[bB]?").matcher(text);
             String hint = foreign.matches()
                     ? ": did you mean '" + foreign.group(1) + foreign.group(2).toUpperCase(Locale.ROOT) + "iB'?"
-                    : "";
+                    : fractionHint(text);
             throw new InvalidException("expected a size such as 64KiB or 10MiB, not " + MessageText.quote(text) + hint);
         }
         long amount = Long.parseLong(matcher.group(1));
@@ -41,6 +42,19 @@ final class Amounts {
         } catch (ArithmeticException e) {
             throw new InvalidException("expected a size below 8388608TiB, not " + MessageText.quote(text));
         }
+    }
+
+    /** Returns a hint that writes a fraction as a whole number, empty if the text is none that has one. */
+    private static String fractionHint(String text) {
+        Matcher fraction = Pattern.compile("([0-9]{1,6}\\.[0-9]{1,9}) *([kKmMgGtT])[iI]?[bB]?")
+                .matcher(text);
+        if (!fraction.matches()) {
+            return "";
+        }
+        int unit = Sizes.UNITS.indexOf(fraction.group(2).toUpperCase(Locale.ROOT) + "iB");
+        BigDecimal bytes = new BigDecimal(fraction.group(1)).multiply(BigDecimal.valueOf(1L << (10 * unit)));
+        boolean whole = bytes.stripTrailingZeros().scale() <= 0 && bytes.signum() > 0;
+        return whole ? ": did you mean '" + Sizes.print(bytes.longValueExact()) + "'?" : "";
     }
 
     static Object printSize(long bytes) {

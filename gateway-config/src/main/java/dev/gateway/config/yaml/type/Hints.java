@@ -91,6 +91,16 @@ final class Hints {
         with.put(key, other);
     }
 
+    /** Returns a key that is missing with the value that another key shows, null if none does. */
+    @Nullable
+    String missing(String key, Node.Mapping mapping) {
+        List<String> shown = mapping.entries().keySet().stream()
+                .map(each -> with.getOrDefault(each, ""))
+                .filter(each -> each.startsWith(key + ": "))
+                .toList();
+        return shown.size() == 1 ? shown.get(0) : null;
+    }
+
     /** Returns what to say about a key that the object does not have. */
     Hint of(String written, Map<String, ? extends Key<?, ?>> keys) {
         String ours = foreign.get(Suggestions.plain(written));

@@ -281,7 +281,10 @@ public final class ObjectType<T> extends Type<T> {
             }
             case SECTION -> values.put(key, nonNull(key.type().read(nothing(mapping), key.name(), scope)));
             case REQUIRED -> {
-                scope.problems.error(mapping.position(), described() + " needs '" + key.name() + "'");
+                String missing = hints.missing(key.name(), mapping);
+                scope.problems.error(
+                        mapping.position(),
+                        described() + " needs '" + key.name() + "'" + (missing == null ? "" : ": write " + missing));
                 Scope silent = scope.quiet();
                 values.put(key, nonNull(key.type().read(nothing(mapping), key.name(), silent)));
             }

@@ -23,6 +23,7 @@ public final class ScalarType<T> extends Type<T> {
     private final Function<T, Object> printer;
     private final boolean free;
     private final Name name;
+    private final String ofList; // what follows the message about a list, empty for what is said of all types
 
     /**
      * What the JSON Schema and the documentation call a type; empty for one that explains itself, such as a number.
@@ -51,7 +52,7 @@ public final class ScalarType<T> extends Type<T> {
             Parser<T> parser,
             Function<T, Object> printer,
             boolean free) {
-        this(form, schema, placeholder, parser, printer, free, Name.NONE);
+        this(form, schema, placeholder, parser, printer, free, Name.NONE, "");
     }
 
     private ScalarType(
@@ -61,8 +62,10 @@ public final class ScalarType<T> extends Type<T> {
             Parser<T> parser,
             Function<T, Object> printer,
             boolean free,
-            Name name) {
+            Name name,
+            String ofList) {
         this.name = name;
+        this.ofList = ofList;
         this.free = free;
         this.form = form;
         this.schema = schema;
@@ -78,7 +81,16 @@ public final class ScalarType<T> extends Type<T> {
      * @param description how such a value is written, in a sentence
      */
     public ScalarType<T> named(String words, String description) {
-        return new ScalarType<>(form, schema, placeholder, parser, printer, free, new Name(words, description));
+        return new ScalarType<>(form, schema, placeholder, parser, printer, free, new Name(words, description), ofList);
+    }
+
+    /**
+     * Returns the same type that says what to write in place of a list.
+     *
+     * @param instead as "write one match for each"
+     */
+    public ScalarType<T> alone(String instead) {
+        return new ScalarType<>(form, schema, placeholder, parser, printer, free, name, ": " + instead);
     }
 
     /**
@@ -100,7 +112,8 @@ public final class ScalarType<T> extends Type<T> {
                 },
                 printer,
                 free,
-                name);
+                name,
+                ofList);
     }
 
     /** How YAML writes it. */
@@ -131,7 +144,7 @@ public final class ScalarType<T> extends Type<T> {
             scope.problems.unreadable(
                     node.position(),
                     label + ": expected a single value, not " + describe(node, label)
-                            + (better == null ? "" : ": write " + better));
+                            + (better != null ? ": write " + better : node instanceof Node.Sequence ? ofList : ""));
             return placeholder;
         }
         if (scalar.isNull()) {

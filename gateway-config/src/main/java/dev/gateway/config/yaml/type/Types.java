@@ -109,7 +109,7 @@ public final class Types {
                     texts("[A-Z0-9!#$%&'*+.^_`|~-]+"),
                     "GET",
                     (text, site) -> {
-                        if (text.length() < 100 && text.matches("[A-Z]+(\\|[A-Z]+)+")) {
+                        if (text.length() < 100 && text.matches("[A-Z]+( *[|,] *[A-Z]+)+")) {
                             throw new InvalidException(
                                     "expected one method, not " + MessageText.quote(text) + ": write each alone");
                         } else if (text.matches("[A-Z0-9!#$%&'*+.^_`|~-]+")) {
@@ -431,7 +431,9 @@ public final class Types {
                     String hint = "";
                     if (text.contains("://")) {
                         hint = ": leave the scheme out";
-                    } else if (text.matches("[^:]+:[0-9]+")) {
+                    } else if (text.matches("unix:(//)?/.{1,200}")) {
+                        hint = ": write unix: " + MessageText.shorten(text.replaceFirst("^unix:(//)?", ""));
+                    } else if (text.matches("[^:]*:[0-9]+")) {
                         hint = ": write the port as 'port'";
                     } else if (text.startsWith("[")) {
                         hint = ": leave the brackets out";

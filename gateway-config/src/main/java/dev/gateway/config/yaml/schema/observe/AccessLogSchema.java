@@ -233,7 +233,9 @@ public final class AccessLogSchema {
                         "Fields of JSON lines: some left out, some with other names, some of your own.");
                 var redact = o.section(
                         "redact", REDACT, AccessLogConfig::redact, "What the gateway replaces with asterisks.");
-                o.single(text -> isOff(text) ? "{format: off}" : text.equals(STDOUT) ? "{path: stdout}" : null);
+                o.single(text -> isOff(text)
+                        ? "{format: off}"
+                        : text.matches(STDOUT + "|[A-Za-z0-9._/-]*/[A-Za-z0-9._-]+") ? "{path: " + text + "}" : null);
                 o.foreign("enabled", "write format: off for no log");
                 o.foreign("rotate logrotate", "rotation");
                 o.foreign("jsonFormat", "write format: json, and fields"); // Envoy

@@ -38,6 +38,8 @@ final class MatchSchema {
             Map.of(),
             FOREIGN);
 
+    private static final ScalarType<String> METHOD = Types.METHOD.alone("write one match for each");
+
     private static final ObjectType<PathMatch> PATH =
             ObjectType.of("path match", "A condition on the path, without the query.", o -> {
                 var type = o.defaulted(
@@ -90,7 +92,7 @@ final class MatchSchema {
             ObjectType.of("match", "Conditions on a request, all of which must hold.", o -> {
                 var path = o.optional(
                         "path", PATH, MatchConfig::path, "Condition on the path. Without it every path matches.");
-                var method = o.optional("method", Types.METHOD, MatchConfig::method, "Request method.");
+                var method = o.optional("method", METHOD, MatchConfig::method, "Request method.");
                 var headers = o.defaulted(
                         "headers",
                         new ListType<>(HEADER, 0),
@@ -153,9 +155,25 @@ final class MatchSchema {
         return !v.has("type") || v.isReadable("type", PATH_TYPE);
     }
 
+    /** Returns what to write for a location of nginx that is an expression. */
+    private static String ofOthers(String value) {
+        String searched = value.replaceFirst("^~\\*? *", "");
+        String inner = searched.replaceFirst("^\\^", "");
+        if (inner.matches("/[A-Za-z0-9/_-]*")) {
+            return MessageText.quote(inner);
+        }
+        String start = inner.startsWith("/") ? "" : searched.equals(inner) ? "/.*" : "/";
+        String end = inner.matches(".*(\\$|\\.[*+]\\)?)") ? "" : ".*";
+        return "type: RegularExpression, value: "
+                + MessageText.quote(start + inner.replaceFirst("(?<!\\\\)\\$$", "") + end);
+    }
+
     private static @Nullable String pathProblem(PathType type, String value, boolean secret) {
         if (type == PathType.REGULAR_EXPRESSION) {
             return Types.regexProblem(value);
+        }
+        if (!secret && value.matches("[\\^~].*")) {
+            return "a path begins with '/', not " + MessageText.quote(value) + ": write " + ofOthers(value);
         }
         if (!value.startsWith("/")) {
             return "a path begins with '/'"
