@@ -174,8 +174,8 @@ final class CertificateChecks {
                     unfit.put(ref, leaf);
                 }
             }
-            if (kinds.contains(KeyKind.OTHER)) {
-                return; // nothing is known of it
+            if (kinds.isEmpty() || kinds.contains(KeyKind.OTHER)) {
+                return; // there is no certificate, which another check reports, or nothing is known of it
             }
             if (kinds.stream().noneMatch(kind -> isAnyFor(kind, spoken.ciphers()))) {
                 noneFits(tls, kinds);

@@ -224,7 +224,9 @@ public final class ListenerTlsSchema {
                                 v.at("sessionTimeout"),
                                 "sessionTimeout: expected at least 1s; sessionTickets: false ends tickets");
                     }
-                    CipherSuites.check(v, v.get(ciphers), v.get(minVersion), v.get(maxVersion));
+                    if (v.isSound()) { // else what seems to be a mistake may follow from another one
+                        CipherSuites.check(v, v.get(ciphers), v.get(minVersion), v.get(maxVersion));
+                    }
                     if (v.get(minVersion).compareTo(v.get(maxVersion)) > 0) {
                         v.error(v.at("minVersion"), "minVersion is newer than maxVersion");
                     }

@@ -78,7 +78,9 @@ public final class UpstreamTlsSchema {
                                 v.at("verify"),
                                 "verify: false lets anybody on the network path read and change the traffic");
                     }
-                    CipherSuites.check(v, v.get(ciphers), v.get(minVersion), v.get(maxVersion));
+                    if (v.isSound()) { // else what seems to be a mistake may follow from another one
+                        CipherSuites.check(v, v.get(ciphers), v.get(minVersion), v.get(maxVersion));
+                    }
                     TlsOffer offer = new TlsOffer(v.get(minVersion), v.get(maxVersion), v.get(ciphers));
                     check(v, offer);
                     return new Tls(
