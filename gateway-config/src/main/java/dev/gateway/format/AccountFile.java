@@ -30,6 +30,7 @@ public final class AccountFile {
 
     private static final int MAX_SOCKS_BYTES = 255;
     private static final int MAX_SHOWN = 60; // characters of a name
+    private static final int MOST_FAULTS = 3; // in one message
     private static final String NAME_AND_PASSWORD = "one line of a name, ':' and a password";
     private static final String SHA256 = "sha256:";
     private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/-]+=*");
@@ -109,6 +110,13 @@ public final class AccountFile {
             }
         });
         return new Users(Collections.unmodifiableMap(hashes), faults);
+    }
+
+    /** Returns what is wrong with lines as a part of one message: the first few, and how many more there are. */
+    public static String summary(List<String> faults) {
+        int more = faults.size() - MOST_FAULTS;
+        return String.join("; ", faults.subList(0, Math.min(MOST_FAULTS, faults.size())))
+                + (more > 0 ? "; and " + more + (more == 1 ? " more line is" : " more lines are") + " wrong" : "");
     }
 
     private static String shorten(String name) {

@@ -59,7 +59,9 @@ public final class BasicAuthFeature implements FilterFeature<BasicAuthConfig> {
                                 return read.faults();
                             }
                             // Such a line locks out its own user only, also while the gateway runs.
-                            read.faults().forEach(fault -> v.warning(v.at("usersFile"), "usersFile: " + fault));
+                            if (!read.faults().isEmpty()) {
+                                v.warning(v.at("usersFile"), "usersFile: " + AccountFile.summary(read.faults()));
+                            }
                             return List.of();
                         });
                     }

@@ -20,7 +20,7 @@ final class AccountNames {
     /**
      * Returns the users of a file as htpasswd writes it.
      *
-     * @param warning takes what is wrong with a line, which locks out its own user only
+     * @param warning takes what is wrong with some lines, each of which locks out its own user only
      * @throws InvalidException if no line is right
      */
     static Users users(Path file, Consumer<String> warning) throws InvalidException {
@@ -40,7 +40,7 @@ final class AccountNames {
     static Set<String> groups(Path file) throws InvalidException {
         Groups groups = AccountFile.groups(file, text(file));
         if (!groups.faults().isEmpty()) {
-            throw new InvalidException(summary(groups.faults()));
+            throw new InvalidException(AccountFile.summary(groups.faults()));
         }
         return groups.members().keySet();
     }
@@ -48,9 +48,11 @@ final class AccountNames {
     private static void warn(List<String> faults, boolean nobodyIsLeft, Consumer<String> warning)
             throws InvalidException {
         if (nobodyIsLeft && !faults.isEmpty()) {
-            throw new InvalidException(summary(faults));
+            throw new InvalidException(AccountFile.summary(faults));
         }
-        faults.forEach(warning);
+        if (!faults.isEmpty()) {
+            warning.accept(AccountFile.summary(faults));
+        }
     }
 
     /**
@@ -65,12 +67,6 @@ final class AccountNames {
         } catch (IllegalArgumentException e) {
             throw new InvalidException(String.valueOf(e.getMessage()));
         }
-    }
-
-    private static String summary(List<String> faults) {
-        int more = faults.size() - 1;
-        return faults.get(0)
-                + (more == 0 ? "" : ", and " + more + (more == 1 ? " more line is" : " more lines are") + " wrong");
     }
 
     private static String text(Path file) throws InvalidException {

@@ -40,6 +40,31 @@ class WarningsTest {
                 .toList();
     }
 
+    /** As where somebody has turned the log off for a while. */
+    @Test
+    void aLogThatIsOffNeedsNoDirectory() {
+        String path = "path: none/access.log";
+        assertThat(problems("protocol: HTTP", "timeouts: {}", "accessLog: {" + path + "}"))
+                .singleElement()
+                .asString()
+                .contains("warning: path: there is no directory ");
+        assertThat(problems("protocol: HTTP", "timeouts: {}", "accessLog: {format: off, " + path + "}"))
+                .isEmpty();
+    }
+
+    /** Of many wrong lines each would be a problem of its own, and hide others. */
+    @Test
+    void allWrongLinesOfAFileAreOneWarning() throws IOException {
+        Files.writeString(directory.resolve("users"), "ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n" + "x\n".repeat(300));
+        assertThat(problems(
+                        "protocol: HTTP, address: 127.0.0.1",
+                        "filters: [{type: BasicAuth, basicAuth: {usersFile: users}}]"))
+                .anySatisfy(problem -> assertThat(problem)
+                        .contains("users:2:1: ", "users:4:1: ")
+                        .endsWith("; and 297 more lines are wrong"))
+                .hasSize(2); // and one of the weak hash
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiterString = "=>",

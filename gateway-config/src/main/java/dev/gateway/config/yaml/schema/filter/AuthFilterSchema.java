@@ -77,7 +77,7 @@ public final class AuthFilterSchema {
     }
 
     /**
-     * Reports each mistake in a file of names and secrets.
+     * Reports the mistakes in a file of names and secrets.
      *
      * @param key names the file
      * @param faults returns what is wrong with a text
@@ -85,7 +85,10 @@ public final class AuthFilterSchema {
     public static void checkFile(Values v, String key, Path file, BiFunction<Path, String, List<String>> faults) {
         try {
             String text = TextFiles.read(file, StandardCharsets.UTF_8, AccountFile.MAX_MEBIBYTES);
-            faults.apply(file, text).forEach(fault -> v.error(v.at(key), key + ": " + fault));
+            List<String> found = faults.apply(file, text);
+            if (!found.isEmpty()) {
+                v.error(v.at(key), key + ": " + AccountFile.summary(found));
+            }
         } catch (InvalidException e) {
             v.error(v.at(key), key + ": " + e.getMessage());
         }

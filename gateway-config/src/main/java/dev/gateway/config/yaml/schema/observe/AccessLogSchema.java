@@ -302,7 +302,8 @@ public final class AccessLogSchema {
             v.error(v.atKey("path"), "'syslog' replaces 'path': remove one of them");
         }
         boolean file = v.has("path") && !v.resolved("path").equals(STDOUT);
-        Path log = file ? file(v.resolved("path"), v) : null;
+        boolean opened = file && !v.has("syslog") && !(v.has("format") && isOff(v.resolved("format")));
+        Path log = opened ? file(v.resolved("path"), v) : null;
         if (log != null && log.getParent() != null && !Files.isDirectory(log.getParent())) {
             // It may be there where the gateway runs.
             v.warning(
