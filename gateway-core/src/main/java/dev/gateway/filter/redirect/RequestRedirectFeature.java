@@ -30,9 +30,9 @@ public final class RequestRedirectFeature implements FilterFeature<RequestRedire
 
     private static final ScalarType<String> HOSTNAME = Types.EXACT_HOSTNAME.explained(text -> text.length() > 300
             ? ""
-            : text.matches(".*:[0-9]{1,5}")
-                    ? " Write the port as 'port'"
-                    : ForeignPlaceholders.any(text) != null ? ": remove it to keep the request's" : "");
+            : ForeignPlaceholders.any(text) != null
+                    ? ": remove it to keep the request's"
+                    : text.matches("[^:]*:[0-9]{1,5}") ? " Write the port as 'port'" : "");
 
     private static final ObjectType<RequestRedirectConfig> SETTINGS = ObjectType.of(
             "requestRedirect section",

@@ -58,7 +58,7 @@ public final class PathRewriteSchema {
                                 key + ": " + MessageText.quote(placeholder)
                                         + " stands for itself here, as new paths have no placeholders: "
                                         + (whole
-                                                ? "write ReplacePrefixMatch to keep what follows a prefix"
+                                                ? "write ReplacePrefixMatch, with a PathPrefix match, to keep what follows a prefix"
                                                 : "remove it, what follows the prefix is kept"));
                     }
                     if (value != null && (value.indexOf('?') >= 0 || value.indexOf('#') >= 0)) {
@@ -74,7 +74,7 @@ public final class PathRewriteSchema {
         if (text.contains("://")) {
             return ": leave scheme and host out";
         } else if (ForeignPlaceholders.any(text) != null) {
-            return ": new paths have no placeholders; remove path to keep the request's";
+            return ": new paths have no placeholders; without path, the request's is kept";
         }
         return text.matches("[A-Za-z0-9._~-][!-~]{0,200}") ? ": write " + MessageText.quote("/" + text) : "";
     }

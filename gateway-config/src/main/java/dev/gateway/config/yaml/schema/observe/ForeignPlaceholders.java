@@ -19,7 +19,8 @@ public final class ForeignPlaceholders {
     private static final Pattern OPERATOR = Pattern.compile("%([A-Z][A-Z_]{2,})(\\([^)]*\\))?%"); // Envoy
     private static final Pattern DIRECTIVE = Pattern.compile("%>?[a-zA-Z]\\b"); // Apache httpd, HAProxy
 
-    private static final Pattern GROUP = Pattern.compile("\\$[1-9](?![0-9.,])"); // of an expression
+    private static final Pattern GROUP =
+            Pattern.compile("(?<=/)\\$[1-9](?![0-9.,])"); // of an expression, not an amount
     private static final Pattern BRACES = Pattern.compile("\\{\\{?([A-Za-z][A-Za-z0-9_.-]*)\\}");
 
     /** What begins names of nginx's variables and of Envoy's operators that have no word of ours. */
@@ -87,6 +88,9 @@ public final class ForeignPlaceholders {
             }
             String ours = OURS.get(word.toLowerCase(Locale.ROOT));
             String near = ours != null && known.contains(ours) ? ours : Suggestions.nearest(word, known);
+            if (near == null && !word.matches(".*[._].*")) {
+                continue; // as in a template of links, RFC 9652
+            }
             return "'" + MessageText.shorten(braces.group()) + "' stands for itself here: "
                     + (near == null
                             ? "words are " + String.join(", ", new TreeSet<>(known))
@@ -100,12 +104,18 @@ public final class ForeignPlaceholders {
         for (Pattern pattern : List.of(VARIABLE, GROUP, BRACES)) {
             Matcher matcher = pattern.matcher(text);
             while (matcher.find()) {
-                if (pattern != VARIABLE || isForeign(matcher.group(1))) {
+                if (pattern != VARIABLE || isOfPaths(matcher.group(1))) {
                     return matcher.group();
                 }
             }
         }
         return null;
+    }
+
+    /** Whether it may be meant in a path, as words such as FHIR's {@code $status} are not. */
+    private static boolean isOfPaths(String name) {
+        String ours = OURS.get(name);
+        return isForeign(name) && (ours == null || !OF_LOGS.contains(ours));
     }
 
     private static boolean isForeign(String name) {

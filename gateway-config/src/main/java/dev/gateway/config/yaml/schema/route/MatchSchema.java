@@ -157,22 +157,23 @@ final class MatchSchema {
 
     /** Returns what to write for a location of nginx that is an expression. */
     private static String ofOthers(String value) {
-        String searched = value.replaceFirst("^~\\*? *", "");
+        String flags = value.startsWith("~*") ? "(?i)" : "";
+        String searched = value.replaceFirst("^(\\^~|~\\*?) *", "");
         String inner = searched.replaceFirst("^\\^", "");
-        if (inner.matches("/[A-Za-z0-9/_-]*")) {
+        if (flags.isEmpty() && inner.matches("/[A-Za-z0-9/_-]*")) {
             return MessageText.quote(inner);
         }
-        String start = inner.startsWith("/") ? "" : searched.equals(inner) ? "/.*" : "/";
+        String start = inner.matches("[(?:]*/.*") ? "" : searched.equals(inner) ? "/.*" : "/";
         String end = inner.matches(".*(\\$|\\.[*+]\\)?)") ? "" : ".*";
         return "type: RegularExpression, value: "
-                + MessageText.quote(start + inner.replaceFirst("(?<!\\\\)\\$$", "") + end);
+                + MessageText.quote(flags + start + inner.replaceFirst("(?<!\\\\)\\$$", "") + end);
     }
 
     private static @Nullable String pathProblem(PathType type, String value, boolean secret) {
         if (type == PathType.REGULAR_EXPRESSION) {
             return Types.regexProblem(value);
         }
-        if (!secret && value.matches("[\\^~].*")) {
+        if (!secret && value.matches("(\\^|~\\*|~ ).*")) {
             return "a path begins with '/', not " + MessageText.quote(value) + ": write " + ofOthers(value);
         }
         if (!value.startsWith("/")) {

@@ -42,7 +42,8 @@ public final class RouteSchema {
                                     .problems
                                     .warning(
                                             site.position(),
-                                            site.label() + ": '_' is a name like others here: remove it for all hosts");
+                                            site.label()
+                                                    + ": '_' is a name like others here: remove hostnames for all hosts");
                         }
                         return new Hostname(site.position(), Types.HOSTNAME.parse(text, site));
                     },

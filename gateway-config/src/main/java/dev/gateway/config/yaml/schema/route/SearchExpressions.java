@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SearchExpressions {
     private static final int MAX_LENGTH = 300; // nobody writes a longer one by hand
+    private static final int MAX_PROPOSAL = 60; // messages cut what is longer
 
     private static final java.util.regex.Pattern QUANTIFIER =
             java.util.regex.Pattern.compile("([*+?]|\\{[0-9]+(,[0-9]*)?})\\??");
@@ -55,12 +56,17 @@ final class SearchExpressions {
                     ends);
         }
 
+        /** Whether it has another '^' within, which nothing may come before. */
+        boolean isAnchoredWithin() {
+            return inner.matches("(?s)(.*[^\\\\\\[])?\\^.*");
+        }
+
         boolean isOpenAtStart() {
-            return inner.matches("(?s)[(?:]*\\.[*+].*");
+            return inner.matches("(?s)/?[(?:]*\\.[*+].*");
         }
 
         boolean isOpenAtEnd() {
-            return inner.matches("(?s)(.*[^\\\\])?\\.[*+]\\??[)?*]*");
+            return inner.matches("(?s)(.*[^\\\\])?(\\.|\\[\\\\s\\\\S\\])[*+]\\??[)?*|$]*");
         }
 
         String withMoreBefore(String before) {
@@ -89,17 +95,17 @@ final class SearchExpressions {
         try {
             Anchored anchored = Anchored.of(expression);
             boolean single = alternatives(expression).size() == 1;
+            String proposal = anchored.withMoreBefore(anchored.begins() ? "/" : "/.*");
             if (path
                     && !mayBeginWithSlash(expression)
                     && !Pattern.matches(expression, "*") // as of OPTIONS
                     && !Pattern.matches(expression, "")) {
                 return "never matches: the expression is for the whole path, which begins with '/'"
-                        + (single
-                                ? ": write "
-                                        + MessageText.quote(anchored.withMoreBefore(anchored.begins() ? "/" : "/.*"))
+                        + (single && proposal.length() <= MAX_PROPOSAL && !expression.startsWith("~")
+                                ? ": write " + MessageText.quote(proposal)
                                 : ": write each part with '/' or '/.*' before it");
             }
-            if (!single || anchored.begins() == anchored.ends()) {
+            if (!single || anchored.begins() == anchored.ends() || anchored.isAnchoredWithin()) {
                 return null;
             }
             String noEffect = " has no effect, as the expression is for the whole " + what + ": remove it, or write ";
