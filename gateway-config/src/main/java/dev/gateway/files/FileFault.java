@@ -118,8 +118,10 @@ public final class FileFault extends IOException {
             return denied(file, verb);
         }
         String reason = reason(cause);
-        if (reason.contains("Not a directory")
-                || cause instanceof FileAlreadyExistsException) { // where a directory belongs
+        if (cause instanceof FileAlreadyExistsException && Files.exists(file)) { // where a directory belongs
+            return file + " is a file, not a directory";
+        }
+        if (reason.contains("Not a directory") || cause instanceof FileAlreadyExistsException) {
             return missing(file, verb);
         }
         if (reason.contains("Read-only file system")) {

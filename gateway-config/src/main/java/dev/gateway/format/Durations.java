@@ -55,7 +55,7 @@ public final class Durations {
      */
     public static String hint(String text) {
         String lower = text.strip().toLowerCase(Locale.ROOT);
-        if (lower.matches("0+|off|none|never|disabled?|infinit[ey]|unlimited")) {
+        if (lower.matches("0+|off|none|disabled?")) {
             return meant("0s");
         } else if (lower.matches("([0-9]{1,5}h)?[0-9]{1,5}[hm][0-9]{1,5}")) { // the last unit is left out
             return meant(lower + (lower.lastIndexOf('m') > 0 ? "s" : "m"));

@@ -1,6 +1,7 @@
 package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminPages.Outcome;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.Suggestions;
 import dev.gateway.format.Durations;
 import dev.gateway.upstream.Endpoint;
@@ -126,7 +127,8 @@ public final class EndpointDrain {
                 .sorted()
                 .toList();
         String near = Suggestions.nearest(name, known);
-        String hint = known.isEmpty() ? "there are none" : "expected one of " + String.join(", ", known);
+        String hint =
+                known.isEmpty() ? "there are none" : "expected one of " + MessageText.shorten(String.join(", ", known));
         return Outcome.unknown("no upstream " + name + ": " + (near == null ? hint : "did you mean " + near + "?"));
     }
 

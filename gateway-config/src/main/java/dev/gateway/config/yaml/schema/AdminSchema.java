@@ -22,7 +22,7 @@ final class AdminSchema {
                 var address = o.onReload(ReloadEffect.REBIND)
                         .defaulted(
                                 "address",
-                                Types.ADDRESS,
+                                Types.ADDRESS.explained(Types::unixHint),
                                 "127.0.0.1",
                                 admin -> admin.bind().unix() == null
                                         ? admin.bind().address()
@@ -104,7 +104,7 @@ final class AdminSchema {
     /** Returns the keys and values for an address that was written as one text, null if the text is no address. */
     private static @Nullable String rewritten(String text) {
         Matcher address = ADDRESS.matcher(text);
-        if (!address.matches()) {
+        if (!address.matches() || Integer.parseInt(address.group(2)) > 65535) {
             return null;
         }
         String host = address.group(1);

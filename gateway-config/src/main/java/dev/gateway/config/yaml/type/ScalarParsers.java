@@ -93,9 +93,9 @@ public final class ScalarParsers {
             return ": remove it for all hosts";
         } else if (wildcard && text.matches("\\.[A-Za-z0-9.-]+")) {
             return ": did you mean '*" + text + "'?";
-        } else if (wildcard && text.matches("[~^].*|.*[\\\\()|$\\[].*")) {
+        } else if (wildcard && text.matches("[~^].*|.*[\\\\()|$].*")) {
             return ": there are no expressions: write each name, or *.example.com for all names below a domain";
-        } else if (wildcard && text.lastIndexOf('*') > 0) {
+        } else if (wildcard && text.replaceFirst("^https?://", "").lastIndexOf('*') > 0) {
             return ": '*' stands only at the beginning: write each name";
         }
         Matcher url = Pattern.compile("(?:https?://)?([A-Za-z0-9.-]*[A-Za-z0-9])(?::[0-9]+)?(?:/[^0-9]*)?")

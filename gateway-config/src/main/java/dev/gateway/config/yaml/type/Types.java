@@ -415,6 +415,13 @@ public final class Types {
         }
     }
 
+    /** Returns the end of a message if somebody means a Unix-domain socket where 'unix' is a key of its own. */
+    public static String unixHint(String text) {
+        return text.matches("unix:(//)?/.{1,200}")
+                ? ": write unix: " + MessageText.shorten(text.replaceFirst("^unix:(//)?", ""))
+                : "";
+    }
+
     private static ScalarType<String> host(String expected) {
         java.util.regex.Pattern name = java.util.regex.Pattern.compile(DNS_NAME);
         return new ScalarType<>(
@@ -431,8 +438,6 @@ public final class Types {
                     String hint = "";
                     if (text.contains("://")) {
                         hint = ": leave the scheme out";
-                    } else if (text.matches("unix:(//)?/.{1,200}")) {
-                        hint = ": write unix: " + MessageText.shorten(text.replaceFirst("^unix:(//)?", ""));
                     } else if (text.matches("[^:]*:[0-9]+")) {
                         hint = ": write the port as 'port'";
                     } else if (text.startsWith("[")) {

@@ -249,7 +249,7 @@ public final class ListenerSchema {
                 var address = o.onReload(ReloadEffect.REBIND)
                         .defaulted(
                                 "address",
-                                Types.ADDRESS,
+                                Types.ADDRESS.explained(Types::unixHint),
                                 "0.0.0.0",
                                 l -> l.bind().unix() == null ? l.bind().address() : null,
                                 "Address to bind. 0.0.0.0 and :: are all addresses of the machine, of IPv4 and of IPv6.");

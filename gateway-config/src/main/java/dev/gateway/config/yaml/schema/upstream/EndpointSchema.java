@@ -70,7 +70,7 @@ public final class EndpointSchema {
             ObjectType.of("endpoint", "An address of an upstream, or a source of endpoints.", o -> {
                 var host = o.optional(
                         Host.KEY,
-                        Types.HOST,
+                        Types.HOST.explained(Types::unixHint),
                         e -> e.place() instanceof Host at ? at.name() : null,
                         "Host name or IP address. The gateway looks a name up again when its DNS records " + "expire.");
                 List<BiFunction<Values, Integer, @Nullable Place>> sources = new ArrayList<>();
