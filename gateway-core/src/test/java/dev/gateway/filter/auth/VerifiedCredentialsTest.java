@@ -56,7 +56,7 @@ class VerifiedCredentialsTest {
         Object next = new Object();
         verified.add(digest("a"), ANN, basis);
         verified.add(digest("b"), ANN, new Object());
-        verified.carryOver(basis, next, known -> known == ANN);
+        verified.carryOver(basis, next, known -> known.equals(ANN));
         assertThat(verified.find(digest("a"), basis)).isNull(); // by somebody who does not know of the change yet
         assertThat(verified.find(digest("a"), next)).isEqualTo(ANN);
         assertThat(verified.find(digest("b"), next)).isNull();
