@@ -151,7 +151,7 @@ class Reader:
 
 
 def readable(seconds, *descriptors):
-    """Waits until a socket has bytes, its end, or a connection to accept; for ever if the seconds are None."""
+    """Waits until a socket has bytes, its end, or a connection to accept. None for the seconds means no time limit."""
     poll = select.poll()
     for each in descriptors:
         poll.register(each, select.POLLIN)

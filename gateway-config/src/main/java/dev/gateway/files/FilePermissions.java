@@ -13,7 +13,8 @@ public final class FilePermissions {
     private FilePermissions() {}
 
     /**
-     * Returns permissions as attributes for the creation of a file, so that nobody can open it before they are set.
+     * Returns the attributes with which a file is created. It has its permissions from the start, so no other user can open
+     * it in between. Empty on a system without POSIX permissions.
      *
      * @param text such as {@code rw-------}
      */

@@ -19,7 +19,7 @@ class CipherSuitesTest {
         assertThat(CipherSuites.NAMES).containsExactlyInAnyOrderElementsOf(expected);
     }
 
-    /** What the key of a client is chosen by has each name, whoever spells it. */
+    /** The choice of a key for a client knows each suite by all of its names, OpenSSL's and the JDK's. */
     @Test
     void eachSuiteIsForOneKindOfKeysOrForNone() {
         for (String name : CipherSuites.NAMES) {
