@@ -24,17 +24,18 @@ class DocumentedConfigsTest {
     private static final Pattern VALIDATE = Pattern.compile("\\$ gateway validate (\\S+)\\n((?:(?!\\$ |```).*\\n)+)");
 
     /** What a file holds that a configuration names by a key: what the tests of this module have, or one line. */
-    private static final Map<String, String> CONTENTS = Map.of(
-            "certFile", "tls/server.crt",
-            "keyFile", "tls/server.key",
-            "caFile", "tls/server.crt",
-            "usersFile", "frames/users",
-            "tokensFile", "secrets/tokens",
-            "groupsFile", "secrets/groups",
-            "credentialsFile", "secrets/parent",
-            "tokenFile", "secrets/header",
-            "valueFile", "secrets/header",
-            "file", "broken/endpoints.txt");
+    private static final Map<String, String> CONTENTS = Map.ofEntries(
+            Map.entry("certFile", "tls/server.crt"),
+            Map.entry("keyFile", "tls/server.key"),
+            Map.entry("caFile", "tls/server.crt"),
+            Map.entry("usersFile", "frames/users"),
+            Map.entry("keysFile", "frames/keys"),
+            Map.entry("tokensFile", "secrets/tokens"),
+            Map.entry("groupsFile", "secrets/groups"),
+            Map.entry("credentialsFile", "secrets/parent"),
+            Map.entry("tokenFile", "secrets/header"),
+            Map.entry("valueFile", "secrets/header"),
+            Map.entry("file", "broken/endpoints.txt"));
 
     @TempDir
     private Path directory;
