@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -20,7 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What somebody writes who comes from nginx, HAProxy, Traefik, Envoy or the Gateway API, or guesses: {@code mistakes.txt} has it
- * key by key, with what the gateway says. Each is alone in a configuration that is right otherwise.
+ * key by key, with what the gateway says. Each is alone in a configuration that is right otherwise. None is among the files of
+ * {@link BrokenConfigsTest}.
  */
 class MistakesTest {
     private static final Path RESOURCES = Path.of("src/test/resources").toAbsolutePath();
@@ -99,6 +102,19 @@ class MistakesTest {
                 .map(message -> message.replace(RESOURCES.toString(), "{directory}"))
                 .toList();
         assertThat(said).containsExactlyElementsOf(mistake.messages()).isNotEmpty();
+    }
+
+    /** Else one mistake would count twice: in {@code broken} the same words are said of the same key and value. */
+    @Test
+    void noMistakeIsAmongTheBrokenFiles() throws IOException {
+        Set<String> known = BrokenConfigsTest.cases().stream()
+                .flatMap(each -> each.problems().stream())
+                .map(problem -> problem.replaceFirst("^\\S+?:\\d+:\\d+: ", ""))
+                .map(message -> message.replace(RESOURCES.toString(), "{directory}"))
+                .collect(Collectors.toSet());
+        assertThat(known).hasSizeGreaterThan(500);
+        assertThat(mistakes()).filteredOn(mistake -> known.containsAll(mistake.messages()))
+                .isEmpty();
     }
 
     /** Patterns that hints are made by would take too many frames of the stack. */
