@@ -1,13 +1,19 @@
 package dev.gateway.tests.proxying;
 
+import static dev.gateway.tests.support.OtlpReceiver.attribute;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.CrossPairingTest;
+import dev.gateway.tests.support.OtlpReceiver;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
+import io.opentelemetry.proto.trace.v1.Span;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -106,6 +112,77 @@ class ApiKeyIT {
             }
             assertThat(ask(client, "/query?api_key=k-one&my_api_key=f"))
                     .isEqualTo("/query?api_key=k-one&my_api_key=f|none|");
+        }
+    }
+
+    /** No list names these places, and their names say nothing of keys. */
+    @CrossPairingTest
+    void aKeyIsShownNowhereWhateverItsPlaceIsCalled(Pairing pairing) throws Exception {
+        write("partner", "k-one");
+        try (OtlpReceiver receiver = new OtlpReceiver();
+                Origin origin = Origin.start().otherwise((stream, head) -> {
+                    stream.receiveBody();
+                    stream.send(Head.response(503, "content-length", "0"), true);
+                });
+                Rig rig = Rig.start(
+                        """
+                        listeners: [{name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                        routes:
+                          - rules:
+                              - filters: [{type: APIKey, apiKey: {keysFile: "%1$s", header: X-Shelf, forwardKey: true}}]
+                                backendRefs: [{name: app}]
+                                retry: {attempts: 0}
+                              - matches: [{path: {value: /query}}]
+                                filters: [{type: APIKey, apiKey: {keysFile: "%1$s", queryParameter: shelf, forwardKey: true}}]
+                                backendRefs: [{name: app}]
+                                retry: {attempts: 0}
+                        upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %2$d}], protocol: %3$s}]
+                        admin: {address: 127.0.0.1, port: 0}
+                        accessLog:
+                          path: access.log
+                          redact: {queryKeys: []}
+                          fields: {add: [{name: asked, value: "{requestLine} {requestHeader:X-Shelf}"}]}
+                        %4$s
+                        """
+                                .formatted(
+                                        files.resolve("keys"), origin.port(), pairing.upstream, receiver.spans("{}")));
+                Peer client = rig.connect(pairing)) {
+            assertThat(ask(client, "/query?a=b&shelf=k-one")).isEqualTo("503");
+            assertThat(ask(client, "/query?a=b&shelf=k-two")).isEqualTo("401");
+            assertThat(ask(client, "/", "x-shelf", "k-one")).isEqualTo("503");
+            assertThat(ask(client, "/", "x-shelf", "k-two")).isEqualTo("401");
+
+            List<String> log = rig.awaitAccessLog(4);
+            assertThat(log.subList(0, 2)).allMatch(line -> line.contains("\"path\":\"/query?a=b&shelf=***\""));
+            assertThat(log.subList(2, 4)).allMatch(line -> line.contains("GET / ") && line.contains(" ***\""));
+            assertThat(log).noneMatch(line -> line.contains("k-one") || line.contains("k-two"));
+
+            String failures = awaitFailures(rig, 4);
+            assertThat(failures).contains("/query?a=b&shelf=***").doesNotContain("k-one", "k-two");
+
+            List<Span> spans = receiver.awaitSpans(6); // of four exchanges, two of which got as far as an attempt
+            assertThat(spans.stream().map(span -> attribute(span, "url.query")).filter(query -> !query.isEmpty()))
+                    .hasSize(2)
+                    .allMatch(query -> query.equals("a=b&shelf=***"));
+            assertThat(spans.stream().map(span -> attribute(span, "url.full")).filter(url -> url.contains("shelf=")))
+                    .singleElement()
+                    .asString()
+                    .endsWith("/query?a=b&shelf=***");
+            assertThat(spans.toString()).doesNotContain("k-one", "k-two");
+        }
+    }
+
+    /** Waits until the page has so many failures, and returns it. */
+    private static String awaitFailures(Rig rig, int count) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (true) {
+            String page = rig.admin("/failures");
+            JsonNode failures = new ObjectMapper().readTree(page).get("failures");
+            if (failures.size() == count) {
+                return page;
+            }
+            assertThat(System.nanoTime()).as(page).isLessThan(deadline);
+            LockSupport.parkNanos(20_000_000);
         }
     }
 
