@@ -168,6 +168,25 @@ class EmbeddedIT {
         assertThat(Files.readString(errors())).doesNotContain("Listener", "INFO", "SLF4J");
     }
 
+    /** The next line of output after a request is the application's own answer. */
+    @Test
+    void linesOfTheAccessLogAreInTheLogOfTheApplicationAndNotInItsOutput() throws Exception {
+        String yaml = Files.readString(directory.resolve("first.yaml")).replace("accessLog: {format: \"off\"}\n", "");
+        assertThat(yaml).doesNotContain("accessLog");
+        Files.writeString(directory.resolve("logged.yaml"), yaml);
+        try (Running application = new Running("-jar", jar.toString(), "logged.yaml")) {
+            assertThat(body(application.port)).isEqualTo("first");
+            assertThat(application.ask("drain")).isEqualTo("drained");
+            application.closeGateway();
+        }
+        assertThat(Files.readAllLines(log))
+                .filteredOn(line -> line.startsWith("application|INFO|dev.gateway.accesslog|{"))
+                .singleElement()
+                .asString()
+                .contains("\"listener\":\"web\"", "\"status\":200");
+        assertThat(Files.readString(errors())).doesNotContain("\"listener\"");
+    }
+
     @Test
     void aRegistryOfTheApplicationHasTheMetersOfTheGatewayUntilItIsClosed() throws Exception {
         try (Running application = new Running("-jar", jar.toString(), "first.yaml", "meters")) {
