@@ -2,6 +2,12 @@ package dev.gateway.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.gateway.runtime.plugins.PluginSource;
+import dev.gateway.testing.JarMaker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /**
  * {@link ConfigFileCommand}: what {@link ValidateCommand}, {@link PrintConfigCommand} and {@link ExplainCommand} say of a
@@ -101,6 +108,44 @@ class ConfigFileCommandTest {
         assertThat(run.err().lines())
                 .containsExactly(file + ":2:37: type: unknown value 'AddGreeting': the gateway has no such filter, and"
                         + " there are no plugins: " + directory.resolve("plugins") + " is no directory");
+    }
+
+    /** Lines of a log between the mistakes would look like some of them. */
+    @ParameterizedTest
+    @ValueSource(strings = {"validate", "print-config", "explain"})
+    void pluginsThatLoadAreNotLogged(String command) throws Exception {
+        Path plugins = Files.createDirectory(directory.resolve("plugins"));
+        JarMaker.plugin(
+                plugins.resolve("greet.jar"),
+                "Greet",
+                """
+                public class Greet implements dev.gateway.filter.FilterPlugin {
+                    public String type() { return "Greet"; }
+                    public String description() { return "Greets the client."; }
+                    public dev.gateway.filter.Filter create(dev.gateway.plugin.Settings s) {
+                        return new dev.gateway.filter.Filter() {};
+                    }
+                }
+                """);
+        String file = config(GOOD.replace("backendRefs", "filters: [{type: Greet, greet: {}}], backendRefs"));
+        Logger logger = (Logger) LoggerFactory.getLogger("dev.gateway.runtime.plugins");
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        logger.addAppender(lines);
+        logger.setAdditive(false); // its lines are for this test alone
+        logger.setLevel(Level.DEBUG);
+        try {
+            assertThat(run.gateway(command, "--config", file, "--plugins", plugins.toString()))
+                    .as(run.err())
+                    .isZero();
+            assertThat(PluginSource.awaitClosed(10_000)).isTrue();
+        } finally {
+            logger.setLevel(null);
+            logger.setAdditive(true);
+            logger.detachAppender(lines);
+        }
+        assertThat(lines.list).isNotEmpty().allMatch(line -> line.getLevel() == Level.DEBUG);
+        assertThat(run.err()).isEmpty();
     }
 
     @ParameterizedTest

@@ -113,7 +113,8 @@ class MistakesTest {
                 .map(message -> message.replace(RESOURCES.toString(), "{directory}"))
                 .collect(Collectors.toSet());
         assertThat(known).hasSizeGreaterThan(500);
-        assertThat(mistakes()).filteredOn(mistake -> known.containsAll(mistake.messages()))
+        assertThat(mistakes())
+                .filteredOn(mistake -> known.containsAll(mistake.messages()))
                 .isEmpty();
     }
 
