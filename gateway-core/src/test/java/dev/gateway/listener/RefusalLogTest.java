@@ -7,13 +7,17 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.overload.Resource;
 import dev.gateway.stream.HandshakeFailure;
+import dev.gateway.stream.SourceAddress;
 import io.netty.handler.ssl.NotSslRecordException;
+import java.net.InetSocketAddress;
 import java.security.cert.CertificateException;
+import java.util.List;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What is logged of clients that could not be secured. */
+/** What is logged of clients that could not be secured, or that get no connection. */
 class RefusalLogTest {
     @Test
     void whatAClientSentInCleartextIsNotLogged() {
@@ -35,8 +39,8 @@ class RefusalLogTest {
                 .isEqualTo("expired yesterday");
     }
 
-    @Test
-    void whatIsShortWhenConnectionsGiveWayIsSaidForEach() {
+    /** Returns what is logged if each is told three times. */
+    private static List<String> logged(Consumer<RefusalLog> told) {
         Logger logger = (Logger) LoggerFactory.getLogger(RefusalLog.class);
         ListAppender<ILoggingEvent> appender = new ListAppender<>();
         appender.start();
@@ -44,17 +48,44 @@ class RefusalLogTest {
         try {
             RefusalLog refusals = new RefusalLog(() -> 1);
             for (int i = 0; i < 3; i++) {
-                refusals.onGivenWay("web", Resource.OPEN_FILES);
-                refusals.onGivenWay("web", Resource.CLIENT_HEAP);
+                told.accept(refusals);
             }
         } finally {
             logger.detachAppender(appender);
         }
-        assertThat(appender.list)
-                .extracting(ILoggingEvent::getFormattedMessage)
+        return appender.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    }
+
+    @Test
+    void whatIsShortWhenConnectionsGiveWayIsSaidForEach() {
+        List<String> lines = logged(refusals -> {
+            refusals.onGivenWay("web", Resource.OPEN_FILES);
+            refusals.onGivenWay("web", Resource.CONNECTIONS);
+            refusals.onGivenWay("web", Resource.CLIENT_HEAP);
+        });
+        assertThat(lines)
                 .containsExactly(
                         "listener web closes idle connections (1 so far), because clients have taken all file "
                                 + "descriptors for them: raise the limit of open files",
+                        "listener web closes idle connections (1 so far), because a client has more than its share of "
+                                + "limits.maxConnections, and others find no room",
                         "listener web closes idle connections (1 so far), because memory for clients is short");
+    }
+
+    /** It may be a balancer in front, which needs another key. */
+    @Test
+    void whoHoldsTooMuchIsNamedWithTheKeysThatHelpAProxy() {
+        SourceAddress client = SourceAddress.of(new InetSocketAddress("192.0.2.7", 5555));
+        List<String> lines = logged(refusals -> {
+            refusals.onShareUsedUp("web", client);
+            refusals.onMoreThanShare("web", client);
+        });
+        assertThat(lines)
+                .containsExactly(
+                        "listener web refuses connections (1 so far), such as of 192.0.2.7:5555, which holds all the "
+                                + "memory that one client may hold. If it is a proxy, set proxyProtocol or trustedProxies",
+                        "listener web refuses connections (1 so far), such as of 192.0.2.7:5555, which has its share of "
+                                + "limits.maxConnections while others find no room. If it is a proxy, set "
+                                + "proxyProtocol or trustedProxies");
     }
 }
