@@ -2,6 +2,9 @@ package dev.gateway.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -11,6 +14,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 class AdminKeptOutTest {
     private final OwnListeners own =
@@ -63,5 +67,31 @@ class AdminKeptOutTest {
         assertThat(policy.refuseFile(Path.of("/run/gateway/../gateway/admin.sock")))
                 .contains("the admin listener of this gateway");
         assertThat(policy.refuseFile(Path.of("/run/gateway/app.sock"))).isNull();
+    }
+
+    /** Each request to it is refused, so a line for each would be a flood. */
+    @Test
+    void theLogNamesEachSuchEndpointOnce() {
+        Logger logger = (Logger) LoggerFactory.getLogger(AdminKeptOut.class);
+        ListAppender<ILoggingEvent> appender = new ListAppender<>();
+        appender.start();
+        logger.addAppender(appender);
+        try {
+            own.setAdmin(new InetSocketAddress("127.0.0.1", 9901), Path.of("/run/gateway/admin.sock"));
+            for (int i = 0; i < 3; i++) {
+                policy.refuse("app.example", address("127.0.0.1"), 9901);
+                policy.refuse("app.example", address("127.0.0.1"), 8080);
+                policy.refuseFile(Path.of("/run/gateway/admin.sock"));
+            }
+        } finally {
+            logger.detachAppender(appender);
+        }
+        assertThat(appender.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .containsExactly(
+                        "Endpoint app.example:9901 gets no requests: 127.0.0.1 is the admin listener of this gateway, "
+                                + "which is no endpoint",
+                        "Endpoint unix:/run/gateway/admin.sock gets no requests: /run/gateway/admin.sock is the admin "
+                                + "listener of this gateway, which is no endpoint");
     }
 }
