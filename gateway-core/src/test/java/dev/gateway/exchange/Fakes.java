@@ -182,6 +182,9 @@ public final class Fakes {
 
         Account account = new Account(new LoopBudget(new MemoryBudget(1L << 40, 1)));
 
+        /** Whether there is memory for the body of a reply. */
+        public boolean roomForReplies = true;
+
         /** Whether its protocol has a word for a request with which nothing was done. */
         boolean canRefuse;
 
@@ -195,6 +198,11 @@ public final class Fakes {
             boolean before = closeAnnounced;
             closeAnnounced = true;
             return !before;
+        }
+
+        @Override
+        public boolean hasRoomFor(ByteBuf reply) {
+            return roomForReplies;
         }
 
         @Override

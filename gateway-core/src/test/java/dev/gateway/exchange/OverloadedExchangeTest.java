@@ -26,6 +26,7 @@ import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
+import io.netty.buffer.ByteBuf;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -155,6 +156,20 @@ class OverloadedExchangeTest extends ExchangeRig {
         StreamEvents events = handler().onRequest(client, headOf(4000), true);
         assertThat(budget.held()).isGreaterThan(Cost.EXCHANGE + 4000 + 8000);
         events.onReset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+    }
+
+    /** A success is of no use without its body. */
+    @Test
+    void aReplyOfAFilterForWhichThereIsNoRoomBecomesARefusal() {
+        ByteBuf body = bytes("a page");
+        filters.add(adding(0, new Verdict.Reply(response(200), body)));
+        route();
+        client.roomForReplies = false;
+        handler().onRequest(client, head("GET", "/"), true);
+        assertThat(body.refCnt()).isZero();
+        assertThat(client.status()).isEqualTo(503);
+        assertThat(client.body).isEmpty();
+        assertThat(record().cause).isEqualTo(Cause.OVERLOAD);
     }
 
     /** Its client may take long to read it, and the log may have some of its fields. */

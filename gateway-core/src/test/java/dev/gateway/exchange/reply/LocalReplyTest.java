@@ -140,6 +140,37 @@ class LocalReplyTest {
         }
     }
 
+    /** Its client takes nothing, and memory is short: the status is what it needs most. */
+    @Test
+    void aRefusalWithoutRoomLeavesWithoutItsBody() {
+        FakeServerStream client = new FakeServerStream();
+        client.roomForReplies = false;
+        LocalReply.About about = new LocalReply.About(null, null, new Fields(), ErrorBody.UNCHANGED);
+        int sent = replies.send(
+                client,
+                Heads.request("GET", "shop.example.com", "/"),
+                Failure.of(Cause.AUTHZ_DENIED, "test"),
+                new Settings(),
+                about);
+        assertThat(sent).isZero();
+        assertThat(client.status()).isEqualTo(403);
+        assertThat(client.field("Content-Length")).isEqualTo("0");
+        assertThat(client.body).isEmpty();
+        assertThat(client.ended).isTrue();
+    }
+
+    @Test
+    void theBodyOfAReplyWithoutRoomIsReleased() {
+        FakeServerStream client = new FakeServerStream();
+        client.roomForReplies = false;
+        ByteBuf body = Buffers.of("never sent");
+        Verdict.Reply reply = new Verdict.Reply(new ResponseHead(403, null, new Fields(), 10), body);
+        replies.send(client, Heads.request("GET", "shop.example.com", "/"), reply, new Settings());
+        assertThat(body.refCnt()).isZero();
+        assertThat(client.field("Content-Length")).isEqualTo("0");
+        assertThat(client.ended).isTrue();
+    }
+
     @Test
     void datesAreWrittenAsHttpWantsThem() {
         assertThat(DateField.text(784_111_777).toString())
