@@ -37,6 +37,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +57,7 @@ final class ListenerRig {
     String name = "web";
     boolean reusePort;
     int maxConnections;
+    Predicate<InetAddress> trustedProxies = ip -> false;
 
     @Nullable
     ServerTls tls;
@@ -108,7 +110,10 @@ final class ListenerRig {
                 name,
                 bound,
                 reusePort ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
-                new ListenerSettings.Limits(maxConnections, 0),
+                new ListenerSettings.Limits(
+                        maxConnections,
+                        0,
+                        new ListenerSettings.Clients(ListenerSettings.Access.ANYONE, 0, trustedProxies, 0)),
                 tls,
                 proxyProtocol,
                 new ListenerSettings.Protocols(http1, Http2ServerSettings.DEFAULT, h2cUpgrade));
