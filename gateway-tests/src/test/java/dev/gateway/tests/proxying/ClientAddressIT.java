@@ -53,7 +53,12 @@ class ClientAddressIT {
                             port: 0
                             protocol: HTTP
                             proxyProtocol: {trustedCidrs: [127.0.0.0/8]}
-                        routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                        routes:
+                          - rules:
+                              - matches: [{path: {value: /allowed}}]
+                                filters: [{type: IPAccess, ipAccess: {allow: ["0.0.0.0/0", "::/0"]}}]
+                                backendRefs: [{name: app}]
+                              - backendRefs: [{name: app}]
                         upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
                         connect:
                           - parentRefs: [{name: behind}, {name: behind-tcp}]
@@ -206,5 +211,21 @@ class ClientAddressIT {
         get(Peers.HTTP1, "behind", path, "x-forwarded-for", "203.0.113.9, " + hop + ", 192.0.2.5");
         String client = hop.isEmpty() ? "203.0.113.9" : "unknown"; // an empty element is none
         assertThat(logged(path)).contains("\"client\":\"" + client + "\"");
+    }
+
+    /** Its hop could be anybody, so a list of those who may come has it not, however long the list is. */
+    @ParameterizedTest
+    @ValueSource(strings = {"unknown", "_hidden"})
+    void aClientWhomAProxyHidesIsAllowedByNoList(String hop) throws Exception {
+        for (Peers protocol : List.of(Peers.HTTP1, Peers.H2C)) {
+            get(protocol, "behind", "/allowed", "forwarded", "for=203.0.113.9, for=192.0.2.5");
+            try (Peer client = protocol.connect(gateway.port("behind"))) {
+                PeerStream stream = client.open();
+                stream.send(
+                        Head.request("GET", "/allowed", "forwarded", "for=203.0.113.9, for=" + hop + ", for=192.0.2.5"),
+                        true);
+                assertThat(stream.receiveFinal().status()).as("by %s", protocol).isEqualTo(403);
+            }
+        }
     }
 }
