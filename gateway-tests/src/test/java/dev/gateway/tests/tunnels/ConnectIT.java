@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
+import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
 import java.net.InetAddress;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** curl through tunnels, to proxies in cleartext and over TLS, and what it is told when there is no tunnel to be had. */
 @Tag("platform")
@@ -141,6 +145,20 @@ class ConnectIT {
         assertThat(curl("plain", "https://nowhere.invalid/", "-v").output())
                 .contains("502 Bad Gateway")
                 .containsIgnoringCase("Proxy-Status: gateway;error=dns_error;next-hop=\"nowhere.invalid:443\"");
+    }
+
+    /** A resolver may read such a name as one without its empty labels, for which another rule is. */
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost..", "local..host", ".localhost"})
+    void aTargetWithAnEmptyLabelIsRefused(String host) throws Exception {
+        String target = host + ":" + clear.port();
+        for (Peers protocol : List.of(Peers.HTTP1, Peers.H2C)) {
+            try (Peer client = protocol.connect(rig.port("plain"))) {
+                assertThat(Handshake.askTunnel(client.open(), target).status())
+                        .as("by %s", protocol)
+                        .isEqualTo(400);
+            }
+        }
     }
 
     @Test
