@@ -124,6 +124,31 @@ class FewDescriptorsIT {
         }
     }
 
+    /** Whoever reads that memory is short would look in the wrong place. */
+    @Test
+    void theLogSaysWhatIsShortWhenIdleConnectionsGiveWay() throws Exception {
+        try (GatewayJar gateway = GatewayJar.of(
+                        """
+                        listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                        routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                        admin: {address: 127.0.0.1, port: 0}
+                        workers: 2
+                        """)
+                .openFiles(LIMIT)
+                .start()) {
+            for (int i = 0; i < LIMIT; i++) {
+                connect(gateway); // says nothing, so it has to give way
+            }
+            Socket client = connect(gateway);
+            ask(client);
+            assertThat(answer(client)).startsWith("HTTP/1.1 200");
+            gateway.awaitLog("closes idle connections");
+            assertThat(gateway.log())
+                    .contains("because clients have taken all file descriptors for them: raise the limit of open files")
+                    .doesNotContain("memory for clients is short");
+        }
+    }
+
     @Test
     void theAdminListenerAnswersWhileClientsWait() throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
