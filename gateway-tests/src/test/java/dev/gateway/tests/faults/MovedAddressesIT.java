@@ -161,7 +161,7 @@ class MovedAddressesIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"host, http1", "dns, http1", "dns, h2c", "srv, http1"})
+    @CsvSource({"host, http1", "host, h2c", "dns, http1", "dns, h2c", "srv, http1"})
     void aRequestThatWaitsForASilentAddressGetsAConnectionToTheNewOne(String key, String protocol) throws Exception {
         try (Origin present = Origin.startAt(PRESENT, 0).on("/", Behaviors.text("present"));
                 AutoCloseable silent = silence(FORMER, present.port());
