@@ -2,7 +2,12 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
+import dev.gateway.config.route.RuleConfig;
+import dev.gateway.config.route.TunnelTimeouts;
+import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpener;
 import dev.gateway.exchange.Fakes.FakeServerStream;
@@ -14,6 +19,7 @@ import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.filter.Filter;
 import dev.gateway.format.Cidr;
 import dev.gateway.format.CidrSet;
+import dev.gateway.format.Durations;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -164,6 +170,26 @@ abstract class ExchangeRig {
                 .maxRequests(10)
                 .responseHeadersMillis(responseHeadersMillis)
                 .build();
+    }
+
+    /** Takes the time limits and retries of a configuration that says nothing of them. */
+    void useDefaults() {
+        LoadResult result = ConfigLoader.parse(
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                upstreams: [{name: app, endpoints: [{host: app.test, port: 9000}]}]
+                """);
+        GatewayConfig config = ((LoadResult.Valid) result).config();
+        RuleConfig rule = config.routes().get(0).rules().get(0);
+        timeouts = new Route.Timeouts(
+                Durations.millis(rule.timeouts().request()),
+                Durations.millis(rule.timeouts().backendRequest()),
+                Durations.millis(rule.timeouts().streamIdle()),
+                TunnelTimeouts.NONE);
+        retry = new Route.Retry(rule.forwarding().retry());
+        responseHeadersMillis =
+                Durations.millis(config.upstreams().get(0).timeouts().responseHeaders());
     }
 
     StreamEvents request(String method, String path, boolean last) {

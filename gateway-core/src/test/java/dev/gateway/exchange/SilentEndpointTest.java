@@ -58,6 +58,20 @@ class SilentEndpointTest extends ExchangeRig {
         assertThat(app().health().report(FIRST).failures()).isEqualTo(1);
     }
 
+    /** Long answers are usual, and nobody but the operator knows how long. */
+    @Test
+    void isNotLeftByDefault() {
+        useDefaults();
+        get();
+        opener.last().succeed();
+        pass(20_000);
+        assertThat(opener.openings).hasSize(1);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+        assertThat(record().attempts).isEqualTo(1);
+        assertThat(app().health().report(FIRST).failures()).isZero();
+    }
+
     /** It may still be at work, and would be twice. */
     @Test
     void isNotLeftWhenTheTimeForTheHeadIsOver() {

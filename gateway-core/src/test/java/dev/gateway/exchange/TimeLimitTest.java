@@ -83,6 +83,41 @@ class TimeLimitTest extends ExchangeRig {
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
     }
 
+    /** Also one that other proxies give up after a minute, and without a retry. */
+    @Test
+    void aFirstByteAfter59SecondsArrivesByDefault() {
+        useDefaults();
+        get();
+        opener.last().succeed();
+        pass(59_000);
+        assertThat(client.heads).isEmpty();
+        opener.last().events.onHead(response(200), false);
+        opener.last().events.onData(bytes("late"), true);
+        assertThat(client.body).hasToString("late");
+        assertThat(record().status).isEqualTo(200);
+        assertThat(record().cause).isNull();
+        assertThat(record().attempts).isEqualTo(1);
+    }
+
+    @Test
+    void aStreamWithAByteEveryFourMinutesLivesByDefault() {
+        useDefaults();
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        for (int i = 0; i < 15; i++) {
+            pass(240_000);
+            opener.last().events.onData(bytes("x"), false);
+        }
+        assertThat(client.reset).isNull();
+        assertThat(client.body).hasToString("x".repeat(15));
+        pass(299_000);
+        assertThat(client.reset).isNull();
+        pass(2_000);
+        assertThat(client.reset).as("after five minutes without a byte").isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.IDLE_TIMEOUT);
+    }
+
     /** And not the time of the upstream, which is for answers that come at once. */
     @Test
     void aCallOfGrpcHasTheTimeThatItsClientGives() {
