@@ -274,6 +274,24 @@ class FilterCallTest extends ExchangeRig {
         assertThat(records.attempts).containsExactly("connect_failed again", "204", "200");
     }
 
+    /** The filter decides what becomes of its request, which would wait itself. */
+    @Test
+    void whoCannotBeReachedIsNotWaitedFor() {
+        useDefaults();
+        assertThat(retry.connectMillis()).isPositive();
+        get();
+        for (int i = 0; i < 3; i++) { // at both, and once more
+            assertThat(told).isEmpty();
+            opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
+        }
+        assertThat(told).containsExactly("connect_failed");
+        assertThat(records.connectWaiting).isZero();
+        assertThat(records.connectWaits).isEmpty();
+        pass(500);
+        assertThat(opener.openings).hasSize(3);
+        assertAnswered(503, Cause.NO_HEALTHY_ENDPOINT);
+    }
+
     @Test
     void anErrorOfAGatewayIsTriedOnceMore() {
         get();
