@@ -95,6 +95,20 @@ class SrvEndpointsIT {
         }
     }
 
+    @Test
+    void aServerThatDoesNotKnowEdnsIsAskedWithoutIt() throws Exception {
+        try (Origin app = Origin.startAt("0.0.0.0", 0).on("/", Behaviors.text("app"));
+                NameServer names = new NameServer()
+                        .knowsNoExtensions()
+                        .serves(SERVICE, record(1, 0, app, "app.test"))
+                        .has("app.test", List.of("127.0.1.1"));
+                Rig rig = start(names, "http1");
+                Peer client = rig.connect(Peers.HTTP1)) {
+            assertThat(ask(client)).isEqualTo("app");
+            assertThat(UpstreamPage.endpoints(rig)).containsExactly("127.0.1.1:" + app.port());
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"http1", "h2c"})
     void theNextPriorityServesWhileTheFirstHasNoAddress(String protocol) throws Exception {
