@@ -40,13 +40,11 @@ final class DeafPeer implements AutoCloseable {
     private static final ByteBuffer ANYTHING = direct(4);
 
     /** A program of BPF with one instruction: return 0, which is how many bytes of a packet are taken. */
-    private static final ByteBuffer TAKE_NOTHING =
-            direct(8).putShort(0, (short) 0x06);
+    private static final ByteBuffer TAKE_NOTHING = direct(8).putShort(0, (short) 0x06);
 
     /** How many instructions the program has, and where it is. */
-    private static final ByteBuffer FILTER = direct(16)
-            .putShort(0, (short) 1)
-            .putLong(8, Buffer.memoryAddress(TAKE_NOTHING));
+    private static final ByteBuffer FILTER =
+            direct(16).putShort(0, (short) 1).putLong(8, Buffer.memoryAddress(TAKE_NOTHING));
 
     private static final int RECEIVE_BUFFER = 8 << 10;
 

@@ -58,7 +58,8 @@ class PeerAcksTest {
             peer.goAway();
             peer.send(REQUEST);
             PeerAcks sent = peer.await(PeerAcks::unacked);
-            PeerAcks acks = peer.await(each -> each.lastMillis() > sent.lastMillis() + 500); // it is sent again meanwhile
+            PeerAcks acks =
+                    peer.await(each -> each.lastMillis() > sent.lastMillis() + 500); // it is sent again meanwhile
             assertThat(acks.unacked()).isTrue();
         }
     }
