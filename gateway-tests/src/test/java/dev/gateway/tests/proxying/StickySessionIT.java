@@ -196,6 +196,23 @@ class StickySessionIT {
         }
     }
 
+    /** Nobody knows when the last of them ends. */
+    @Test
+    void sessionsWithoutATimeHaveADayDuringADrain() throws Exception {
+        keys(KEY);
+        try (Origin one = origin("one");
+                Origin two = origin("two");
+                Rig rig =
+                        Rig.start(yaml(Pairing.H1_TO_H1, List.of(one, two)).replace(", absoluteTimeout: 1h", ""));
+                Peer client = rig.connect(Pairing.H1_TO_H1)) {
+            Answer first = ask(client, "a=b");
+            int port = first.by().equals("one") ? one.port() : two.port();
+            assertThat(rig.post("/endpoints/app/127.0.0.1:" + port + ":drain").body())
+                    .endsWith(" gets no new requests but those of its sessions, for 24h\n");
+            assertThat(ask(client, first.cookie()).by()).isEqualTo(first.by());
+        }
+    }
+
     @Test
     void theTimeThatASessionHasDuringADrainEnds() throws Exception {
         keys(KEY);
