@@ -361,6 +361,30 @@ class SharedRateLimitIT {
         }
     }
 
+    /** DNS has given the former address for an hour. */
+    @Test
+    void aStoreThatMovesIsFoundAgain() throws Exception {
+        try (NameServer names = new NameServer().holdFor(3600).has("redis.test", List.of("127.0.9.1"));
+                RedisServer redis = RedisServer.start();
+                Origin origin = origin();
+                Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
+                        .top(
+                                """
+                                stores: [{name: shared, redis: "redis://redis.test:%d", timeout: 10s}]
+                                resolver: {nameServers: ["127.0.0.1:%d"], maxTtl: 1h}"""
+                                        .formatted(redis.port(), names.port()))
+                        .rule(
+                                "filters: [{type: RateLimit, rateLimit: {limits: [{store: shared, requests: 2, interval: 1h}]}}]")
+                        .start()) {
+            while (names.answered() < 2) { // for IPv4 and IPv6; the test's timeout ends this
+                LockSupport.parkNanos(1_000_000);
+            }
+            awaitDown(rig);
+            names.has("redis.test", List.of("127.0.0.1"));
+            awaitUp(rig);
+        }
+    }
+
     @Test
     void theLastAddressOfAStoreIsUsedWhileDnsFails() throws Exception {
         try (NameServer names = new NameServer().has("redis.test", List.of("127.0.0.1"));
