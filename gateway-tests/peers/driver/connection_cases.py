@@ -110,6 +110,7 @@ def cases():
         case(f"{word} in a head", GET, READ, upstream=(b"HTTP/1.1 200 OK\r\nContent-Le", way))
         case(f"{word} behind a 100", request(POST, "Content-Length: 2", body="ab"), READ, upstream=(b"HTTP/1.1 100 Continue\r\n\r\n", way))
         case(f"{word} behind a 103", GET, READ, upstream=(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", way))
+    case("chunk size that is wrong, and later than its head", GET, HEAD, READ, upstream=(CHUNKED.encode(), TOLD, b"xyz\r\n"))
     case("reset instead of the end of a body", GET, HEAD, READ, upstream=(answer(length=False), TOLD, RESET))
     case("end in the middle of a length, to HTTP/1.0", request("GET /1 HTTP/1.0"), HEAD, READ, upstream=(HALF, TOLD, CLOSE))
     case("end in a chunk, to HTTP/1.0", request("GET /1 HTTP/1.0"), HEAD, READ, upstream=((CHUNKED + "5\r\nok").encode(), TOLD, CLOSE))

@@ -28,6 +28,7 @@ class Case:
     watched: bool = False  # whether the answer has the end of each connection
     tls: dict = dataclasses.field(default_factory=dict)  # what one end does otherwise
     setup: typing.Optional[Setup] = None  # if it is not that of the kind
+    shows: tuple = ()  # names of fields that the answer has, too: those of each request and of each response
     streams: tuple = (1,)  # of HTTP/2, which are to end
     raw: typing.Optional[bytes] = None  # what begins an HTTP/2 connection, if that is not the preface and SETTINGS
     crashes: tuple = ()  # names of proxies whose process dies of it, so that they are not asked

@@ -29,6 +29,7 @@ LEFT = "waits whether the connection ends"
 BODY = "waits until the upstream has the beginning of a request's body"
 END = "says whether the connection ends, or has been reset"
 TAKE = "reads some bytes, and says which"
+TUNNEL = "sends bytes through the tunnel, if there is one, says what comes back, and closes"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +37,18 @@ class Pause:
     """Waits so long that a time limit of a second does or does not end."""
 
     seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Switch:
+    """What an upstream does with an upgrade that a request asks for: it answers 101, and "pong" to what comes through the tunnel.
+    To a request that asks for none it gives the plain answer."""
+
+    fields: tuple  # of the 101
+
+    def steps(self, asked):
+        head = "\r\n".join(["HTTP/1.1 101 Switching Protocols", *self.fields, "", ""]).encode()
+        return (head, TAKE, b"pong", END) if asked else (ANSWER,)
 
 
 class Broken(Exception):
@@ -162,6 +175,12 @@ def value(fields, name):
     return next((v for n, v in fields if n == name), None)
 
 
+def named(fields, names):
+    """Returns those fields of a head that have one of the names. A time is that of the case, or now."""
+    found = [f"{n}: {'now' if n == 'date' and '1990' not in v else v}" for n, v in fields if n in names]
+    return "".join(f" {each}" for each in found)
+
+
 def shown(body):
     body = b"".join(body)
     if len(body) > 40:
@@ -249,6 +268,7 @@ class Upstream(threading.Thread):
         case = self.case
         key = (value(fields, "sec-websocket-key") or "").encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
         self.accept = base64.b64encode(hashlib.sha1(key).digest())
+        self.wish = value(fields, "upgrade")
         reader.quiet = LONG if case.watched else QUIET
         method, _, rest = line.partition(" ")
         scripted = bool(case.upstream) and "/next" not in rest
@@ -301,6 +321,9 @@ class Upstream(threading.Thread):
                 self.ends.append(reader.take())
             elif isinstance(step, Pause):
                 time.sleep(step.seconds)
+            elif isinstance(step, Switch):
+                if not self.follow(step.steps(self.wish), connection, reader):
+                    return False
             else:
                 try:
                     connection.sendall(step.replace(b"{accept}", self.accept))
@@ -325,7 +348,8 @@ class Upstream(threading.Thread):
         except (Ended, Broken):
             end = " cut"
         method, _, target = line.rpartition(" ")[0].partition(" ")
-        seen[at] = f"{method} {value(fields, 'host') or 'no-host'} {target}" + (f" body {shown(body)}" if body else "") + end
+        seen[at] = f"{method} {value(fields, 'host') or 'no-host'} {target}" + named(fields, self.case.shows) + (
+            f" body {shown(body)}" if body else "") + end
         return not end
 
     def begins(self, reader, fields):
@@ -346,6 +370,7 @@ class Client:
     def __init__(self, port):
         self.connection = socket.create_connection(("127.0.0.1", port))
         self.reader = Reader(self.connection)
+        self.shows = ()  # names of fields of responses
 
     def close(self):
         self.connection.close()
@@ -409,9 +434,9 @@ class Client:
             if status >= 200:
                 break
             if status == 101:
-                return "101", False
+                return "101" + named(fields, self.shows), False
             seconds = QUIET
-        text, body, open_after = str(status), [], value(fields, "connection") != "close"
+        text, body, open_after = str(status) + named(fields, self.shows), [], value(fields, "connection") != "close"
         try:
             if method == "HEAD" or status in NO_BODY:
                 pass
@@ -459,10 +484,12 @@ def response(case, port, upstream):
     client = Client(port)
     try:
         length = "Content-Length: 0\r\n" if case.method == "POST" else ""
+        client.shows = case.shows
         client.send(f"{case.method} /case HTTP/1.1\r\nHost: a.test\r\n{length}\r\n".encode())
         text, more = client.response(case.method)
         if text.endswith("no end") or text in ("101", "no answer"):
             return text
+        client.shows = ()
         if not more:
             client.close()
             client = Client(port)

@@ -3,8 +3,8 @@
 import dataclasses
 import typing
 
-from . import break_cases, connection_cases, corpus, ends, http2, http2_cases, time_cases, tls, tls_cases, watched
-from .setups import HTTP2_CLIENTS, HTTP2_UPSTREAMS, PLAIN, Setup
+from . import break_cases, connection_cases, corpus, ends, forwarding_cases, http2, http2_cases, time_cases, tls, tls_cases, watched
+from .setups import HTTP2_CLIENTS, HTTP2_UPSTREAMS, PLAIN, UPGRADES_TO_TCP, Setup
 
 
 @dataclasses.dataclass
@@ -20,7 +20,9 @@ class Kind:
 TIMED = "times"
 KINDS = (
     Kind("requests", "request", "requests of HTTP/1", lambda: corpus.read("requests"), ends.request),
-    Kind("responses", "response", "responses of HTTP/1", lambda: corpus.read("responses"), ends.response),
+    Kind("responses", "response", "responses of HTTP/1", lambda: corpus.read("responses") + forwarding_cases.responses(), ends.response),
+    Kind("paths", "path", "paths that servers may read in several ways", forwarding_cases.paths, ends.request),
+    Kind("upgrades", "upgrade", "upgrades to another protocol", forwarding_cases.upgrades, watched.play, UPGRADES_TO_TCP),
     Kind("connections", "connection", "ends of HTTP/1 connections", connection_cases.cases, ends.connection),
     Kind("http2-requests", "HTTP/2 request", "requests of HTTP/2", http2_cases.requests, http2.play, HTTP2_CLIENTS),
     Kind("http2-responses", "HTTP/2 response", "responses of HTTP/2", http2_cases.responses, ends.response, HTTP2_UPSTREAMS),

@@ -112,6 +112,8 @@ class Gateway(Proxy):
                 of_upstream = ", timeouts: {connect: 1s, responseHeaders: 1s, idle: 1s}"
             if setup.whole:
                 of_listener, of_rule = ", limits: {minBodyRate: 0}", ", timeouts: {request: 1s}"
+            if setup.tokens:
+                of_rule += ", upgrades: [websocket, tcp]"
             if setup.tls:
                 shown = ", ".join(f"{{certFile: {pem(name + '.crt')}, keyFile: {pem('key.pem')}}}" for name in ("a.test", "b.test"))
                 asks = f", clientAuth: required, caFile: {pem('ca.crt')}" if setup.asks else ""
@@ -213,7 +215,7 @@ class Envoy(Proxy):
     def listener(port, setup):
         more, of_route = "", ""
         if setup.upgrades:
-            more += "          upgrade_configs: [{upgrade_type: websocket}]\n"
+            more += f"          upgrade_configs: [{{upgrade_type: websocket}}{', {upgrade_type: tcp}' if setup.tokens else ''}]\n"
         if setup.limited:
             more += ("          request_headers_timeout: 1s\n          stream_idle_timeout: 1s\n"
                      "          common_http_protocol_options: {idle_timeout: 1s}\n")

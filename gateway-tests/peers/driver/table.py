@@ -125,6 +125,7 @@ def page(cases, answers):
         "- of a connection: both, and then whether the client's connection was kept or closed.",
         "- of HTTP/2, `RST` is the end of the stream, and `GOAWAY` that of the connection, each with its error code.",
         "- `upstream closed` and the like say how the upstream's connection ended while it had not answered. `stays`: not in four seconds.",
+        "- `takes` says what a side got through a tunnel.",
         "- Limits of time are a second for all, and the gateway has no `minBodyRate`.",
         "- of TLS, an alert, or what the server has chosen: version, certificate and protocol. `cut` is an end without close_notify.",
         "- A dash: the proxy cannot play the case. nginx speaks HTTP/1 to its upstreams.",

@@ -4,7 +4,7 @@ import re
 import socket
 
 from . import http2
-from .ends import CLOSE, END, FIN, HEAD, LONG, READ, RESET, TAKE, Client, once
+from .ends import CLOSE, END, FIN, HEAD, LONG, READ, RESET, TAKE, TUNNEL, Client, once
 
 
 def play(case, port, upstream):
@@ -14,6 +14,7 @@ def play(case, port, upstream):
 def http1_client(case, port, upstream):
     client = Client(port)
     client.reader.quiet = LONG
+    client.shows = case.shows
     told, end = [], None
     try:
         for at, step in enumerate(case.steps):
@@ -27,6 +28,12 @@ def http1_client(case, port, upstream):
                 upstream.told.set()
             elif step == TAKE:
                 told.append(client.reader.take())
+            elif step == TUNNEL:
+                if told[-1].startswith("101"):
+                    client.send(b"ping")
+                    told.append(client.reader.take())
+                    client.leave(CLOSE)
+                    end = ""
             elif step == FIN:
                 client.connection.shutdown(socket.SHUT_WR)
             elif step == END:
@@ -37,6 +44,7 @@ def http1_client(case, port, upstream):
             else:
                 client.wait(step, upstream)
         if end is None:
+            client.shows = ()
             client.send(b"GET /next HTTP/1.1\r\nHost: a.test\r\n\r\n")
             text, _ = client.response("GET")
             end = {"200 body ok": "kept"}.get(text, text)
