@@ -46,7 +46,10 @@ def unescape(text):
 
 
 def read(kind):
+    """Reads the cases of a corpus. It leaves out what a client and an upstream at the two ends cannot play, and what differs from
+    another case in a value alone."""
     found = []
+    near = set()
     with open(os.path.join(CORPORA, kind + ".txt"), encoding="utf-8") as lines:
         for line in (each.rstrip("\n") for each in lines):
             word, _, rest = line.partition(" ")
@@ -63,6 +66,12 @@ def read(kind):
                 found[-1].comparable = not unfinished
             elif word == "eof":
                 found[-1].upstream = (ends.CLOSE,)
+            elif word == "near":
+                found[-1].comparable = False
+                near.add(rest)
+    unknown = near - {case.title for case in found if case.comparable}
+    if unknown:
+        raise ValueError(f"{kind}.txt has no such cases: {unknown}")
     for case in found:
         case.upstream = (case.sent, *case.upstream) if kind == "responses" else ()
     return [case for case in found if case.comparable and case.sent]

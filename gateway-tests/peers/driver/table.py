@@ -2,6 +2,7 @@
 
 import collections
 import os
+import re
 
 from . import kinds
 
@@ -15,8 +16,19 @@ ORDER = (GATEWAY, "nginx", "haproxy", "envoy")
 NAMES = {"nginx": "nginx", "haproxy": "HAProxy", "envoy": "Envoy"}
 
 
+# Words and numbers with a meaning of their own: another one in their place makes another kind of message.
+MEANING = re.compile(r"(HTTP/1\.[01]\b|\b(?:chunked|gzip|identity|timeout)\b|\b(?:1\d\d|204|205|304)\b|(?<![\w.])0+|[a-z]{100,})")
+
+
 def key(case):
     return case.kind, case.title
+
+
+def form(sent):
+    """Returns a message without its values: each other word is a letter, upper or lower as it was, and each other number a digit."""
+    parts = MEANING.split(sent.decode("latin-1"))
+    parts[::2] = [re.sub("[0-9]+", "9", re.sub("[A-Z]+", "A", re.sub("[a-z]+", "a", each))) for each in parts[::2]]
+    return "".join(parts)
 
 
 class Answers:
@@ -80,6 +92,19 @@ def reasons():
     return found
 
 
+def twins(cases, answers):
+    """Returns pairs of cases whose messages differ in values alone, and which all proxies answer alike."""
+    found, first = [], {}
+    for case in cases:
+        if case.sent and key(case) in answers.rows:
+            # The status of a response is one of its values.
+            told = tuple(re.sub(r"^[1-9]\d\d\b", "status" if case.kind == "responses" else r"\g<0>", each) for each in answers.rows[key(case)].values())
+            other = first.setdefault((case.kind, case.method, case.upstream[1:], form(case.sent), told), case)
+            if other is not case:
+                found.append((other, case))
+    return found
+
+
 def faults(cases, answers):
     """Returns what is wrong with the table and the reasons, a line each."""
     found = []
@@ -89,6 +114,8 @@ def faults(cases, answers):
     differences = set(answers.differences())
     explained = collections.Counter(each for reason in reasons() for each in reason.cases)
     found += [f"no reason for the difference of {kind} case '{title}'" for kind, title in differences - explained.keys()]
+    found += [f"{case.kind} case '{case.title}' differs from '{other.title}' in a value alone: remove it, or mark it with \"near\""
+              for other, case in twins(cases, answers)]
     same = {each for each, row in answers.rows.items() if len(set(row.values()) - {""}) == 1}
     unknown = explained.keys() - answers.rows.keys()
     found += [f"a reason for {kind} case '{title}', which is no difference" for kind, title in explained.keys() & same | unknown]

@@ -130,7 +130,7 @@ public final class RawResponses {
             String word = space < 0 ? line : line.substring(0, space);
             String rest = space < 0 ? "" : line.substring(space + 1);
             switch (word) {
-                case "", "#" -> {}
+                case "", "#", "near" -> {}
                 case "@" -> {
                     method = rest.split(" ", 2)[0];
                     requestEnds = !rest.endsWith(" unfinished");
