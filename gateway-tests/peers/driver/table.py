@@ -61,14 +61,31 @@ class Answers:
                 row = self.rows[key(case)]
                 file.write("\t".join([*key(case), *(row.get(n, "") for n in names)]) + "\n")
 
+    def of_peers(self, case_key):
+        """Returns the answers of those peers that can play a case."""
+        return [answer for name, answer in self.rows[case_key].items() if name != GATEWAY and answer]
+
     def shared(self, case_key):
         """Returns the answer that two peers or more share, or None."""
-        counts = collections.Counter(answer for name, answer in self.rows[case_key].items() if name != GATEWAY and answer)
+        counts = collections.Counter(self.of_peers(case_key))
         answer, count = counts.most_common(1)[0] if counts else (None, 0)
         return answer if count > 1 else None
 
-    def differences(self):
+    def outvoted(self):
+        """Returns the cases in which two peers or more share another answer than the gateway's."""
         return [each for each in self.rows if self.shared(each) not in (None, self.rows[each].get(GATEWAY))]
+
+    def alone(self):
+        """Returns the other cases in which no peer gives the gateway's answer, nor any two the same."""
+        return [each for each in self.rows if self.of_peers(each) and not self.shared(each) and self.rows[each][GATEWAY] not in self.of_peers(each)]
+
+    def differences(self):
+        return [*self.outvoted(), *self.alone()]
+
+    def divided(self):
+        """Returns the cases in which a peer gives another answer, and another peer the gateway's. These are no differences."""
+        found = [each for each in self.rows if set(self.of_peers(each)) - {self.rows[each].get(GATEWAY)}]
+        return [each for each in found if each not in set(self.differences())]
 
 
 class Reason:
@@ -138,8 +155,12 @@ def page(cases, answers):
         "# Compatibility",
         "",
         f"A test plays the same {len(cases)} cases through the gateway, {', '.join(versions[:-1])} and {versions[-1]}. Each has a minimal",
-        f"configuration. Most of these messages are odd. In {len(answers.differences())} cases two of the others or more share an answer that",
-        "the gateway does not give. This page has these cases, and for each the reason. `gateway-tests/peers/answers.tsv` has all:",
+        f"configuration. Most of these messages are odd. In {len(answers.outvoted())} cases two of the others or more share an answer that",
+        f"the gateway does not give. In {len(answers.alone())} more, no two of the others agree, and none gives the gateway's answer. This page has all",
+        "of them, and for each the reason.",
+        "",
+        f"In {len(answers.divided())} further cases some of the others give the gateway's answer, and no two agree on another one. These do not count as",
+        "differences: there the others differ among themselves. `gateway-tests/peers/answers.tsv` has all cases:",
         "",
         *(f"- {count[kind.name]} {kind.plural}" for kind in kinds.KINDS),
         "",
