@@ -11,14 +11,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The gateway gives the recorded answers to cases that unit tests do not have: frames of HTTP/2 in both directions, and what
- * ends a connection. {@code CompatibilityTest} compares them with those of other proxies.
+ * The gateway gives the recorded answers to cases that unit tests do not have: frames of HTTP/2 in both directions, handshakes
+ * of TLS, paths, upgrades, and what ends a connection. {@code CompatibilityTest} compares them with those of other proxies.
+ *
+ * <p>The full form plays the others, in its part {@code suites}. Limits of time and ends on the way need a machine that is not
+ * busy, because they wait for what does not happen. Unit tests have the messages of HTTP/1: {@code RawRequestsTest} and others.
  */
 @Tag("jar")
 @Timeout(120)
 class CompatibilityIT {
     @Test
     void theGatewayGivesTheRecordedAnswers() throws Exception {
+        Tools.find("openssl"); // makes the certificates
         ProcessBuilder command = new ProcessBuilder(
                         Tools.find("python3"),
                         "peers/run",
@@ -29,7 +33,12 @@ class CompatibilityIT {
                         "--kinds",
                         "connections",
                         "http2-requests",
-                        "http2-responses")
+                        "http2-responses",
+                        "paths",
+                        "tls-clients",
+                        "tls-hellos",
+                        "tls-upstreams",
+                        "upgrades")
                 .redirectErrorStream(true);
         command.environment().put("JDK_JAVA_OPTIONS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1");
         Process run = command.start();
