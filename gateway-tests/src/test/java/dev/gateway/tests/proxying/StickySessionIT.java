@@ -202,8 +202,7 @@ class StickySessionIT {
         keys(KEY);
         try (Origin one = origin("one");
                 Origin two = origin("two");
-                Rig rig =
-                        Rig.start(yaml(Pairing.H1_TO_H1, List.of(one, two)).replace(", absoluteTimeout: 1h", ""));
+                Rig rig = Rig.start(yaml(Pairing.H1_TO_H1, List.of(one, two)).replace(", absoluteTimeout: 1h", ""));
                 Peer client = rig.connect(Pairing.H1_TO_H1)) {
             Answer first = ask(client, "a=b");
             int port = first.by().equals("one") ? one.port() : two.port();
