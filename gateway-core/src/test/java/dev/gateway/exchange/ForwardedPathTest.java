@@ -100,4 +100,18 @@ class ForwardedPathTest extends ExchangeRig {
         assertAnswered(400, Cause.CLIENT_PROTOCOL_ERROR);
         assertThat(opener.openings).isEmpty();
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "NORMAL, /s3/%zz",
+        "SLASHES_KEPT, /s3//%zz",
+        "AS_WRITTEN, /s3/%zz",
+        "AS_WRITTEN, /s3/a%00",
+        "AS_WRITTEN, /s3/a\\b",
+    })
+    void whatHasNoNormalFormIsRefusedInAllForms(PathForm form, String path) {
+        request(form, path);
+        assertAnswered(400, Cause.CLIENT_PROTOCOL_ERROR);
+        assertThat(opener.openings).isEmpty();
+    }
 }

@@ -82,6 +82,12 @@ class HopByHopTest {
         assertThat(request("Connection: close, " + name, name + ": 1")).isEqualTo(name + ": 1\n");
     }
 
+    /** The gateway adds none of its own. */
+    @Test
+    void theViaOfAnUpstreamStays() {
+        assertThat(response("Via: 1.1 cache", "Connection: Via", "Vary: b")).isEqualTo("Via: 1.1 cache\nVary: b\n");
+    }
+
     @Test
     void onlyTheTrailersElementOfTeIsForwarded() {
         assertThat(request("TE: deflate;q=0.5, Trailers", "Connection: TE")).isEqualTo("TE: trailers\n");

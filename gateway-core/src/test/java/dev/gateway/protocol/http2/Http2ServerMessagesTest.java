@@ -717,6 +717,16 @@ class Http2ServerMessagesTest {
         assertEquals(NO_ERROR, client.reset(1));
     }
 
+    /** Streams of others may need the connection. */
+    @Test
+    void anUploadGivesWayWithoutItsConnection() {
+        answerEarly(1);
+        assertFalse(((Http2ServerStream) client.request(0).server()).endLingering());
+        client.collect();
+        assertEquals(NO_ERROR, client.reset(1));
+        assertTrue(client.channel.isOpen());
+    }
+
     @Test
     void aListenerThatDrainsDoesNotWaitForUploads() {
         answerEarly(1);

@@ -167,6 +167,7 @@ class ForwardProxyIT {
     @CsvSource({
         "GET https://elsewhere.test/, '501 Not Implemented: use CONNECT for https://'",
         "GET ws://elsewhere.test/, '400 Bad Request: use CONNECT for ws:// and wss://'",
+        "GET wss://elsewhere.test/, '400 Bad Request: use CONNECT for ws:// and wss://'",
         "GET ftp://elsewhere.test/, '400 Bad Request: only http:// and CONNECT are offered'",
         "GET /, '404 Not Found: this is a proxy for http:// and CONNECT'",
         "GET http://elsewhere.test/, '403 Forbidden by gateway: policy_port'",

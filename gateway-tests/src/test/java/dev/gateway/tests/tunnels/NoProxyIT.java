@@ -18,7 +18,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What programs make of {@code NO_PROXY}, if it is what the gateway says. */
+/**
+ * What programs make of {@code NO_PROXY}, if it is what the gateway says. Docker's daemon is missing: it would need a
+ * registry and an engine for each list, and reads the variable by the same package as Go's client, which is here.
+ */
 class NoProxyIT {
     private static final String APT = "/usr/lib/apt/apt-helper";
 
