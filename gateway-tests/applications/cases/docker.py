@@ -17,7 +17,8 @@ COMMANDS = ("sh", "cat", "echo", "wc", "sleep", "head")
 
 class Docker(Application):
     name = "Docker engine"
-    how = "Debian's `dockerd` listens on loopback. The client is its command line, without TLS. Builds are of the older kind, not by BuildKit."
+    how = ("Debian's `dockerd` listens on loopback. The client is its command line, without TLS. Builds are of the older kind; those by"
+           " BuildKit run in [another test](clients.md#docker).")
     rule = "upgrades: [tcp, h2c]"
 
     def version(self):
