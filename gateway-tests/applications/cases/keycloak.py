@@ -20,7 +20,7 @@ REALM = {
 class Keycloak(Application):
     name = "Keycloak"
     how = ("`start-dev` with `--proxy-headers=xforwarded`, a realm, a user and a client. The clients are `openid-client` of Node, Chromium on"
-           " the login page, and curl.")
+           " the login page, and curl. A login moves nothing large.")
     seconds = 600  # it builds itself first
 
     def version(self):
