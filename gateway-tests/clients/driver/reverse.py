@@ -1,5 +1,6 @@
 """HTTP clients of a reverse proxy: what each does there, the application behind it, and the gateway between them."""
 
+import contextlib
 import glob
 import os
 import re
@@ -17,7 +18,8 @@ PROGRAMS = os.path.join(HERE, "..", "reverse")
 CLIENTS = os.environ.get("CLIENTS", "")
 JAVA = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else shutil.which("java") or "java"
 SIZE = 50 * 1024 * 1024
-PORT, APPLICATION = 8443, 9000
+PORT, APPLICATION, RESTARTED = 8443, 9000, 9002
+DOWN = 1  # second, for which the application is gone
 REFUSALS = {"/up401": "WWW-Authenticate: Basic realm=app\r\n", "/up307": "Location: /up\r\n"}  # Java needs the challenge
 ERROR = "an error"
 
@@ -33,6 +35,7 @@ ACTIONS = {
     "uplimit": ("413", "413 of the gateway"),
     "upauth": ("401", "401 of the gateway"),
     "cut": (ERROR, "notice a cut"),
+    "restart": ("cut, 200 hello", "go on across a restart"),
 }
 
 CONFIGURATION = """\
@@ -49,10 +52,13 @@ routes:
       - matches: [{{path: {{value: /uplimit}}}}]
         filters: [{{type: BodyLimit, bodyLimit: {{maxBytes: 1MiB}}}}]
         backendRefs: [{{name: app}}]
+      - matches: [{{path: {{value: /restart}}}}]
+        backendRefs: [{{name: restarted}}]
       - backendRefs: [{{name: app}}]
         timeouts: {{request: {seconds}s}}
 upstreams:
   - {{name: app, endpoints: [{{host: 127.0.0.1, port: {application}}}]}}
+  - {{name: restarted, endpoints: [{{host: 127.0.0.1, port: {restarted}}}]}}
 admin: {{address: 127.0.0.1, port: 0}}
 """
 
@@ -85,7 +91,7 @@ class Client:
 def curl(version):
     def command(stage, program, action):
         up = action.startswith("up")
-        urls = (["/close"] if action == "again" else []) + ["/hello" if action == "again" else "/" + action]
+        urls = {"again": ["/close", "/hello"], "restart": ["/restart", "/restart/hello"]}.get(action, ["/" + action])
         line = [program, "-sS", "-q", "--http" + version, "--cacert", stage.ca, "--max-time", "60", "-w", "\n%{http_code}\n"]
         line += ["-u", f"ci:{proxy.PASSWORD}"] if action == "login" else []
         line += ["--data-binary", "@" + stage.big] if up else []
@@ -187,8 +193,10 @@ class Stage:
         self.lock = threading.Lock()
         self.built = Programs(directory).built
         self.reloads = 0
-        self.configuration = {"port": PORT, "application": APPLICATION, "cert": cert, "key": key}
+        self.configuration = {"port": PORT, "application": APPLICATION, "restarted": RESTARTED, "cert": cert, "key": key}
         Application(APPLICATION, self.reload)
+        Application(RESTARTED)
+        self.restarting = threading.Lock()  # one client at a time
         proxy.write_users(directory, ["ci"])
         self.gateway = proxy.Gateway(directory, options, CONFIGURATION.format(seconds=300, **self.configuration), PORT)
 
@@ -214,7 +222,11 @@ class Stage:
         return ERROR if last.startswith("error:") else last
 
     def play_all(self, client):
-        return {action: self.play(client, action) for action in ACTIONS}
+        return {action: self.play(client, action) for action in ACTIONS if action != "restart"} | {"restart": self.play_restart(client)}
+
+    def play_restart(self, client):
+        with self.restarting:
+            return self.play(client, "restart")
 
     def reload(self):
         with self.lock:
@@ -235,14 +247,33 @@ class Application:
     """Speaks HTTP/1.1, and what it does depends on the path."""
 
     def __init__(self, port, close=None):
+        self.port = port
         self.close = close  # what happens at /close
-        server = socket.create_server(("127.0.0.1", port), backlog=128)
-        threading.Thread(target=self.accept, args=(server,), daemon=True).start()
+        self.start()
 
-    def accept(self, server):
-        while True:
-            connection, _ = server.accept()
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+    def start(self):
+        self.server = socket.create_server(("127.0.0.1", self.port), backlog=128)
+        self.connections = []
+        threading.Thread(target=self.accept, args=(self.server, self.connections), daemon=True).start()
+
+    def accept(self, server, connections):
+        try:
+            while True:
+                connection, _ = server.accept()
+                connections.append(connection)
+                threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        except OSError:
+            pass  # it ends
+
+    def restart(self):
+        """Ends like a process that is killed, and comes back."""
+        self.server.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+        self.server.close()
+        for connection in self.connections:
+            with contextlib.suppress(OSError):  # it has been closed
+                connection.shutdown(socket.SHUT_RDWR)
+        time.sleep(DOWN)
+        self.start()
 
     def serve(self, connection):
         with connection, connection.makefile("rb") as reader:
@@ -269,8 +300,10 @@ class Application:
             while connection.recv(65536):
                 pass
             return False
-        if path == "/cut":
+        if path in ("/cut", "/restart"):
             connection.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {SIZE}\r\n\r\n".encode() + b"x" * 1_000_000)
+            if path == "/restart":
+                self.restart()
             return False
         if path == "/stream":
             connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -306,6 +339,9 @@ def judge(code, said, action):
     text = "\n".join(body)
     if action == "stream":
         return f"{text.count('line')} pieces"
+    if action == "restart":
+        # The piece of the download, and what curl says of it, precede the answer.
+        return f"cut, {status} {body[-1]}" if "curl: (" in text else f"whole, {status} {body[-1]}"
     if status != "200":
         return status
     return f"200 {len(text.strip()) if action == 'down' else 'hello' if action == 'again' else text.strip()}"

@@ -1,3 +1,4 @@
+import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -39,12 +40,19 @@ class Use {
 
     private static void use(HttpClient client, String base, String action) {
         HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create(base + "/" + (action.equals("again") ? "hello" : action)));
+                HttpRequest.newBuilder(URI.create(base + "/" + switch (action) {
+                    case "again" -> "hello";
+                    case "restart" -> "restart/hello";
+                    default -> action;
+                }));
+        String before = "";
         try {
             if (action.equals("login")) {
                 request.header("Authorization", "Basic " + Base64.getEncoder().encodeToString("ci:open@sesame/1".getBytes()));
             } else if (action.equals("again")) {
                 client.send(HttpRequest.newBuilder(URI.create(base + "/close")).build(), BodyHandlers.ofString());
+            } else if (action.equals("restart")) {
+                before = download(client, base + "/restart");
             } else if (action.startsWith("up")) {
                 request.POST(BodyPublishers.ofByteArray(new byte[Integer.parseInt(System.getenv("USE_SIZE"))]));
             }
@@ -54,10 +62,20 @@ class Use {
                 System.out.println(body.lines().filter(line -> !line.isBlank()).count() + " pieces");
             } else {
                 String text = body.length() > 1000 ? "" + body.length() : response.statusCode() == 200 ? body.strip() : "";
-                System.out.println((response.statusCode() + " " + text.substring(0, Math.min(9, text.length()))).strip());
+                System.out.println(
+                        before + (response.statusCode() + " " + text.substring(0, Math.min(9, text.length()))).strip());
             }
         } catch (Exception e) {
             System.out.println("error: " + e);
+        }
+    }
+
+    private static String download(HttpClient client, String uri) throws InterruptedException {
+        try {
+            client.send(HttpRequest.newBuilder(URI.create(uri)).build(), BodyHandlers.ofString());
+            return "whole, ";
+        } catch (IOException e) {
+            return "cut, ";
         }
     }
 }

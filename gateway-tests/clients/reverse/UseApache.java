@@ -46,17 +46,33 @@ class UseApache {
     }
 
     private static String use(CloseableHttpClient client, String base, String action) throws Exception {
-        String uri = base + "/" + (action.equals("again") ? "hello" : action);
+        String uri = base + "/" + switch (action) {
+            case "again" -> "hello";
+            case "restart" -> "restart/hello";
+            default -> action;
+        };
+        String before = "";
         HttpUriRequestBase request = action.startsWith("up") ? new HttpPost(uri) : new HttpGet(uri);
         if (action.equals("login")) {
             String login = Base64.getEncoder().encodeToString("ci:open@sesame/1".getBytes(StandardCharsets.UTF_8));
             request.setHeader("Authorization", "Basic " + login);
         } else if (action.equals("again")) {
             client.execute(new HttpGet(base + "/close"), response -> EntityUtils.toString(response.getEntity()));
+        } else if (action.equals("restart")) {
+            before = download(client, base + "/restart");
         } else if (action.startsWith("up")) {
             request.setEntity(new ByteArrayEntity(new byte[SIZE], ContentType.APPLICATION_OCTET_STREAM));
         }
-        return client.execute(request, response -> told(response, action));
+        return before + client.execute(request, response -> told(response, action));
+    }
+
+    private static String download(CloseableHttpClient client, String uri) {
+        try {
+            client.execute(new HttpGet(uri), response -> EntityUtils.toString(response.getEntity()));
+            return "whole, ";
+        } catch (IOException e) {
+            return "cut, ";
+        }
     }
 
     private static String told(ClassicHttpResponse response, String action) throws HttpException, IOException {

@@ -1,3 +1,4 @@
+import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,11 +52,18 @@ class UseOkHttp {
     }
 
     private static String use(OkHttpClient client, String base, String action) throws Exception {
-        Request.Builder request = new Request.Builder().url(base + "/" + (action.equals("again") ? "hello" : action));
+        Request.Builder request = new Request.Builder().url(base + "/" + switch (action) {
+            case "again" -> "hello";
+            case "restart" -> "restart/hello";
+            default -> action;
+        });
+        String before = "";
         if (action.equals("login")) {
             request.header("Authorization", Credentials.basic("ci", "open@sesame/1"));
         } else if (action.equals("again")) {
             client.newCall(new Request.Builder().url(base + "/close").build()).execute().close();
+        } else if (action.equals("restart")) {
+            before = download(client, base + "/restart");
         } else if (action.startsWith("up")) {
             request.post(RequestBody.create(new byte[SIZE]));
         }
@@ -65,7 +73,16 @@ class UseOkHttp {
                 return body.lines().filter(line -> !line.isBlank()).count() + " pieces";
             }
             String text = body.length() > 1000 ? "" + body.length() : response.code() == 200 ? body.strip() : "";
-            return (response.code() + " " + text.substring(0, Math.min(9, text.length()))).strip();
+            return before + (response.code() + " " + text.substring(0, Math.min(9, text.length()))).strip();
+        }
+    }
+
+    private static String download(OkHttpClient client, String uri) {
+        try (Response response = client.newCall(new Request.Builder().url(uri).build()).execute()) {
+            response.body().string();
+            return "whole, ";
+        } catch (IOException e) {
+            return "cut, ";
         }
     }
 }

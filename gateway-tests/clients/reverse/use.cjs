@@ -19,6 +19,10 @@ async function use() {
     const { body } = await request(base + '/stream', { dispatcher });
     return `${(await body.text()).split('\n').filter(Boolean).length} pieces`;
   }
+  if (action === 'restart') {
+    const cut = await request(base + '/restart', { dispatcher }).then(told).then(() => 'whole', () => 'cut');
+    return `${cut}, ${await told(await request(base + '/restart/hello', { dispatcher }))}`;
+  }
   if (action === 'again') await told(await request(base + '/close', { dispatcher }));
   const up = action.startsWith('up') ? { method: 'POST', body: Buffer.alloc(size, 'x') } : {};
   return told(await request(`${base}/${action === 'again' ? 'hello' : action}`, { dispatcher, ...up }));

@@ -28,9 +28,17 @@ func use() {
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
 	size, _ := strconv.Atoi(os.Getenv("USE_SIZE"))
-	path, method := action, "GET"
+	path, method, before := action, "GET", ""
 	var body io.Reader
-	if action == "again" {
+	if action == "restart" {
+		path, before = "restart/hello", "cut, "
+		if response, err := client.Get(base + "/restart"); err == nil {
+			if _, err = io.Copy(io.Discard, response.Body); err == nil {
+				before = "whole, "
+			}
+			response.Body.Close()
+		}
+	} else if action == "again" {
 		path = "hello"
 		if response, err := client.Get(base + "/close"); err == nil {
 			io.Copy(io.Discard, response.Body)
@@ -56,7 +64,7 @@ func use() {
 	case len(text) > 1000:
 		fmt.Println(response.StatusCode, len(text))
 	case response.StatusCode == 200:
-		fmt.Println(200, strings.TrimSpace(string(text)))
+		fmt.Println(before+"200", strings.TrimSpace(string(text)))
 	default:
 		fmt.Println(response.StatusCode)
 	}

@@ -33,6 +33,8 @@ def with_urllib():
     if action == "again":
         get("/close")
         return told(*get("/hello"))
+    if action == "restart":
+        return across_restart(lambda path: told(*get(path)))
     return told(*get("/" + action, **({"data": BODY} if action.startswith("up") else {})))
 
 
@@ -50,6 +52,8 @@ def with_requests():
     if action == "again":
         session.get(base + "/close")
         return answer(session.get(base + "/hello"))
+    if action == "restart":
+        return across_restart(lambda path: answer(session.get(base + path)))
     if action.startswith("up"):
         return answer(session.post(base + "/" + action, data=BODY))
     return answer(session.get(base + "/" + action))
@@ -67,6 +71,8 @@ def with_httpx(http2):
         if action == "again":
             client.get(base + "/close")
             return answer(client.get(base + "/hello"))
+        if action == "restart":
+            return across_restart(lambda path: answer(client.get(base + path)))
         if action.startswith("up"):
             # In pieces, as from a file: httpx copies what is left of one large piece for each frame of HTTP/2.
             parts = (BODY[at:at + 65536] for at in range(0, SIZE, 65536))
@@ -90,6 +96,14 @@ async def with_aiohttp():
             async with session.get(base + "/close") as response:
                 await response.read()
             call = session.get(base + "/hello")
+        elif action == "restart":
+            try:
+                async with session.get(base + "/restart") as response:
+                    await response.read()
+                    return "whole"
+            except aiohttp.ClientError:
+                async with session.get(base + "/restart/hello") as response:
+                    return "cut, " + told(response.status, await response.read())
         elif action.startswith("up"):
             call = session.post(base + "/" + action, data=io.BytesIO(BODY))
         else:
@@ -122,11 +136,20 @@ def with_libcurl(http2):
     if action == "again":
         get("/close")
         return told(*get("/hello"))
+    if action == "restart":
+        return across_restart(lambda path: told(*get(path)))
     if action.startswith("up"):
         curl.setopt(pycurl.POST, 1)
         curl.setopt(pycurl.POSTFIELDSIZE_LARGE, SIZE)
         curl.setopt(pycurl.READDATA, io.BytesIO(BODY))
     return told(*get("/" + action))
+
+
+def across_restart(get):
+    try:
+        return "whole, " + get("/restart")
+    except Exception:
+        return "cut, " + get("/restart/hello")
 
 
 def told(status, body):

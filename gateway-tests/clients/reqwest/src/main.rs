@@ -22,7 +22,13 @@ fn act(version: &str, base: &str, ca: &str, action: &str) -> Result<String, Box<
         .add_root_certificate(Certificate::from_pem(&fs::read(ca)?)?)
         .timeout(Duration::from_secs(60));
     let client = if version == "HTTP_2" { builder } else { builder.http1_only() }.build()?;
-    let url = format!("{base}/{}", if action == "again" { "hello" } else { action });
+    let path = match action {
+        "again" => "hello",
+        "restart" => "restart/hello",
+        _ => action,
+    };
+    let url = format!("{base}/{path}");
+    let mut before = "";
     let request = if action == "login" {
         client.get(url).basic_auth("ci", Some("open@sesame/1"))
     } else if action.starts_with("up") {
@@ -31,10 +37,13 @@ fn act(version: &str, base: &str, ca: &str, action: &str) -> Result<String, Box<
     } else {
         if action == "again" {
             client.get(format!("{base}/close")).send()?.text()?;
+        } else if action == "restart" {
+            let whole = client.get(format!("{base}/restart")).send().and_then(Response::bytes);
+            before = if whole.is_ok() { "whole, " } else { "cut, " };
         }
         client.get(url)
     };
-    Ok(told(request.send()?, action)?)
+    Ok(format!("{before}{}", told(request.send()?, action)?))
 }
 
 fn main() {
