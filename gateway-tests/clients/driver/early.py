@@ -14,6 +14,7 @@ from . import mirror, proxy, reverse
 APPLICATION = 9001
 TRIES, MEGABYTES = 5, 20
 LONGEST = 65  # seconds of a try: most clients give up after a minute
+SLOW_BYTES = 10_000_000 / 8  # that all slow senders have in a second
 
 # Who answers, and what a client asks for.
 ANSWERS = {f"{status} of {who}": f"{path}{status}" for who, path in (("the application", "up"), ("the proxy", "upown"))
@@ -151,7 +152,7 @@ class Stage:
 
         tc("qdisc", "root", "handle", "1:", "htb", "default", "1")
         tc("class", "parent", "1:", "classid", "1:1", "htb", "rate", "10gbit")
-        tc("class", "parent", "1:", "classid", "1:2", "htb", "rate", "10mbit", "burst", "128k")
+        tc("class", "parent", "1:", "classid", "1:2", "htb", "rate", f"{SLOW_BYTES * 8:.0f}bit", "burst", "128k")
         for ports in PORTS.values():
             tc("filter", "protocol", "ip", "parent", "1:", "prio", "1", "u32", "match", "ip", "dport", str(ports[2]), "0xffff", "flowid", "1:2")
 
@@ -164,6 +165,7 @@ class Stage:
         command = [word for word in client.command(view, client.path(), action) if word != "-XX:TieredStopAtLevel=1"]
         wanted = (action[-3:], f"200 {self.size}" if action.endswith("307") else action[-3:])
         curl = client.program == "curl"
+        longest = LONGEST + (2 * self.size / SLOW_BYTES if sender == SLOW else 0)  # it may send all of it twice
         said = []
         for _ in range(tries if curl else 1):
             with tempfile.TemporaryFile() as screen:
@@ -171,7 +173,7 @@ class Stage:
                 with contextlib.suppress(subprocess.TimeoutExpired):  # what it has said until then counts
                     code = subprocess.run(
                         command, cwd=reverse.PROGRAMS, stdout=screen, stderr=screen, stdin=subprocess.DEVNULL,
-                        env=reverse.environment(self.size, 1 if curl else tries), timeout=LONGEST * (1 + tries), check=False).returncode
+                        env=reverse.environment(self.size, 1 if curl else tries), timeout=longest * (1 + tries), check=False).returncode
                 screen.seek(0)
                 text = screen.read().decode("utf-8", "replace").strip()
                 said += [reverse.judge(code, text, action)] if curl else text.splitlines()
