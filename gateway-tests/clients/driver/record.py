@@ -288,7 +288,8 @@ ENGINE = """\
 A test runs the command `docker` through the gateway, by the [recipe for Docker](tunnels.md#websockets-and-other-upgrades): `run`,
 `run -i`, `exec`, `exec -i`, `attach`, `start -ai` and `build`. They also get output that comes after the end of their input. It runs
 each night with what Debian 12 has: 20.10 of the engine and of the command, which also builds with BuildKit. It runs each other `docker`
-on the path as well. By hand, this was 28.2 of the command, without the plugin buildx that its BuildKit needs.
+on the path as well. By hand, this was 28.2 of the command, without the plugin buildx that its BuildKit needs. With `--silence 600`,
+`gateway-tests/clients/engine` lets three of the commands be silent for ten minutes.
 """.splitlines()
 
 FIRST = """\
