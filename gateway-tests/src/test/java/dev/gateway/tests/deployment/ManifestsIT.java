@@ -281,6 +281,34 @@ class ManifestsIT {
                 .isEqualTo("0.0.0.0");
     }
 
+    /** The sidecar learns last that the pod ends. So the application serves until clients have left the pod. */
+    @Test
+    void theApplicationOfASidecarServesUntilClientsHaveGone() throws Exception {
+        List<HasMetadata> documents = Rendering.SIDECAR.render();
+        PodSpec pod = pod(documents).getSpec();
+        GatewayConfig config = load(
+                "sidecar",
+                all(documents, ConfigMap.class)
+                        .findFirst()
+                        .orElseThrow()
+                        .getData()
+                        .get("gateway.yaml"));
+        Duration serves = Duration.ofSeconds(pod.getContainers()
+                .get(0)
+                .getLifecycle()
+                .getPreStop()
+                .getSleep()
+                .getSeconds());
+        Duration age = config.listeners().get(0).timeouts().maxConnectionAge();
+
+        assertThat(age).as("0 means no limit").isPositive();
+        Duration idle = Duration.ofSeconds(5); // after which an old connection is closed
+        Duration nodes = Duration.ofSeconds(5); // that need a moment to send no new connections
+        assertThat(serves).isGreaterThanOrEqualTo(age.plus(idle).plus(nodes));
+        assertThat(Duration.ofSeconds(pod.getTerminationGracePeriodSeconds()))
+                .isGreaterThan(serves.plus(config.drain().timeout()));
+    }
+
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MONITORING")
     void everyNameThatIsUsedIsThere(Rendering rendering) throws Exception {
