@@ -12,19 +12,15 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.BrotliBeginning;
 import dev.gateway.tests.support.GatewayJar;
 import dev.gateway.tests.support.Hoarders;
-import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -119,7 +115,6 @@ class HeldMemoryIT {
                 port: 0
                 protocol: HTTPS
                 tls: {certificateRefs: [SERVER], clientAuth: required, caFile: CLIENTS}
-            stores: [{name: shared, redis: "redis://127.0.0.1:STORE", timeout: 10s, onError: allow}]
             connect:
               - {parentRefs: [{name: web}], allow: [127.0.0.1], denyPrivate: false, allowedPorts: [HANG]}
             routes:
@@ -173,11 +168,6 @@ class HeldMemoryIT {
                   - matches: [{path: {value: /limited}}]
                     filters: [{type: RateLimit, rateLimit: {limits: [{requests: 1, interval: 1h}]}}]
                     backendRefs: [{name: app}]
-                  - matches: [{path: {value: /stored}}]
-                    filters:
-                      - type: RateLimit
-                        rateLimit: {limits: [{requests: 1000000, interval: 1s, store: shared}]}
-                    backendRefs: [{name: hang}]
                   - matches: [{path: {value: /session}}]
                     backendRefs: [{name: sticky}]
                   - matches: [{path: {value: /waiting}}]
@@ -270,7 +260,6 @@ class HeldMemoryIT {
     private static Origin refusing;
     private static Origin allowing;
     private static Origin closed; // takes nothing of a body
-    private static ServerSocket store; // lets the gateway connect, and decides nothing
     private static ServerSocket paused; // the kernel accepts, and nobody answers
     private static SSLContext known; // of a client with a certificate
     private static GatewayJar gateway;
@@ -346,13 +335,6 @@ class HeldMemoryIT {
         }),
         WAITING_PLUGIN(8, "/waiting"),
         SESSION(8, "/session", i -> List.of("cookie", "gateway-session=none; other=" + "y".repeat(4000))),
-        STORED(20, (hoarders, connections) -> {
-            gateway.await("the store is up", HeldMemoryIT::isStoreUp);
-            for (int i = 0; i < connections; i++) {
-                hoarders.streams(STREAMS, "/stored", 0);
-            }
-            return connections * STREAMS;
-        }),
         ASKED_WITH_BODY(150, (hoarders, connections) -> {
             hoarders.send(connections, post("/asked", 60_000, 0, 60_000));
             return connections;
@@ -528,51 +510,6 @@ class HeldMemoryIT {
         };
     }
 
-    /** Answers a store's client as Redis does, but not what it asks about keys. */
-    private static void serveStore(Socket client) {
-        try (client;
-                BufferedReader in = new BufferedReader(
-                        new InputStreamReader(client.getInputStream(), StandardCharsets.ISO_8859_1))) {
-            for (String line = in.readLine(); line != null; line = in.readLine()) {
-                List<String> words = new ArrayList<>();
-                for (int i = Integer.parseInt(line.substring(1)); i > 0; i--) {
-                    in.readLine(); // its length
-                    words.add(in.readLine());
-                }
-                String answer =
-                        switch (words.get(0)) {
-                            case "HELLO" -> "-ERR unknown command\r\n"; // as before Redis 6
-                            case "EVALSHA" -> words.get(3).endsWith("probe") ? "*2\r\n:1\r\n:0\r\n" : "";
-                            default -> "+OK\r\n";
-                        };
-                client.getOutputStream().write(ascii(answer));
-            }
-        } catch (IOException e) {
-            // closed
-        }
-    }
-
-    private static void serveStores() {
-        while (!store.isClosed()) {
-            try {
-                Socket client = store.accept();
-                Thread thread = new Thread(() -> serveStore(client), "store-connection");
-                thread.setDaemon(true);
-                thread.start();
-            } catch (IOException e) {
-                return; // closed
-            }
-        }
-    }
-
-    private static boolean isStoreUp() {
-        try {
-            return gateway.metric("gateway_ratelimit_store_up") == 1;
-        } catch (IOException | InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
     @BeforeAll
     static void start() throws Exception {
         byte[] random = random(4_000_000);
@@ -600,10 +537,6 @@ class HeldMemoryIT {
         byte[] added = field(2, field(1, field(1, ascii("x-added")), field(2, ascii("y".repeat(3500)))));
         allowing = Origin.start().on(CHECK, check(field(1), field(3, added, added, added, added)));
         closed = Origin.start(4, 0).otherwise((stream, head) -> untilStopped()); // INITIAL_WINDOW_SIZE
-        store = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        Thread stores = new Thread(HeldMemoryIT::serveStores, "store");
-        stores.setDaemon(true);
-        stores.start();
         paused = new ServerSocket();
         paused.setReceiveBufferSize(4096);
         paused.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 4096);
@@ -622,7 +555,6 @@ class HeldMemoryIT {
                 .replace("SERVER", servers.issue("localhost").ref())
                 .replace("CLIENTS", clients.file().toString())
                 .replace("ALLOWING", Integer.toString(allowing.port()))
-                .replace("STORE", Integer.toString(store.getLocalPort()))
                 .replace("HANG", Integer.toString(paused.getLocalPort()));
         gateway = GatewayJar.of(yaml)
                 .jvm(GatewayJar.TRACKS_ITS_MEMORY)
@@ -651,7 +583,6 @@ class HeldMemoryIT {
         refusing.close();
         allowing.close();
         closed.close();
-        store.close();
         paused.close();
     }
 
