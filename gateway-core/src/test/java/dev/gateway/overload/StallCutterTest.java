@@ -10,26 +10,26 @@ import dev.gateway.overload.memory.StalledPeers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Who is cut when the heap that is for clients runs low, by what they are charged. */
 class StallCutterTest {
     private static final int CAPACITY = 1 << 20;
+    private static final long SECOND = 1_000_000_000L;
 
     private final MemoryBudget budget = new MemoryBudget(CAPACITY, 1);
     private final LoopBudget loop = new LoopBudget(budget);
     private final ClientShares clients = new ClientShares();
-    private final List<Stream> streams = new ArrayList<>();
     private final List<Stream> cut = new ArrayList<>();
+    private long now = 17;
+    private final StalledPeers stalled = new StalledPeers(() -> now);
     private int counted;
-    private final StallCutter cutter = StallCutter.of(
-            "The heap of the test", budget, StalledPeers.Memory.HEAP, List.of(Runnable::run), () -> counted++);
-
-    @AfterEach
-    void forget() {
-        streams.forEach(StalledPeers.Holder::resume);
-    }
+    private final StallCutter cutter = new StallCutter(
+            "The heap of the test",
+            () -> (double) budget.granted() / CAPACITY,
+            CAPACITY,
+            List.of(Runnable::run),
+            (least, wanted, nanos) -> stalled.cut(StalledPeers.Memory.HEAP, least, wanted, nanos, () -> counted++));
 
     /** A stream that its client does not read. */
     private final class Stream extends StalledPeers.Holder {
@@ -42,8 +42,8 @@ class StallCutterTest {
             this.direct = direct;
             account.countFor(clients, client);
             account.charge(bytes);
-            streams.add(this);
-            stall();
+            stalled.add(this);
+            now++;
         }
 
         @Override
@@ -64,6 +64,7 @@ class StallCutterTest {
         @Override
         protected void cut() {
             cut.add(this);
+            resume();
             account.release(bytes);
         }
     }
@@ -75,9 +76,10 @@ class StallCutterTest {
         Stream oldest = new Stream("greedy", CAPACITY / 4, 0);
         new Stream("greedy", CAPACITY / 4, 0);
         new Stream("greedy", CAPACITY / 4, 0);
-        while (cut.isEmpty()) { // none is cut before it has stalled for a while
-            cutter.review();
-        }
+        cutter.review();
+        assertThat(cut).as("none has stalled for a while").isEmpty();
+        now += SECOND;
+        cutter.review();
         assertThat(cut).containsExactly(oldest);
         assertThat(counted).isEqualTo(1);
         cutter.review();
