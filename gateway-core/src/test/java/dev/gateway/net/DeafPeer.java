@@ -108,9 +108,14 @@ final class DeafPeer implements AutoCloseable {
         }
     }
 
-    /** Sends bytes, of which the kernel takes what fits. */
+    /** Sends bytes, and waits until the kernel has taken them. */
     void send(byte[] bytes) throws Exception {
-        loop.submit(() -> channel.writeAndFlush(Unpooled.wrappedBuffer(bytes))).sync();
+        channel.writeAndFlush(Unpooled.wrappedBuffer(bytes)).sync();
+    }
+
+    /** Begins to send bytes, of which the kernel takes what fits. */
+    void begin(byte[] bytes) {
+        channel.writeAndFlush(Unpooled.wrappedBuffer(bytes));
     }
 
     /** Has the kernel probe the peer, after a second instead of five. */

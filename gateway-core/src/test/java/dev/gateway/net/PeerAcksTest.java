@@ -69,10 +69,9 @@ class PeerAcksTest {
     @EnumSource(names = {"EPOLL", "IO_URING"})
     void aPeerWhoseWindowIsClosedAcknowledgesProbes(TransportKind kind) throws Exception {
         try (DeafPeer peer = connect(kind)) {
-            peer.send(MORE_THAN_FITS);
+            peer.begin(MORE_THAN_FITS);
             for (int i = 0; i < 2; i++) {
-                PeerAcks quiet = peer.await(each -> each.lastMillis() >= 100);
-                assertThat(quiet.unacked()).isFalse();
+                PeerAcks quiet = peer.await(each -> each.lastMillis() >= 100 && !each.unacked());
                 PeerAcks acks = peer.await(each -> each.lastMillis() < quiet.lastMillis());
                 assertThat(peer.waitingBytes()).isPositive();
                 assertThat(acks.isDelivering(peer.waitingBytes(), 5_000)).isTrue();
