@@ -46,7 +46,8 @@ class CompatibilityIT {
             String said = new String(run.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(run.waitFor()).as(said).isZero();
         } finally {
-            run.destroy();
+            run.destroy(); // it ends what it started
+            run.waitFor();
         }
     }
 }
