@@ -84,8 +84,9 @@ class Answers:
 
     def divided(self):
         """Returns the cases in which a peer gives another answer, and another peer the gateway's. These are no differences."""
+        differences = set(self.differences())
         found = [each for each in self.rows if set(self.of_peers(each)) - {self.rows[each].get(GATEWAY)}]
-        return [each for each in found if each not in set(self.differences())]
+        return [each for each in found if each not in differences]
 
 
 class Reason:

@@ -104,7 +104,7 @@ class MistakesTest {
         assertThat(said).containsExactlyElementsOf(mistake.messages()).isNotEmpty();
     }
 
-    /** Else one mistake would count twice: in {@code broken} the same words are said of the same key and value. */
+    /** Else one mistake would count twice: {@code broken} has a file for which the gateway says the same words. */
     @Test
     void noMistakeIsAmongTheBrokenFiles() throws IOException {
         Set<String> known = BrokenConfigsTest.cases().stream()

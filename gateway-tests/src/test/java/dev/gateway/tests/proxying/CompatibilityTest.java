@@ -9,8 +9,9 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * The page that compares the gateway with other proxies is that of the recorded answers. Each raw message of the unit tests
- * has answers, unless it is marked as one that differs from another in a value alone. No two others do. Each difference has its
- * reason. {@code CompatibilityIT} checks most of the gateway's answers, the full form all of them.
+ * has answers, unless it is marked as one that differs from another in a value alone. No two others that all answer alike
+ * do. Each difference has its reason. {@code CompatibilityIT} checks most of the gateway's answers, the full form all of
+ * them.
  */
 @Timeout(60)
 class CompatibilityTest {
