@@ -4,12 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.AppenderBase;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.testing.LoggedLines;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
@@ -28,7 +27,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 
 /** The example in the Javadoc of {@link Gateway} and in the README, line by line. */
 @Timeout(60)
@@ -102,31 +100,15 @@ class EmbeddingTest {
     void withoutOptionsTheLinesGoToALoggerOfTheApplication() throws Exception {
         String yaml = Files.readString(file("first")).replace("accessLog: {format: \"off\"}\n", "");
         GatewayConfig config = ((LoadResult.Valid) ConfigLoader.parse(yaml)).config();
-        BlockingQueue<ILoggingEvent> lines = new LinkedBlockingQueue<>();
-        AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
-            @Override
-            protected void append(ILoggingEvent line) {
-                lines.add(line);
-            }
-        };
-        appender.start();
-        Logger logger = (Logger) LoggerFactory.getLogger("dev.gateway.accesslog");
-        logger.addAppender(appender);
-        logger.setAdditive(false); // its lines are for this test alone
-        logger.setLevel(Level.INFO);
-        try (Gateway gateway = Gateway.start(config)) {
+        try (LoggedLines log = LoggedLines.of("dev.gateway.accesslog").unseen().from(Level.INFO);
+                Gateway gateway = Gateway.start(config)) {
             use(gateway.port("web"));
-            ILoggingEvent line = lines.poll(30, TimeUnit.SECONDS);
-            assertThat(line).isNotNull();
+            ILoggingEvent line = log.next();
             assertThat(line.getLevel()).isEqualTo(Level.INFO);
             assertThat(line.getFormattedMessage())
                     .startsWith("{")
                     .contains("\"path\":\"/\"")
                     .endsWith("}");
-        } finally {
-            logger.setLevel(null);
-            logger.setAdditive(true);
-            logger.detachAppender(appender);
         }
     }
 

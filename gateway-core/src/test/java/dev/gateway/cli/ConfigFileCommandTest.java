@@ -3,11 +3,9 @@ package dev.gateway.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.runtime.plugins.PluginSource;
 import dev.gateway.testing.JarMaker;
+import dev.gateway.testing.LoggedLines;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 
 /**
  * {@link ConfigFileCommand}: what {@link ValidateCommand}, {@link PrintConfigCommand} and {@link ExplainCommand} say of a
@@ -128,23 +125,14 @@ class ConfigFileCommandTest {
                 }
                 """);
         String file = config(GOOD.replace("backendRefs", "filters: [{type: Greet, greet: {}}], backendRefs"));
-        Logger logger = (Logger) LoggerFactory.getLogger("dev.gateway.runtime.plugins");
-        ListAppender<ILoggingEvent> lines = new ListAppender<>();
-        lines.start();
-        logger.addAppender(lines);
-        logger.setAdditive(false); // its lines are for this test alone
-        logger.setLevel(Level.DEBUG);
-        try {
+        try (LoggedLines log =
+                LoggedLines.of("dev.gateway.runtime.plugins").unseen().from(Level.DEBUG)) {
             assertThat(run.gateway(command, "--config", file, "--plugins", plugins.toString()))
                     .as(run.err())
                     .isZero();
             assertThat(PluginSource.awaitClosed(10_000)).isTrue();
-        } finally {
-            logger.setLevel(null);
-            logger.setAdditive(true);
-            logger.detachAppender(lines);
+            assertThat(log.all()).isNotEmpty().allMatch(line -> line.getLevel() == Level.DEBUG);
         }
-        assertThat(lines.list).isNotEmpty().allMatch(line -> line.getLevel() == Level.DEBUG);
         assertThat(run.err()).isEmpty();
     }
 

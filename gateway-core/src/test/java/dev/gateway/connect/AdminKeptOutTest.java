@@ -2,9 +2,7 @@ package dev.gateway.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
+import dev.gateway.testing.LoggedLines;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -14,7 +12,6 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.slf4j.LoggerFactory;
 
 class AdminKeptOutTest {
     private final OwnListeners own =
@@ -72,26 +69,19 @@ class AdminKeptOutTest {
     /** Each request to it is refused, so a line for each would be a flood. */
     @Test
     void theLogNamesEachSuchEndpointOnce() {
-        Logger logger = (Logger) LoggerFactory.getLogger(AdminKeptOut.class);
-        ListAppender<ILoggingEvent> appender = new ListAppender<>();
-        appender.start();
-        logger.addAppender(appender);
-        try {
+        try (LoggedLines log = LoggedLines.of(AdminKeptOut.class)) {
             own.setAdmin(new InetSocketAddress("127.0.0.1", 9901), Path.of("/run/gateway/admin.sock"));
             for (int i = 0; i < 3; i++) {
                 policy.refuse("app.example", address("127.0.0.1"), 9901);
                 policy.refuse("app.example", address("127.0.0.1"), 8080);
                 policy.refuseFile(Path.of("/run/gateway/admin.sock"));
             }
-        } finally {
-            logger.detachAppender(appender);
+            assertThat(log.messages())
+                    .containsExactly(
+                            "Endpoint app.example:9901 gets no requests: 127.0.0.1 is the admin listener of this "
+                                    + "gateway, which is no endpoint",
+                            "Endpoint unix:/run/gateway/admin.sock gets no requests: /run/gateway/admin.sock is the "
+                                    + "admin listener of this gateway, which is no endpoint");
         }
-        assertThat(appender.list)
-                .extracting(ILoggingEvent::getFormattedMessage)
-                .containsExactly(
-                        "Endpoint app.example:9901 gets no requests: 127.0.0.1 is the admin listener of this gateway, "
-                                + "which is no endpoint",
-                        "Endpoint unix:/run/gateway/admin.sock gets no requests: /run/gateway/admin.sock is the admin "
-                                + "listener of this gateway, which is no endpoint");
     }
 }

@@ -3,17 +3,13 @@ package dev.gateway.connect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.stream.Cause;
+import dev.gateway.testing.LoggedLines;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 /** What an operator learns from audit mode, with room for three of everything. */
 class AuditTrailTest {
@@ -21,20 +17,11 @@ class AuditTrailTest {
     private static final Decision REFUSED = Decision.refuse(Cause.POLICY_HOST, "allow", "no rule allows this host");
 
     private final AuditTrail trail = new AuditTrail(3);
-    private final Logger logger = (Logger) LoggerFactory.getLogger(AuditTrail.class);
-    private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
-
-    @BeforeEach
-    void listen() {
-        logger.setLevel(Level.INFO);
-        logged.start();
-        logger.addAppender(logged);
-    }
+    private final LoggedLines log = LoggedLines.of(AuditTrail.class).from(Level.INFO);
 
     @AfterEach
     void stopListening() {
-        logger.detachAppender(logged);
-        logger.setLevel(null);
+        log.close();
     }
 
     private static Target target(String authority) {
@@ -54,7 +41,7 @@ class AuditTrailTest {
     }
 
     private List<String> log() {
-        return logged.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+        return log.messages();
     }
 
     @Test

@@ -172,7 +172,7 @@ abstract class ExchangeRig {
                 .build();
     }
 
-    /** Takes the time limits and retries of a configuration that says nothing of them. */
+    /** Takes the time limits and retries of a configuration that says nothing of them, as {@code RouteAssembly} reads them. */
     void useDefaults() {
         LoadResult result = ConfigLoader.parse(
                 """

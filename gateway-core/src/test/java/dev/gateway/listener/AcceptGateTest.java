@@ -2,9 +2,6 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.listener.limit.ConnectionLimit;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.ConnectionTimeouts;
@@ -15,6 +12,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.testing.LoggedLines;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -29,7 +27,6 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 /**
  * What a listener does when it cannot accept, and how long a stop waits for those who have connected and were not accepted
@@ -95,11 +92,7 @@ class AcceptGateTest {
     /** As when the kernel has no descriptor left: who has connected waits there, and is accepted a moment later. */
     @Test
     void anAcceptThatFailsIsTriedAgainInAMoment() {
-        ListAppender<ILoggingEvent> lines = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger(AcceptTrouble.class);
-        lines.start();
-        logger.addAppender(lines);
-        try {
+        try (LoggedLines log = LoggedLines.of(AcceptTrouble.class)) {
             socket.freezeTime();
             List<Throwable> passedOn = new ArrayList<>();
             socket.pipeline().addLast(gate, new ChannelInboundHandlerAdapter() {
@@ -126,9 +119,10 @@ class AcceptGateTest {
             assertThat(observed).containsExactly("error", "paused", "error", "error", "paused", "error");
             assertThat(passedOn).as("of which Netty would hear").isEmpty();
             assertThat(socket.isOpen()).isTrue();
-            assertThat(lines.list).singleElement().asString().contains("listener web could not accept a connection");
-        } finally {
-            logger.detachAppender(lines);
+            assertThat(log.messages())
+                    .singleElement()
+                    .asString()
+                    .contains("listener web could not accept a connection");
         }
     }
 

@@ -2,12 +2,10 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.overload.Resource;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.SourceAddress;
+import dev.gateway.testing.LoggedLines;
 import io.netty.handler.ssl.NotSslRecordException;
 import java.net.InetSocketAddress;
 import java.security.cert.CertificateException;
@@ -15,7 +13,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 /** What is logged of clients that could not be secured, or that get no connection. */
 class RefusalLogTest {
@@ -41,19 +38,13 @@ class RefusalLogTest {
 
     /** Returns what is logged if each is told three times. */
     private static List<String> logged(Consumer<RefusalLog> told) {
-        Logger logger = (Logger) LoggerFactory.getLogger(RefusalLog.class);
-        ListAppender<ILoggingEvent> appender = new ListAppender<>();
-        appender.start();
-        logger.addAppender(appender);
-        try {
+        try (LoggedLines log = LoggedLines.of(RefusalLog.class)) {
             RefusalLog refusals = new RefusalLog(() -> 1);
             for (int i = 0; i < 3; i++) {
                 told.accept(refusals);
             }
-        } finally {
-            logger.detachAppender(appender);
+            return log.messages();
         }
-        return appender.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
     }
 
     @Test

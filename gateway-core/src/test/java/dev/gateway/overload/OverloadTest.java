@@ -3,17 +3,15 @@ package dev.gateway.overload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.config.OverloadConfig;
 import dev.gateway.config.value.Position;
 import dev.gateway.overload.Overload.Refusing;
+import dev.gateway.testing.LoggedLines;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 class OverloadTest {
     private final Overload overload = new Overload();
@@ -105,21 +103,15 @@ class OverloadTest {
 
     @Test
     void theLogSaysOnceWhatIsShortAndWhatIsRefused() {
-        Logger logger = (Logger) LoggerFactory.getLogger(Overload.class);
-        ListAppender<ILoggingEvent> logged = new ListAppender<>();
-        logged.start();
-        logger.setLevel(Level.INFO);
-        logger.addAppender(logged);
-        try {
+        List<String> messages;
+        try (LoggedLines log = LoggedLines.of(Overload.class).from(Level.INFO)) {
             memory.level = 0.3;
             for (double level : new double[] {0.5, 0.86, 0.87, 0.95, 0.95, 0.86, 0.5, 0.99, 0.1}) {
                 at(level);
             }
-        } finally {
-            logger.detachAppender(logged);
-            logger.setLevel(null);
+            messages = log.messages();
         }
-        assertThat(logged.list.stream().map(ILoggingEvent::getFormattedMessage))
+        assertThat(messages)
                 .containsExactly(
                         "Overload: heap is 86 % in use; new connections are refused",
                         "Overload: heap is 95 % in use; new connections and requests are refused",

@@ -2,17 +2,14 @@ package dev.gateway.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.observe.metrics.state.CertificateExpiry;
+import dev.gateway.testing.LoggedLines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 class ExpiryWarningsTest {
     private static final Instant END = Instant.parse("2026-06-01T00:00:00Z");
@@ -47,15 +44,9 @@ class ExpiryWarningsTest {
     }
 
     private static List<String> told(Instant now) {
-        ListAppender<ILoggingEvent> lines = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger(ExpiryWarnings.class);
-        lines.start();
-        logger.addAppender(lines);
-        try {
+        try (LoggedLines log = LoggedLines.of(ExpiryWarnings.class)) {
             ExpiryWarnings.tell(List.of(new CertificateExpiry("listener", "web", "CN=a", END.getEpochSecond())), now);
-        } finally {
-            logger.detachAppender(lines);
+            return log.messages();
         }
-        return lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
     }
 }

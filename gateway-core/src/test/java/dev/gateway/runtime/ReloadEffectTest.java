@@ -3,10 +3,6 @@ package dev.gateway.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.Gateway;
@@ -16,6 +12,7 @@ import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.config.yaml.ConfigSchema;
 import dev.gateway.testing.HeldPort;
+import dev.gateway.testing.LoggedLines;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -39,7 +36,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 
 /** A reload does with keys of each kind what the schema says of them, and with it the reference of keys. */
 @Timeout(60)
@@ -286,20 +282,11 @@ class ReloadEffectTest {
     /** Reloads with this file, whose warnings the answer has whether or not they are new; returns what the log warns of. */
     private List<String> warnings(String yaml) throws Exception {
         Files.writeString(directory.resolve("gateway.yaml"), yaml);
-        ListAppender<ILoggingEvent> lines = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger(Reloads.class);
-        lines.start();
-        logger.addAppender(lines);
-        try {
+        try (LoggedLines log = LoggedLines.of(Reloads.class)) {
             String told = Objects.requireNonNull(gateway).reload("a test").get().text();
             assertThat(told.contains("no authentication")).isEqualTo(yaml.contains("0.0.0.0"));
-        } finally {
-            logger.detachAppender(lines);
+            return log.warnings();
         }
-        return lines.list.stream()
-                .filter(line -> line.getLevel() == Level.WARN)
-                .map(ILoggingEvent::getFormattedMessage)
-                .toList();
     }
 
     /** A server of HTTP/1.1 that counts its connections and keeps them. */

@@ -3,10 +3,9 @@ package dev.gateway.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.runtime.SavedDrains;
+import dev.gateway.testing.LoggedLines;
 import dev.gateway.upstream.Health;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -26,7 +25,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 
 /** A gateway that starts again knows which endpoints operators have taken out of service. */
 @Timeout(60)
@@ -51,22 +49,17 @@ class DrainsAfterRestartTest {
     @TempDir
     Path directory;
 
-    private final Logger logger = (Logger) LoggerFactory.getLogger(SavedDrains.class);
-    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private final LoggedLines log = LoggedLines.of(SavedDrains.class).from(Level.INFO);
     private @Nullable StatusRig gateway;
 
     @BeforeEach
     void begin() throws IOException {
         Files.writeString(directory.resolve("keys"), "0123456789abcdef0123456789abcdef\n");
-        log.start();
-        logger.addAppender(log);
-        logger.setLevel(Level.INFO);
     }
 
     @AfterEach
     void end() {
-        logger.detachAppender(log);
-        logger.setLevel(null);
+        log.close();
         stop();
     }
 
@@ -106,13 +99,6 @@ class DrainsAfterRestartTest {
         return Files.writeString(file(), content);
     }
 
-    private List<String> warnings() {
-        return log.list.stream()
-                .filter(line -> line.getLevel() == Level.WARN)
-                .map(ILoggingEvent::getFormattedMessage)
-                .toList();
-    }
-
     @Test
     void whatDrainsDrainsAfterARestartUntilAnOperatorPutsItBack() throws Exception {
         StatusRig first = restart(WITH);
@@ -123,7 +109,7 @@ class DrainsAfterRestartTest {
         assertThat(drained(second, "cart")).isEmpty();
         second.endpointDrain.undrain("app", "127.0.0.1:9002", "a test").join();
         assertThat(drained(restart(WITH), "app")).isEmpty();
-        assertThat(warnings()).isEmpty();
+        assertThat(log.warnings()).isEmpty();
     }
 
     @Test
@@ -185,7 +171,7 @@ class DrainsAfterRestartTest {
         second.look();
         second.look();
         assertThat(drained(second, "app")).containsExactly("127.0.0.1:9002");
-        assertThat(log.list)
+        assertThat(log.all())
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .contains(
                         "Endpoint 127.0.0.1:9001 of upstream app will drain, as before the start, if it is found",
@@ -223,21 +209,21 @@ class DrainsAfterRestartTest {
         save(content);
         StatusRig rig = restart(WITH);
         rig.look();
-        assertThat(warnings())
+        assertThat(log.warnings())
                 .containsExactly(file() + " " + problem + "; the gateway starts with no endpoint drained");
         assertThat(drained(rig, "app")).isEmpty();
         assertThat(file()).hasContent(content);
         drain(rig, "app", 9002, null);
         assertThat(drained(restart(WITH), "app")).containsExactly("127.0.0.1:9002");
-        assertThat(warnings()).hasSize(1);
+        assertThat(log.warnings()).hasSize(1);
     }
 
     @Test
     void bytesThatAreNoTextAreWarnedOf() throws Exception {
         Files.write(save(""), new byte[] {(byte) 0xff, 0, 1});
         restart(WITH);
-        assertThat(warnings()).hasSize(1);
-        assertThat(warnings().get(0)).contains("is not UTF-8");
+        assertThat(log.warnings()).hasSize(1);
+        assertThat(log.warnings().get(0)).contains("is not UTF-8");
     }
 
     @Test
@@ -264,14 +250,14 @@ class DrainsAfterRestartTest {
         String problem = "drains of endpoints will not survive a restart: cannot write "
                 + directory.resolve("blocked/state/drained-endpoints.json") + ": " + blocked
                 + " is a file, not a directory";
-        assertThat(warnings()).containsExactly(problem);
+        assertThat(log.warnings()).containsExactly(problem);
         assertThat(drain(rig, "app", 9002, null))
                 .isEqualTo("endpoint 127.0.0.1:9002 of upstream app gets no new requests\n" + problem);
         assertThat(rig.generations.drains().problem()).isEqualTo(problem);
         Files.delete(blocked);
         rig.look();
         assertThat(rig.generations.drains().problem()).isEmpty();
-        assertThat(warnings()).hasSize(1);
+        assertThat(log.warnings()).hasSize(1);
         assertThat(drained(restart(yaml), "app")).containsExactly("127.0.0.1:9002");
     }
 
@@ -302,7 +288,7 @@ class DrainsAfterRestartTest {
         first.reload(WITH, () -> {});
         first.look();
         assertThat(drained(restart(WITH), "app")).containsExactly("127.0.0.1:9002");
-        assertThat(warnings()).isEmpty();
+        assertThat(log.warnings()).isEmpty();
     }
 
     @Test

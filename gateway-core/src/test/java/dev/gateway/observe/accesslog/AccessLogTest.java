@@ -6,7 +6,6 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.config.observe.AccessLogConfig.Exchanges;
 import dev.gateway.config.observe.AccessLogConfig.Format;
 import dev.gateway.config.observe.AccessLogConfig.Lines;
@@ -26,6 +25,7 @@ import dev.gateway.observe.accesslog.AccessLogSettings.Redacted;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
+import dev.gateway.testing.LoggedLines;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.ByteArrayOutputStream;
@@ -478,12 +478,6 @@ class AccessLogTest {
 
     @Test
     void aFullDiskIsComplainedOfOnce() throws Exception {
-        Logger logger = (Logger) LoggerFactory.getLogger(LogWriter.class);
-        ListAppender<ILoggingEvent> told = new ListAppender<>();
-        told.start();
-        logger.addAppender(told);
-        logger.setLevel(Level.INFO);
-        logger.setAdditive(false); // what is provoked here is not to be seen
         AtomicInteger writes = new AtomicInteger();
         OutputStream full = new OutputStream() {
             @Override
@@ -493,23 +487,18 @@ class AccessLogTest {
                 }
             }
         };
-        try {
+        try (LoggedLines told = LoggedLines.of(LogWriter.class).from(Level.INFO).unseen()) {
             LogWriter log = new LogWriter(new StreamDestination(full), LogWriter.Limits.DEFAULT, dropped);
             for (int i = 0; i < 60; i++) {
                 log.offer(new byte[] {'\n'}, 1, 1);
             }
             log.close();
             assertThat(dropped).hasValue(50);
-            assertThat(told.list)
-                    .extracting(ILoggingEvent::getFormattedMessage)
+            assertThat(told.messages())
                     .containsExactly(
                             "Cannot write the access log (lost so far: 1): java.io.IOException: No space left on"
                                     + " device",
                             "The access log can be written again; lost so far: 50");
-        } finally {
-            logger.detachAppender(told);
-            logger.setLevel(null);
-            logger.setAdditive(true);
         }
     }
 

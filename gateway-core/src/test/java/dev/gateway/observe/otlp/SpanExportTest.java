@@ -2,11 +2,9 @@ package dev.gateway.observe.otlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.observe.accesslog.AccessLogSettings;
 import dev.gateway.observe.accesslog.Redaction;
+import dev.gateway.testing.LoggedLines;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.SpanKind;
@@ -25,7 +23,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 
 /** What becomes of spans whose exporter does what it likes. */
 class SpanExportTest {
@@ -132,11 +129,8 @@ class SpanExportTest {
 
     @Test
     void whatHangsIsCutOffAtTheEndWithAllThatWaitsForItAndIsCounted() throws InterruptedException {
-        Logger logger = (Logger) LoggerFactory.getLogger(Delivery.class);
-        ListAppender<ILoggingEvent> told = new ListAppender<>();
-        told.start();
-        logger.addAppender(told);
-        try {
+        List<String> messages;
+        try (LoggedLines log = LoggedLines.of(Delivery.class)) {
             SpanExport export = export(new Hanging());
             export.offer(span("a"));
             export.offer(span("b"));
@@ -145,13 +139,11 @@ class SpanExportTest {
             assertThat(sent.poll(PATIENCE_SECONDS, TimeUnit.SECONDS)).isEqualTo("a");
             export.end();
             export.awaitEnd(System.nanoTime());
-        } finally {
-            logger.detachAppender(told);
+            messages = log.messages();
         }
         assertThat(dropped).hasValue(3);
         assertThat(sent).isEmpty();
-        assertThat(told.list)
-                .extracting(ILoggingEvent::getFormattedMessage)
+        assertThat(messages)
                 .containsExactly("Cannot send spans to http://127.0.0.1:9 (lost so far: 1): "
                         + "no answer before the time for what was left was over");
     }

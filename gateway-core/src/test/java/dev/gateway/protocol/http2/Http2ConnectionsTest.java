@@ -7,9 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -20,6 +17,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.testing.Buffers;
+import dev.gateway.testing.LoggedLines;
 import dev.gateway.testing.RecordCopy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -30,7 +28,6 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.slf4j.LoggerFactory;
 
 /** Both halves against each other: what one side does, the other side's stream tells. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // without credit its loops never end
@@ -85,21 +82,13 @@ class Http2ConnectionsTest {
 
     @Test
     void aDefectThatEndsAConnectionIsLogged() {
-        Logger logger = (Logger) LoggerFactory.getLogger(MultiplexedConnection.class);
-        ListAppender<ILoggingEvent> told = new ListAppender<>();
-        told.start();
-        logger.addAppender(told);
-        logger.setAdditive(false); // what is provoked here is not to be seen
-        try {
+        try (LoggedLines log = LoggedLines.of(MultiplexedConnection.class).unseen()) {
             send(get("/"), true);
             pair.serverChannel.pipeline().fireExceptionCaught(new IllegalStateException("a defect"));
             pair.pump();
-        } finally {
-            logger.setAdditive(true);
-            logger.detachAppender(told);
+            assertEquals(1, log.all().size());
+            assertEquals("a defect", log.all().get(0).getThrowableProxy().getMessage());
         }
-        assertEquals(1, told.list.size());
-        assertEquals("a defect", told.list.get(0).getThrowableProxy().getMessage());
         assertEquals(List.of(), pair.serverCounts.violations, "the client did nothing wrong");
         assertTrue(pair.life.contains("going away"));
     }

@@ -3,33 +3,20 @@ package dev.gateway.runtime.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
+import dev.gateway.testing.LoggedLines;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 /** SIGWINCH stands for all signals here: whoever does not hear it ignores it. */
 class SignalsTest {
-    private final Logger logger = (Logger) LoggerFactory.getLogger(Signals.class);
-    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    private final LoggedLines log = LoggedLines.of(Signals.class).from(Level.INFO);
     private final Semaphore heard = new Semaphore(0);
-
-    @BeforeEach
-    void listen() {
-        logger.setLevel(Level.INFO);
-        lines.start();
-        logger.addAppender(lines);
-    }
 
     @AfterEach
     void stop() {
-        logger.detachAppender(lines);
-        logger.setLevel(null);
+        log.close();
     }
 
     private static void signal(String name) throws Exception {
@@ -43,7 +30,7 @@ class SignalsTest {
     @Test
     void aTaskIsRunWheneverItsSignalComes() throws Exception {
         Signals.on("WINCH", "is heard by the test", heard::release);
-        assertThat(lines.list).singleElement().hasToString("[INFO] SIGWINCH is heard by the test");
+        assertThat(log.all()).singleElement().hasToString("[INFO] SIGWINCH is heard by the test");
         for (int i = 0; i < 3; i++) {
             signal("WINCH");
             assertThat(heard.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
@@ -54,7 +41,7 @@ class SignalsTest {
     @Test
     void aSignalThatTheJvmKeepsForItselfIsWarnedOf() {
         Signals.on("SEGV", "is heard by the test", heard::release);
-        assertThat(lines.list)
+        assertThat(log.all())
                 .singleElement()
                 .satisfies(line -> assertThat(line.getLevel()).isEqualTo(Level.WARN))
                 .satisfies(line -> assertThat(line.getFormattedMessage()).contains("SIGSEGV"));

@@ -124,7 +124,7 @@ class FewDescriptorsIT {
         }
     }
 
-    /** Whoever reads that memory is short would look in the wrong place. */
+    /** An operator who reads of memory would give the process more of it, and not raise its limit of open files. */
     @Test
     void theLogSaysWhatIsShortWhenIdleConnectionsGiveWay() throws Exception {
         try (GatewayJar gateway = GatewayJar.of(
