@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.route.MatchConfig;
+import dev.gateway.config.route.MatchConfig.PathType;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
@@ -32,7 +33,7 @@ class ForwardedPathTest extends ExchangeRig {
         Route other = new Route("other", List.of(), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
         settings.router = new RouterBuilder()
                 .add(List.of(), List.of(below("/s3")), match.route())
-                .add(List.of(), List.of(below("/other")), other)
+                .add(List.of(), List.of(below("/other"), MatchConfig.path(PathType.EXACT, "/s3/exact")), other)
                 .build();
         handler().onRequest(client, head("GET", path), true);
     }
@@ -44,6 +45,8 @@ class ForwardedPathTest extends ExchangeRig {
         "AS_WRITTEN, /s3//a/%61?x=%61, /s3//a/%61?x=%61",
         "AS_WRITTEN, /s3/a/./b, /s3/a/./b",
         "AS_WRITTEN, /s3/a/../b, /s3/a/../b",
+        "AS_WRITTEN, /s3/b/.?x=1, /s3/b/.?x=1",
+        "AS_WRITTEN, /s3/exact/, /s3/exact/",
     })
     void thePathKeepsTheFormThatTheRuleWants(PathForm form, String path, String forwarded) {
         request(form, path);
@@ -98,6 +101,9 @@ class ForwardedPathTest extends ExchangeRig {
         "AS_WRITTEN, //s3/a",
         "AS_WRITTEN, /%73%33/a",
         "AS_WRITTEN, /s3/a//../b",
+        "AS_WRITTEN, /s3/exact/.", // without its last slash for some
+        "AS_WRITTEN, /s3/exact/x/%2e%2e?x=1",
+        "AS_WRITTEN, /s3/../other/%2e%2e/s3/a", // below /other for those who see no dots in escapes
         "SLASHES_KEPT, //s3/a",
         "SLASHES_KEPT, /s3//a//..",
     })

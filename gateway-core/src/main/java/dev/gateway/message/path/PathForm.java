@@ -1,6 +1,7 @@
 package dev.gateway.message.path;
 
 import io.netty.util.AsciiString;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -30,6 +31,28 @@ public enum PathForm {
         if (slashes == null || !normal.equals(PathNormalizer.normalize(slashes))) {
             return List.of();
         }
-        return this == SLASHES_KEPT ? List.of(slashes) : List.of(written, slashes);
+        return this == SLASHES_KEPT ? List.of(slashes) : asWritten(written, slashes, normal);
+    }
+
+    /**
+     * Adds to a path what servers make of its dot segments: some see none in {@code %2e}, and some drop the slash that a dot
+     * segment at the end leaves, as Go does.
+     */
+    private static List<AsciiString> asWritten(AsciiString written, AsciiString slashes, AsciiString normal) {
+        int end = pathLength(written);
+        AsciiString query = written.subSequence(end);
+        List<AsciiString> forms = new ArrayList<>(List.of(written, slashes));
+        forms.add(PathReadings.resolve(written, end).concat(query));
+        int normalEnd = pathLength(normal);
+        if (written.byteAt(end - 1) != '/' && normalEnd > 1 && normal.byteAt(normalEnd - 1) == '/') {
+            forms.add(slashes.subSequence(0, pathLength(slashes) - 1).concat(query));
+            forms.add(normal.subSequence(0, normalEnd - 1).concat(query));
+        }
+        return forms.stream().distinct().toList();
+    }
+
+    private static int pathLength(AsciiString path) {
+        int query = path.indexOf('?', 0);
+        return query < 0 ? path.length() : query;
     }
 }

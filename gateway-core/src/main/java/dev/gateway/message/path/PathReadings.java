@@ -9,7 +9,8 @@ import java.util.List;
  * leaves these differences as they are, as there are servers that need them:
  *
  * <ul>
- *   <li>Many servers decode {@code %2F} to a slash, and with it all other escapes.
+ *   <li>Many servers decode {@code %2F} to a slash, and with it all other escapes. A decoded backslash separates segments on
+ *       Windows, elsewhere it is part of a name.
  *   <li>Servers for servlets drop the parameters of a segment, which begin with a semicolon, before or after that.
  *   <li>Rewriting may decode a path and read the result as a URL again: the path then ends at its {@code ?} or {@code #}.
  *   <li>Some servers ignore control characters and spaces: {@code $} of a regular expression stands before a line break, too.
@@ -50,22 +51,26 @@ public final class PathReadings {
     /** Returns what servers may make of the first bytes of a path; each reading once. */
     public static List<AsciiString> of(AsciiString path, int length) {
         List<AsciiString> readings = new ArrayList<>(Parameters.values().length);
-        boolean endsEarly = hasEscapedEnd(path, length);
-        for (Parameters parameters : Parameters.values()) {
-            addForms(readings, read(path, length, parameters, false));
-            if (endsEarly) {
-                addForms(readings, read(path, length, parameters, true));
-            }
+        addReadings(readings, path, length, (byte) '/');
+        if (hasEscaped('\\', path, length)) {
+            addReadings(readings, path, length, (byte) '\\');
         }
         return readings;
     }
 
-    /** Whether a path has an escaped question mark or number sign, at which it ends for some. */
-    private static boolean hasEscapedEnd(AsciiString path, int length) {
+    private static void addReadings(List<AsciiString> readings, AsciiString path, int length, byte backslash) {
+        boolean endsEarly = hasEscaped('?', path, length) || hasEscaped('#', path, length);
+        for (Parameters parameters : Parameters.values()) {
+            addForms(readings, read(path, length, parameters, backslash, false));
+            if (endsEarly) {
+                addForms(readings, read(path, length, parameters, backslash, true));
+            }
+        }
+    }
+
+    private static boolean hasEscaped(char wanted, AsciiString path, int length) {
         for (int i = 0; i + 2 < length; i++) {
-            byte digit = path.byteAt(i + 1);
-            byte last = path.byteAt(i + 2);
-            if (path.byteAt(i) == '%' && ((digit == '3' && last == 'F') || (digit == '2' && last == '3'))) {
+            if (path.byteAt(i) == '%' && octet(path.byteAt(i + 1), path.byteAt(i + 2)) == wanted) {
                 return true;
             }
         }
@@ -148,10 +153,18 @@ public final class PathReadings {
 
     /** Returns a path as a server reads it that decodes it and knows no parameters. */
     public static AsciiString decode(AsciiString path) {
-        return read(path, path.length(), Parameters.KEPT, false);
+        return read(path, path.length(), Parameters.KEPT, (byte) '/', false);
     }
 
-    private static AsciiString read(AsciiString path, int length, Parameters parameters, boolean endsEarly) {
+    /** Returns the first bytes of a path as a server reads them that resolves dot segments and decodes nothing. */
+    static AsciiString resolve(AsciiString path, int length) {
+        byte[] out = new byte[length + 1];
+        System.arraycopy(path.array(), path.arrayOffset(), out, 0, length);
+        return new AsciiString(out, 0, resolve(out, length), false);
+    }
+
+    private static AsciiString read(
+            AsciiString path, int length, Parameters parameters, byte backslash, boolean endsEarly) {
         byte[] out = new byte[length + 1];
         int start = path.arrayOffset();
         System.arraycopy(path.array(), start, out, 0, length);
@@ -159,7 +172,7 @@ public final class PathReadings {
         if (parameters == Parameters.DROPPED_BEFORE_DECODING) {
             end = dropParameters(out, end);
         }
-        end = decode(out, end);
+        end = decode(out, end, backslash);
         if (endsEarly) {
             end = endOfPath(out, end);
         }
@@ -189,18 +202,22 @@ public final class PathReadings {
         return to;
     }
 
-    /** Decodes every escape; what is a backslash then separates segments, as on Windows. */
-    private static int decode(byte[] bytes, int end) {
+    /** Decodes every escape. What is a backslash then becomes the given byte. */
+    private static int decode(byte[] bytes, int end, byte backslash) {
         int to = 0;
         for (int i = 0; i < end; i++) {
             byte b = bytes[i];
             if (b == '%' && i + 2 < end) {
-                b = (byte) (Character.digit(bytes[i + 1], 16) << 4 | Character.digit(bytes[i + 2], 16));
+                b = octet(bytes[i + 1], bytes[i + 2]);
                 i += 2;
             }
-            bytes[to++] = b == '\\' ? (byte) '/' : b;
+            bytes[to++] = b == '\\' ? backslash : b;
         }
         return to;
+    }
+
+    private static byte octet(byte high, byte low) {
+        return (byte) (Character.digit(high, 16) << 4 | Character.digit(low, 16));
     }
 
     /** Removes empty segments and those that are dots, which there may be now; what would leave the root stays there. */

@@ -140,12 +140,15 @@ final class GuardedPathsFuzz {
     private static Set<String> readings(String path) {
         Set<String> found = new TreeSet<>();
         String before = path.replaceAll(";[^/]*", "");
-        for (String text : List.of(decode(path), decode(before), decode(path).replaceAll(";[^/]*", ""))) {
-            addForms(found, text);
+        for (UnaryOperator<String> system : List.<UnaryOperator<String>>of(text -> text, GuardedPathsFuzz::onWindows)) {
+            String decoded = system.apply(unescape(path));
+            for (String text : List.of(decoded, system.apply(unescape(before)))) {
+                addForms(found, text);
+                addForms(found, untilEnd(text));
+            }
+            addForms(found, decoded.replaceAll(";[^/]*", ""));
+            addForms(found, untilEnd(decoded).replaceAll(";[^/]*", ""));
         }
-        addForms(found, untilEnd(decode(path)));
-        addForms(found, untilEnd(decode(before)));
-        addForms(found, untilEnd(decode(path)).replaceAll(";[^/]*", ""));
         return found;
     }
 
@@ -163,10 +166,15 @@ final class GuardedPathsFuzz {
     }
 
     private static String decode(String path) {
-        return Pattern.compile("%([0-9A-F]{2})")
-                .matcher(path)
-                .replaceAll(GuardedPathsFuzz::octet)
-                .replace('\\', '/');
+        return onWindows(unescape(path));
+    }
+
+    private static String onWindows(String path) {
+        return path.replace('\\', '/');
+    }
+
+    private static String unescape(String path) {
+        return Pattern.compile("%([0-9A-F]{2})").matcher(path).replaceAll(GuardedPathsFuzz::octet);
     }
 
     private static String octet(MatchResult escape) {

@@ -3,6 +3,7 @@ package dev.gateway.message.path;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.util.AsciiString;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,14 +32,25 @@ class PathFormTest {
         assertThat(of(PathForm.SLASHES_KEPT, path)).isEqualTo("[" + kept + "]");
     }
 
-    @ParameterizedTest
+    @ParameterizedTest // a path, then how else servers read it
     @CsvSource({
-        "/a//./b, /a//b",
+        "/a//./b, /a//b /a/b",
         "/%61/%2e/b, /a/b",
-        "/a/../b%2f, /b%2F",
+        "/a/../b%2f, /b%2F /b%2f",
+        "/a/%2e/../b?x=1, /b?x=1 /a/b?x=1",
+        "/a/., /a/ /a",
+        "/a/%2E?x=/.., /a/?x=/.. /a?x=/..",
+        "/a//b/.., /a// /a/ /a",
+        "/a/.., /",
+        "/a/./, /a/",
     })
-    void thePathAsItCameHasAnotherReading(String path, String reading) {
-        assertThat(of(PathForm.AS_WRITTEN, path)).isEqualTo("[" + path + ", " + reading + "]");
+    void thePathAsItCameHasOtherReadings(String path, String readings) {
+        AsciiString written = new AsciiString(path);
+        AsciiString normal = Objects.requireNonNull(PathNormalizer.normalize(written));
+        List<AsciiString> forms = PathForm.AS_WRITTEN.of(written, normal);
+        assertThat(forms).doesNotHaveDuplicates();
+        assertThat((Object) forms.get(0)).isEqualTo(written);
+        assertThat(forms).extracting(AsciiString::toString).contains(readings.split(" "));
     }
 
     /** Some servers take the empty segment for what the dots leave, others its parent. */

@@ -15,7 +15,9 @@ class PathReadingsTest {
     @ParameterizedTest
     @CsvSource({
         "/admin%2Fx, /admin/x",
-        "/admin%5Cx, /admin/x",
+        "/admin%5Cx, /admin/x /admin\\x",
+        "/admin%2Fopen%5C, /admin/open/ /admin/open\\",
+        "/x%5C..%3Ba/y, /y /x/..;a/y /x\\..;a/y /x\\../y /x\\/y",
         "/%2Fadmin, /admin",
         "/admin%2F, /admin/",
         "/a%20b, /a b",

@@ -130,6 +130,9 @@ class GuardedPathsIT {
                                         filters:
                                           - {type: IPAccess, ipAccess: {deny: [127.0.0.0/8]}}
                                         backendRefs: [{name: app}]
+                                      - name: open
+                                        matches: [{path: {type: PathPrefix, value: /staff/open}}]
+                                        backendRefs: [{name: app}]
                                       - name: shop
                                         matches: [{path: {type: PathPrefix, value: /shop}}]
                                         filters:
@@ -166,6 +169,7 @@ class GuardedPathsIT {
                     "/staff%23",
                     "/staff.",
                     "/staff::$DATA",
+                    "/staff%2Fopen%5C",
                     "/%01staff/x")) {
                 assertThat(ask(client, path)).as(path).isEqualTo(400);
                 assertThat(explain(gateway, path)).as(path).contains("400", "upstreams may read the path as");
@@ -173,6 +177,7 @@ class GuardedPathsIT {
             assertThat(ask(client, "/shop/a%2Fb;c")).isEqualTo(200);
             assertThat(origin.requests("/app/a%2Fb;c")).hasSize(1);
             assertThat(ask(client, "/other%2Fx")).isEqualTo(200);
+            assertThat(ask(client, "/staff/open/x%20y")).isEqualTo(200);
         }
     }
 
