@@ -7,16 +7,16 @@ GUARDED_HOST = b"guarded.test"
 
 # Rules by name: a prefix of paths, an exact path or an expression, and the rest of the rule. The last two refuse.
 PREFIXES = {"admin": b"/admin", "hole": b"/admin/open", "raw": b"/raw", "slashes": b"/slashes", "closed": b"/closed", "secret": b"/secret"}
-EXACT = {"exact": b"/exact"}
+EXACT = {"exact": b"/exact", "inner": b"/raw/exact"}
 EXPRESSIONS = {"staff": b"/staff[0-9]*"}
 REFUSING = ("closed", "secret")
-GUARDED = ("host", "admin", "exact", "staff", *REFUSING)
+GUARDED = ("host", "admin", "exact", "inner", "staff", *REFUSING)
 UNCHANGED = ("raw", "slashes")  # these do not forward the normal form
 
 
 GUARD = "{type: IPAccess, ipAccess: {allow: [127.0.0.0/8]}}"
 FILTERS = {
-    **dict.fromkeys(("host", "admin", "exact", "staff"), GUARD),
+    **dict.fromkeys(("host", "admin", "exact", "inner", "staff"), GUARD),
     "closed": "{type: IPAccess, ipAccess: {deny: [127.0.0.0/8]}}",
     "secret": "{type: DirectResponse, directResponse: {statusCode: 403}}"}
 KEYS = {"raw": ", normalizePath: false, mergeSlashes: false", "slashes": ", mergeSlashes: false"}
@@ -110,13 +110,25 @@ def plain(path):
     return ESCAPE.sub(lambda match: match[0].upper(), bare).decode("utf-8", "replace")
 
 
+def with_plain_dots(path):
+    """With the dots of dot segments unescaped, and everything else as it is."""
+    segments = path.split(b"/")
+    return b"/".join(decode(segment) if decode(segment) in (b".", b"..") else segment for segment in segments)
+
+
+def without_end(path):
+    """Without the slash that a dot segment at the end leaves, as Go reads it."""
+    return resolve(path).rstrip(b"/") or b"/" if decode(path).rpartition(b"/")[2] in (b".", b"..") else path
+
+
 def readings(path):
     """What servers may make of a path."""
     bare = without_parameters(path)
-    kept = {path, decode(path), bare, decode(bare), without_parameters(decode(path))}
+    kept = {path, decode(path), bare, decode(bare), without_parameters(decode(path)), with_plain_dots(path)}
+    kept |= {without_end(each) for each in kept}
     return {plain(each) for path in kept for each in (path, without_blanks(path))}
 
 
 def is_reading(path, of):
-    """Whether a server may read a path so."""
-    return plain(path) in readings(of)
+    """Whether a server may read a path so. Jetty leaves some escapes as they are and decodes others; guards are compared decoded."""
+    return not {plain(path), plain(decode(path))}.isdisjoint(readings(of))
