@@ -358,6 +358,11 @@ final class Exchange extends ExchangeContext
     // ---- for its parts
 
     @Override
+    public boolean isDone() {
+        return state.isDone();
+    }
+
+    @Override
     public Deadlines deadlines() {
         return deadlines;
     }

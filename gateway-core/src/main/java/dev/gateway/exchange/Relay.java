@@ -18,10 +18,15 @@ final class Relay {
     private boolean unflushed;
     private long held; // bytes of memory that wait in the sink, or 0 if they are few
     private boolean lingers; // they wait although the sink has room
-    private final StalledBody.Owner owner;
-    private final ExchangeState state;
+    private final Owner owner;
     private final @Nullable Kept kept; // null if nobody keeps what was sent
     private @Nullable StalledBody waiting; // made when something waits in the sink for the first time
+
+    /** The exchange. */
+    interface Owner extends StalledBody.Owner {
+        /** Whether it is over: then the sink owns all bytes that were sent. */
+        boolean isDone();
+    }
 
     /** Who keeps what was sent, in the same buffers, and is charged for them. */
     interface Kept {
@@ -34,18 +39,17 @@ final class Relay {
     }
 
     /** Makes one for a response, which relays nothing yet. */
-    static Relay ofResponse(StalledBody.Owner owner, ExchangeState state) {
-        return new Relay(owner, state, null);
+    static Relay ofResponse(Owner owner) {
+        return new Relay(owner, null);
     }
 
     /** Makes one for a request, which relays nothing yet. */
-    static Relay ofRequest(StalledBody.Owner owner, ExchangeState state, Kept kept) {
-        return new Relay(owner, state, kept);
+    static Relay ofRequest(Owner owner, Kept kept) {
+        return new Relay(owner, kept);
     }
 
-    private Relay(StalledBody.Owner owner, ExchangeState state, @Nullable Kept kept) {
+    private Relay(Owner owner, @Nullable Kept kept) {
         this.owner = owner;
-        this.state = state;
         this.kept = kept;
     }
 
@@ -163,8 +167,8 @@ final class Relay {
 
     /** Charges what waits in the sink, as its peer does not take it. */
     private void hold(long bytes, boolean hasRoom) {
-        if (state.isDone()) {
-            return; // the sink owns all bytes
+        if (owner.isDone()) {
+            return;
         }
         StalledBody made = waiting;
         if (made == null) {

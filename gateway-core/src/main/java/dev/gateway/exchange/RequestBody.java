@@ -52,7 +52,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
     private boolean reading = true; // the downstream connection will report the end of this read
 
     /** The exchange of the request. */
-    interface Owner extends TransformedBody.Owner {
+    interface Owner extends TransformedBody.Owner, Relay.Owner {
         /** Returns the time limits, which must know when bytes move. */
         Deadlines deadlines();
 
@@ -77,7 +77,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
     RequestBody(ExchangeContext exchange, Owner owner, long maxBytes) {
         this.exchange = exchange;
         this.owner = owner;
-        this.relay = Relay.ofRequest(owner, exchange.state, this);
+        this.relay = Relay.ofRequest(owner, this);
         this.maxBytes = maxBytes;
     }
 

@@ -40,7 +40,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     private boolean hidesServer; // the trailers must not have Server
 
     /** The exchange of the response. */
-    interface Owner extends TransformedBody.Owner {
+    interface Owner extends TransformedBody.Owner, Relay.Owner {
         /** Returns the time limits, which must know when bytes move. */
         Deadlines deadlines();
 
@@ -79,7 +79,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     Response(ExchangeContext exchange, Owner owner) {
         this.exchange = exchange;
         this.owner = owner;
-        this.relay = Relay.ofResponse(owner, exchange.state);
+        this.relay = Relay.ofResponse(owner);
     }
 
     /** The response is a WebSocket, and the gateway may have to insert a Close frame between its frames. */

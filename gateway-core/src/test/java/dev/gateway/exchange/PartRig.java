@@ -138,6 +138,11 @@ abstract class PartRig {
         }
 
         @Override
+        public boolean isDone() {
+            return exchange().state.isDone();
+        }
+
+        @Override
         public void beforeForwarding(ResponseHead head) {}
 
         @Override
