@@ -34,11 +34,18 @@ public final class ContentLength {
 
     /** Returns the number if the value is nothing but digits and fits a long, else -1. */
     public static long parse(AsciiString value) {
-        byte[] bytes = value.array();
-        int at = value.arrayOffset();
-        int end = at + value.length();
-        long number = at == end ? -1 : 0;
-        for (; at < end; at++) {
+        return parse(value.array(), value.arrayOffset(), value.length());
+    }
+
+    /** Returns the number that the value at a position of a table is, or -1; makes no view. */
+    public static long parse(Fields fields, int i) {
+        return parse(fields.array(), fields.valueStart(i), fields.valueLength(i));
+    }
+
+    private static long parse(byte[] bytes, int start, int length) {
+        int end = start + length;
+        long number = length == 0 ? -1 : 0;
+        for (int at = start; at < end; at++) {
             int digit = bytes[at] - '0';
             if (digit < 0 || digit > 9 || number > (Long.MAX_VALUE - digit) / 10) {
                 return -1;

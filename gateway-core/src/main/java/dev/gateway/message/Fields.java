@@ -119,8 +119,20 @@ public final class Fields {
     }
 
     private void append(AsciiString name, int id, CharSequence value) {
-        int nameLength = name.length();
         int valueLength = value.length();
+        int valueStart = append(name, id, valueLength);
+        if (value instanceof AsciiString ascii) {
+            System.arraycopy(ascii.array(), ascii.arrayOffset(), bytes, valueStart, valueLength);
+        } else {
+            for (int i = 0; i < valueLength; i++) {
+                bytes[valueStart + i] = (byte) value.charAt(i);
+            }
+        }
+    }
+
+    /** Adds a field but for the bytes of its value; returns where they belong. */
+    private int append(AsciiString name, int id, int valueLength) {
+        int nameLength = name.length();
         int nameStart = end;
         int valueStart = nameStart + nameLength + 2;
         int lineEnd = valueStart + valueLength + 2;
@@ -135,17 +147,11 @@ public final class Fields {
         System.arraycopy(name.array(), name.arrayOffset(), bytes, nameStart, nameLength);
         bytes[valueStart - 2] = ':';
         bytes[valueStart - 1] = ' ';
-        if (value instanceof AsciiString ascii) {
-            System.arraycopy(ascii.array(), ascii.arrayOffset(), bytes, valueStart, valueLength);
-        } else {
-            for (int i = 0; i < valueLength; i++) {
-                bytes[valueStart + i] = (byte) value.charAt(i);
-            }
-        }
         bytes[lineEnd - 2] = '\r';
         bytes[lineEnd - 1] = '\n';
         end = lineEnd;
         addParsed(nameStart, nameLength, id, valueStart, valueLength);
+        return valueStart;
     }
 
     /**
@@ -165,6 +171,21 @@ public final class Fields {
     public void set(FieldName name, CharSequence value) {
         remove(name);
         add(name, value);
+    }
+
+    /** Replaces every field of that name by one with a number that is not negative, added after all others. */
+    public void set(FieldName name, long number) {
+        remove(name);
+        int digits = 1;
+        for (long rest = number; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        int start = append(name.canonical(), name.id(), digits);
+        long rest = number;
+        for (int i = start + digits - 1; i >= start; i--) {
+            bytes[i] = (byte) ('0' + rest % 10);
+            rest /= 10;
+        }
     }
 
     /** Removes every field of that name; returns whether there was one. */
@@ -280,7 +301,7 @@ public final class Fields {
     }
 
     /** Returns the length of the value at a position. */
-    int valueLength(int i) {
+    public int valueLength(int i) {
         return index[i * STRIDE + VALUE_LENGTH];
     }
 

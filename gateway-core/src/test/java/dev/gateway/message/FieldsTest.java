@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FieldsTest {
     private static final FieldName TIER = FieldName.of("x-tier");
@@ -360,5 +362,19 @@ class FieldsTest {
         Fields own = new Fields();
         own.add(FieldName.VIA, "x".repeat(10_000));
         assertThat(own.heldBytes()).isLessThan(11_000);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 9, 10, 443, 65535, Long.MAX_VALUE})
+    void aNumberIsSetInPlaceOfWhatWasThere(long number) {
+        Fields fields = new Fields();
+        fields.add(FieldName.CONTENT_LENGTH, "1");
+        fields.add(FieldName.HOST, "a.example");
+        fields.set(FieldName.CONTENT_LENGTH, number);
+        assertThat(fields.size()).isEqualTo(2);
+        assertThat(fields.value(1).toString()).isEqualTo(Long.toString(number));
+        ByteBuf out = Unpooled.buffer();
+        fields.writeTo(out);
+        assertThat(out.toString(StandardCharsets.US_ASCII)).endsWith("example\r\ncontent-length: " + number + "\r\n");
     }
 }

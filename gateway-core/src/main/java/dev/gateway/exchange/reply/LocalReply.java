@@ -250,7 +250,7 @@ public final class LocalReply {
         if (length == RequestHead.UNKNOWN_LENGTH) {
             fields.remove(FieldName.CONTENT_LENGTH);
         } else {
-            fields.set(FieldName.CONTENT_LENGTH, Long.toString(length));
+            fields.set(FieldName.CONTENT_LENGTH, length);
         }
         sign(stream, fields, settings);
         return new ResponseHead(head.status(), head.reason(), fields, length);

@@ -97,7 +97,7 @@ public final class RequestChecks {
         }
         int left = hops.parseInt();
         if (left > 0) {
-            head.fields().set(FieldName.MAX_FORWARDS, Integer.toString(left - 1));
+            head.fields().set(FieldName.MAX_FORWARDS, left - 1);
         }
         return left == 0;
     }

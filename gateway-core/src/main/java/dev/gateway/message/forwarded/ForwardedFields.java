@@ -67,9 +67,7 @@ public final class ForwardedFields {
             } else {
                 fields.set(FieldName.X_FORWARDED_HOST, target.authority());
             }
-            fields.set(
-                    FieldName.X_FORWARDED_PORT,
-                    new AsciiBuilder(5).addDecimal(target.port()).build());
+            fields.set(FieldName.X_FORWARDED_PORT, target.port());
         } else if (claims != null) {
             ProxyFields.removeForwardedLists(fields);
         }

@@ -229,7 +229,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         if (strict && several) {
             return Http1Violation.DUPLICATE_CONTENT_LENGTH;
         }
-        contentLength = ContentLength.parse(fields.value(at));
+        contentLength = ContentLength.parse(fields, at);
         if (!strict && (several || contentLength < 0)) {
             return parseLengths(fields);
         }
@@ -245,7 +245,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
                     ? Http1Violation.DUPLICATE_CONTENT_LENGTH
                     : Http1Violation.BAD_CONTENT_LENGTH;
         }
-        fields.set(FieldName.CONTENT_LENGTH, new AsciiString(Long.toString(contentLength)));
+        fields.set(FieldName.CONTENT_LENGTH, contentLength);
         return null;
     }
 

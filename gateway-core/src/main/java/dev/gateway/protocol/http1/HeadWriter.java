@@ -181,8 +181,8 @@ final class HeadWriter {
             return length;
         }
         if (length >= 0
-                && ContentLength.parse(fields.value(at)) == length
-                && fields.value(at).length() == digits(length) // no needless zeros
+                && ContentLength.parse(fields, at) == length
+                && fields.valueLength(at) == digits(length) // no needless zeros
                 && fields.find(FieldName.CONTENT_LENGTH, at + 1) < 0) {
             return -1; // stays where it stands, so that the lines go out in one copy
         }

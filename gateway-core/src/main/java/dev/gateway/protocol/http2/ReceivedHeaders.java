@@ -23,6 +23,7 @@ final class ReceivedHeaders extends HeadersAdapter {
     private static final AsciiString PATH = PseudoHeaderName.PATH.value();
     private static final AsciiString STATUS = PseudoHeaderName.STATUS.value();
     private static final AsciiString PROTOCOL = PseudoHeaderName.PROTOCOL.value();
+    private static final byte[] NO_CRUMBS = {};
     private static final AsciiString TRAILERS = new AsciiString("trailers");
 
     private final int maxFields;
@@ -36,7 +37,8 @@ final class ReceivedHeaders extends HeadersAdapter {
     private @Nullable AsciiString protocol;
     private @Nullable AsciiString host;
     private @Nullable AsciiString cookie;
-    private byte[] crumbs = {}; // the cookie, if it came in several; grows by doubling, or many crumbs would be costly
+    private byte[] crumbs =
+            NO_CRUMBS; // the cookie, if it came in several; grows by doubling, or many crumbs would be costly
     private int crumbsLength;
     private long contentLength = RequestHead.UNKNOWN_LENGTH;
     private int unpacked;
@@ -180,7 +182,7 @@ final class ReceivedHeaders extends HeadersAdapter {
         if (!strict && (several || contentLength < 0)) {
             contentLength = ContentLength.parseSame(fields);
             if (contentLength >= 0) {
-                fields.set(FieldName.CONTENT_LENGTH, new AsciiString(Long.toString(contentLength)));
+                fields.set(FieldName.CONTENT_LENGTH, contentLength);
             }
         }
         if (contentLength < 0) {
