@@ -6,17 +6,18 @@ OPEN = "open"  # the rule that takes everything else
 GUARDED_HOST = b"guarded.test"
 
 # Rules by name: a prefix of paths, an exact path or an expression, and the rest of the rule. The last two refuse.
-PREFIXES = {"admin": b"/admin", "hole": b"/admin/open", "raw": b"/raw", "slashes": b"/slashes", "closed": b"/closed", "secret": b"/secret"}
+PREFIXES = {"admin": b"/admin", "hole": b"/admin/open", "raw": b"/raw", "slashes": b"/slashes", "closed": b"/closed", "secret": b"/secret",
+            "inside": b"/raw/staff"}
 EXACT = {"exact": b"/exact", "inner": b"/raw/exact"}
 EXPRESSIONS = {"staff": b"/staff[0-9]*"}
 REFUSING = ("closed", "secret")
-GUARDED = ("host", "admin", "exact", "inner", "staff", *REFUSING)
+GUARDED = ("host", "admin", "exact", "inner", "inside", "staff", *REFUSING)
 UNCHANGED = ("raw", "slashes")  # these do not forward the normal form
 
 
 GUARD = "{type: IPAccess, ipAccess: {allow: [127.0.0.0/8]}}"
 FILTERS = {
-    **dict.fromkeys(("host", "admin", "exact", "inner", "staff"), GUARD),
+    **dict.fromkeys(("host", "admin", "exact", "inner", "inside", "staff"), GUARD),
     "closed": "{type: IPAccess, ipAccess: {deny: [127.0.0.0/8]}}",
     "secret": "{type: DirectResponse, directResponse: {statusCode: 403}}"}
 KEYS = {"raw": ", normalizePath: false, mergeSlashes: false", "slashes": ", mergeSlashes: false"}
@@ -130,5 +131,5 @@ def readings(path):
 
 
 def is_reading(path, of):
-    """Whether a server may read a path so. Jetty leaves some escapes as they are and decodes others; guards are compared decoded."""
+    """Whether a server may read a path so. Jetty decodes some escapes and leaves others. That is no fault."""
     return not {plain(path), plain(decode(path))}.isdisjoint(readings(of))

@@ -245,7 +245,7 @@ final class RequestRouting implements FilterChain.Owner {
             if (match == null || match.isReading() || !match.route().name().equals(found.name())) {
                 return Failure.of(
                         Cause.CLIENT_PROTOCOL_ERROR,
-                        "the unchanged path does not lead to route " + found.name() + ", as its normal form does");
+                        "an upstream may read the unchanged path as one that does not lead to route " + found.name());
             }
         }
         head.setPath(normal);

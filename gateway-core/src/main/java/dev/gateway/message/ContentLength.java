@@ -37,7 +37,7 @@ public final class ContentLength {
         return parse(value.array(), value.arrayOffset(), value.length());
     }
 
-    /** Returns the number that the value at a position of a table is, or -1; makes no view. */
+    /** Returns the number in the value at a position, or -1; makes no view. */
     public static long parse(Fields fields, int i) {
         return parse(fields.array(), fields.valueStart(i), fields.valueLength(i));
     }

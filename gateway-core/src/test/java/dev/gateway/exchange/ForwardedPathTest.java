@@ -22,6 +22,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** In which form a path goes upstream. The rule is for all paths below {@code /s3}, another one for all others. */
 class ForwardedPathTest extends ExchangeRig {
+    private static MatchConfig exact(String path) {
+        return MatchConfig.path(PathType.EXACT, path);
+    }
+
     private static MatchConfig below(String prefix) {
         return MatchConfig.path(MatchConfig.PathType.PATH_PREFIX, prefix);
     }
@@ -33,7 +37,10 @@ class ForwardedPathTest extends ExchangeRig {
         Route other = new Route("other", List.of(), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
         settings.router = new RouterBuilder()
                 .add(List.of(), List.of(below("/s3")), match.route())
-                .add(List.of(), List.of(below("/other"), MatchConfig.path(PathType.EXACT, "/s3/exact")), other)
+                .add(
+                        List.of(),
+                        List.of(below("/other"), below("/s3/in"), exact("/s3/exact"), exact("/s3/b/exact")),
+                        other)
                 .build();
         handler().onRequest(client, head("GET", path), true);
     }
@@ -104,6 +111,9 @@ class ForwardedPathTest extends ExchangeRig {
         "AS_WRITTEN, /s3/exact/.", // without its last slash for some
         "AS_WRITTEN, /s3/exact/x/%2e%2e?x=1",
         "AS_WRITTEN, /s3/../other/%2e%2e/s3/a", // below /other for those who see no dots in escapes
+        "AS_WRITTEN, /s3/%69n/x/../../a", // below /s3/in for those who resolve no dots
+        "AS_WRITTEN, /s3//in/../a",
+        "AS_WRITTEN, /s3/b/exact/%2e%2e/..",
         "SLASHES_KEPT, //s3/a",
         "SLASHES_KEPT, /s3//a//..",
     })

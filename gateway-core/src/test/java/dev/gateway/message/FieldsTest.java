@@ -366,7 +366,7 @@ class FieldsTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, 9, 10, 443, 65535, Long.MAX_VALUE})
-    void aNumberIsSetInPlaceOfWhatWasThere(long number) {
+    void aNumberReplacesWhatWasThere(long number) {
         Fields fields = new Fields();
         fields.add(FieldName.CONTENT_LENGTH, "1");
         fields.add(FieldName.HOST, "a.example");
@@ -375,6 +375,12 @@ class FieldsTest {
         assertThat(fields.value(1).toString()).isEqualTo(Long.toString(number));
         ByteBuf out = Unpooled.buffer();
         fields.writeTo(out);
-        assertThat(out.toString(StandardCharsets.US_ASCII)).endsWith("example\r\ncontent-length: " + number + "\r\n");
+        String line = "Content-Length: " + number + "\r\n";
+        assertThat(out.toString(StandardCharsets.US_ASCII)).endsWith("example\r\n" + line);
+        out.clear();
+        Fields grown = Fields.none();
+        grown.set(FieldName.CONTENT_LENGTH, number);
+        grown.writeTo(out);
+        assertThat(out.toString(StandardCharsets.US_ASCII)).isEqualTo(line);
     }
 }

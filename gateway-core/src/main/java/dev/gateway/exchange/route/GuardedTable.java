@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class GuardedTable implements Router {
     private final RouteTable written;
     private final RouteTable decoded;
+    private final RouteTable decodedNames;
     private final RouteTable plain;
     private final boolean hasEscapedGuards;
 
@@ -22,14 +23,21 @@ final class GuardedTable implements Router {
      * Makes a router.
      *
      * @param written by the paths of the rules
-     * @param decoded the same rules, by their paths without escapes
+     * @param decoded the same rules, by their paths without escapes; a backslash is a slash
+     * @param decodedNames the same, where a backslash is part of a name
      * @param plain the same, where of rules for one path those that are written without escapes come first: for paths
      *     without escapes
      * @param hasEscapedGuards whether a rule that guards has escapes
      */
-    GuardedTable(RouteTable written, RouteTable decoded, RouteTable plain, boolean hasEscapedGuards) {
+    GuardedTable(
+            RouteTable written,
+            RouteTable decoded,
+            RouteTable decodedNames,
+            RouteTable plain,
+            boolean hasEscapedGuards) {
         this.written = written;
         this.decoded = decoded;
+        this.decodedNames = decodedNames;
         this.plain = plain;
         this.hasEscapedGuards = hasEscapedGuards;
     }
@@ -44,12 +52,12 @@ final class GuardedTable implements Router {
         if (!PathReadings.isAmbiguous(head.path(), head.queryStart())) {
             return hasEscapedGuards ? guarded(found, plain.match(head, head.path(), head.queryStart())) : found;
         }
-        boolean isEscaped = PathReadings.hasEscapes(head.path(), head.queryStart());
-        RouteTable table = isEscaped ? decoded : plain;
+        RouteTable table = PathReadings.hasEscapes(head.path(), head.queryStart()) ? decoded : plain;
         List<AsciiString> readings = PathReadings.of(head.path(), head.queryStart());
         for (int i = 0; i < readings.size(); i++) {
             AsciiString reading = readings.get(i);
-            Match guarded = guarded(found, table.match(head, reading, reading.length()));
+            RouteTable read = PathReadings.hasBackslash(reading) ? decodedNames : table;
+            Match guarded = guarded(found, read.match(head, reading, reading.length()));
             if (guarded != found) {
                 return guarded;
             }

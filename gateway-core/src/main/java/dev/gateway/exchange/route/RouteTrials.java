@@ -125,7 +125,7 @@ public final class RouteTrials<T> {
         return new Ranked<>(
                 new Trial<>(added.rule, added.number, hostname, List.copyOf(misses)),
                 hostRank,
-                rank(added.match.path(), reading != null),
+                rank(added.match.path(), reading),
                 added.match.path().value().indexOf('%') >= 0,
                 added.candidate);
     }
@@ -151,15 +151,21 @@ public final class RouteTrials<T> {
         return name.equals(host) ? EXACT_HOST : NO_HOST;
     }
 
-    private static int rank(PathMatch path, boolean decoded) {
+    private static int rank(PathMatch path, @Nullable AsciiString reading) {
         return switch (path.type()) {
             case EXACT -> Integer.MAX_VALUE;
             case REGULAR_EXPRESSION -> Integer.MAX_VALUE - 1;
-            case PATH_PREFIX -> {
-                AsciiString written = RouterBuilder.path(path.value());
-                yield prefix(decoded ? PathReadings.decode(written) : written).length();
-            }
+            case PATH_PREFIX -> prefix(wanted(path, reading)).length();
         };
+    }
+
+    /** Returns the path of a rule in the form in which it is compared with a reading. */
+    private static AsciiString wanted(PathMatch path, @Nullable AsciiString reading) {
+        AsciiString written = RouterBuilder.path(path.value());
+        if (reading == null) {
+            return written;
+        }
+        return PathReadings.hasBackslash(reading) ? PathReadings.decodeNames(written) : PathReadings.decode(written);
     }
 
     private static AsciiString prefix(AsciiString value) {
@@ -173,8 +179,7 @@ public final class RouteTrials<T> {
         if (path.type() == PathType.REGULAR_EXPRESSION) {
             return new RegexPath(path.value(), added.candidate).matches(actual, actual.length());
         }
-        AsciiString written = RouterBuilder.path(path.value());
-        AsciiString wanted = reading != null ? PathReadings.decode(written) : written;
+        AsciiString wanted = wanted(path, reading);
         if (path.type() == PathType.EXACT) {
             return actual.contentEquals(wanted);
         }

@@ -40,6 +40,7 @@ public final class RouterBuilder {
     private int position;
     private boolean hasGuards;
     private boolean hasEscapes;
+    private boolean hasBackslashes;
     private boolean hasEscapedGuards;
 
     /**
@@ -58,6 +59,7 @@ public final class RouterBuilder {
             boolean isEscaped = match.path().type() != PathType.REGULAR_EXPRESSION
                     && match.path().value().indexOf('%') >= 0;
             hasEscapes |= isEscaped;
+            hasBackslashes |= isEscaped && match.path().value().contains("%5C");
             hasEscapedGuards |= isEscaped && route.guards();
             candidate(added, UnaryOperator.identity(), new HostRoutes.Builder()); // fails here, not in build
             if (hostnames.isEmpty()) {
@@ -93,7 +95,8 @@ public final class RouterBuilder {
             return written;
         }
         RouteTable decoded = table(PathReadings::decode);
-        return new GuardedTable(written, decoded, hasEscapes ? plainTable() : decoded, hasEscapedGuards);
+        RouteTable decodedNames = hasBackslashes ? table(PathReadings::decodeNames) : decoded;
+        return new GuardedTable(written, decoded, decodedNames, hasEscapes ? plainTable() : decoded, hasEscapedGuards);
     }
 
     /** Compiles what was added, by paths without escapes, those that are written with escapes last. */

@@ -1,8 +1,10 @@
 package dev.gateway.message.path;
 
 import io.netty.util.AsciiString;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Path form: the form in which a path is forwarded. Rules and filters always see the normal form, see {@link PathNormalizer}.
@@ -15,6 +17,8 @@ public enum PathForm {
     SLASHES_KEPT,
     /** As the client wrote it. */
     AS_WRITTEN;
+
+    private static final AsciiString SLASH = new AsciiString("/");
 
     /**
      * Returns how the path is forwarded, and then how else an upstream may read it. Empty if that would be another path than
@@ -31,24 +35,60 @@ public enum PathForm {
         if (slashes == null || !normal.equals(PathNormalizer.normalize(slashes))) {
             return List.of();
         }
-        return this == SLASHES_KEPT ? List.of(slashes) : asWritten(written, slashes, normal);
+        Set<AsciiString> forms = new LinkedHashSet<>();
+        if (this == AS_WRITTEN) {
+            forms.add(written);
+            addUnresolved(forms, PathNormalizer.keepDots(written, false));
+            addUnresolved(forms, PathNormalizer.keepDots(written, true));
+            addResolved(forms, written, slashes, normal);
+        }
+        forms.add(slashes);
+        addWithoutHost(forms, slashes);
+        return List.copyOf(forms);
     }
 
-    /**
-     * Adds to a path what servers make of its dot segments: some see none in {@code %2e}, and some drop the slash that a dot
-     * segment at the end leaves, as Go does.
-     */
-    private static List<AsciiString> asWritten(AsciiString written, AsciiString slashes, AsciiString normal) {
+    /** Adds a path for servers that resolve no dot segments. What they find is below what stands before the dots, too. */
+    private static void addUnresolved(Set<AsciiString> forms, @Nullable AsciiString dots) {
+        if (dots == null) {
+            return;
+        }
+        forms.add(dots);
+        String path = dots.toString(0, pathLength(dots)) + "/";
+        int climb = path.indexOf("/../");
+        if (climb > 0) {
+            forms.add(dots.subSequence(0, climb));
+        }
+    }
+
+    /** Adds what other servers make of dot segments. Some see none in {@code %2e}. Go drops the slash that one at the end leaves. */
+    private static void addResolved(
+            Set<AsciiString> forms, AsciiString written, AsciiString slashes, AsciiString normal) {
         int end = pathLength(written);
         AsciiString query = written.subSequence(end);
-        List<AsciiString> forms = new ArrayList<>(List.of(written, slashes));
-        forms.add(PathReadings.resolve(written, end).concat(query));
-        int normalEnd = pathLength(normal);
-        if (written.byteAt(end - 1) != '/' && normalEnd > 1 && normal.byteAt(normalEnd - 1) == '/') {
-            forms.add(slashes.subSequence(0, pathLength(slashes) - 1).concat(query));
-            forms.add(normal.subSequence(0, normalEnd - 1).concat(query));
+        AsciiString raw = PathReadings.resolve(written, end).concat(query);
+        forms.add(raw);
+        if (written.byteAt(end - 1) != '/') { // else no dot segment is at the end
+            for (AsciiString each : List.of(slashes, normal, raw)) {
+                int length = pathLength(each);
+                if (length > 1 && each.byteAt(length - 1) == '/') {
+                    forms.add(each.subSequence(0, length - 1).concat(query));
+                }
+            }
         }
-        return forms.stream().distinct().toList();
+    }
+
+    /** Adds what is left of {@code //a/b} for servers that take {@code a} for a host, as Node's {@code URL} does. */
+    private static void addWithoutHost(Set<AsciiString> forms, AsciiString slashes) {
+        int host = 0;
+        int end = pathLength(slashes);
+        while (host < end && slashes.byteAt(host) == '/') {
+            host++;
+        }
+        if (host > 1) {
+            int path = slashes.indexOf('/', host);
+            AsciiString rest = slashes.subSequence(path < 0 || path > end ? end : path);
+            forms.add(rest.startsWith("/") ? rest : SLASH.concat(rest));
+        }
     }
 
     private static int pathLength(AsciiString path) {

@@ -32,15 +32,24 @@ public final class PathNormalizer {
      * (400). {@code *} and the empty path of a CONNECT are normal.
      */
     public static @Nullable AsciiString normalize(AsciiString path) {
-        return normalize(path, true);
+        return normalize(path, true, true);
     }
 
     /** Returns the normal form with all slashes of the path; null if the path must be refused. */
     static @Nullable AsciiString keepSlashes(AsciiString path) {
-        return normalize(path, false);
+        return normalize(path, false, true);
     }
 
-    private static @Nullable AsciiString normalize(AsciiString path, boolean merge) {
+    /**
+     * Returns a path that has a normal form as a server reads it that resolves no dot segments.
+     *
+     * @param merge whether it merges repeated slashes
+     */
+    static @Nullable AsciiString keepDots(AsciiString path, boolean merge) {
+        return normalize(path, merge, false);
+    }
+
+    private static @Nullable AsciiString normalize(AsciiString path, boolean merge, boolean resolve) {
         byte[] bytes = path.array();
         int start = path.arrayOffset();
         int length = path.length();
@@ -67,14 +76,14 @@ public final class PathNormalizer {
                 return null;
             }
         }
-        return normal ? path : rewrite(path, i - start, merge);
+        return normal ? path : rewrite(path, i - start, merge, resolve);
     }
 
     private static boolean isRefused(byte b) {
         return b <= ' ' || b == 0x7f || b == '#'; // bytes above 127 are negative
     }
 
-    private static @Nullable AsciiString rewrite(AsciiString path, int pathLength, boolean merge) {
+    private static @Nullable AsciiString rewrite(AsciiString path, int pathLength, boolean merge, boolean resolve) {
         byte[] in = path.array();
         int start = path.arrayOffset();
         byte[] out = new byte[path.length()];
@@ -102,7 +111,7 @@ public final class PathNormalizer {
                     segment = to;
                     continue;
                 }
-                segment = to = endSegment(out, segment, to, true);
+                segment = to = endSegment(out, segment, to, true, resolve);
                 if (to < 0) {
                     return null;
                 }
@@ -110,7 +119,7 @@ public final class PathNormalizer {
                 out[to++] = b;
             }
         }
-        to = endSegment(out, segment, to, false);
+        to = endSegment(out, segment, to, false, resolve);
         if (to < 0) {
             return null;
         }
@@ -124,15 +133,17 @@ public final class PathNormalizer {
     }
 
     /** Returns where the next segment starts (after a slash) or the path ends, or -1 if the path must be refused. */
-    private static int endSegment(byte[] out, int segment, int to, boolean slash) {
+    private static int endSegment(byte[] out, int segment, int to, boolean slash, boolean resolve) {
         int length = to - segment;
         if (length == 0) {
             return to; // no second slash
         }
-        if (length == 1 && out[segment] == '.') {
+        boolean isDot = out[segment] == '.' && length == 1;
+        boolean isDots = out[segment] == '.' && length == 2 && out[segment + 1] == '.';
+        if (resolve && isDot) {
             return segment;
         }
-        if (length == 2 && out[segment] == '.' && out[segment + 1] == '.') {
+        if (resolve && isDots) {
             if (segment == 1) {
                 return -1;
             }
@@ -142,7 +153,7 @@ public final class PathNormalizer {
             }
             return parent;
         }
-        if (climbsWhenDecoded(out, segment, to)) {
+        if (!isDot && !isDots && climbsWhenDecoded(out, segment, to)) {
             return -1;
         }
         if (slash) {

@@ -151,9 +151,19 @@ public final class PathReadings {
         return to;
     }
 
-    /** Returns a path as a server reads it that decodes it and knows no parameters. */
+    /** Whether a reading has a backslash, which is part of a name then. */
+    public static boolean hasBackslash(AsciiString reading) {
+        return reading.indexOf('\\', 0) >= 0;
+    }
+
+    /** Returns a path as a server on Windows reads it, which decodes it and knows no parameters. */
     public static AsciiString decode(AsciiString path) {
         return read(path, path.length(), Parameters.KEPT, (byte) '/', false);
+    }
+
+    /** Returns a path as a server reads it for which a decoded backslash is part of a name; else as {@link #decode} does. */
+    public static AsciiString decodeNames(AsciiString path) {
+        return read(path, path.length(), Parameters.KEPT, (byte) '\\', false);
     }
 
     /** Returns the first bytes of a path as a server reads them that resolves dot segments and decodes nothing. */

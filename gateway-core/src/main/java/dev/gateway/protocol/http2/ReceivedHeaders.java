@@ -37,8 +37,8 @@ final class ReceivedHeaders extends HeadersAdapter {
     private @Nullable AsciiString protocol;
     private @Nullable AsciiString host;
     private @Nullable AsciiString cookie;
-    private byte[] crumbs =
-            NO_CRUMBS; // the cookie, if it came in several; grows by doubling, or many crumbs would be costly
+    // The cookie, if it came in several. Grows by doubling, or many crumbs would be costly.
+    private byte[] crumbs = NO_CRUMBS;
     private int crumbsLength;
     private long contentLength = RequestHead.UNKNOWN_LENGTH;
     private int unpacked;

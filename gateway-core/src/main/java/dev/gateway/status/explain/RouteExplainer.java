@@ -145,7 +145,7 @@ public final class RouteExplainer {
         if (!isForwardable(head, written, rule)) {
             return answered(
                     400,
-                    "the unchanged path does not lead to route " + rule.name() + ", as its normal form does",
+                    "an upstream may read the unchanged path as one that does not lead to route " + rule.name(),
                     misses);
         }
         List<Reason> reasons = new ArrayList<>(fits(found, head));

@@ -58,6 +58,9 @@ final class GuardedPathsFuzz {
             rule(PathType.EXACT, "/shop/secret/key", REFUSAL),
             rule(PathType.PATH_PREFIX, "/space%20here", GUARD),
             rule(PathType.PATH_PREFIX, "/a%2Fb", GUARD),
+            rule(PathType.PATH_PREFIX, "/private/back%5Cslash"),
+            rule(PathType.PATH_PREFIX, "/priv%5Ck", GUARD),
+            rule(PathType.PATH_PREFIX, "/priv%5Ck/open"),
             rule(PathType.REGULAR_EXPRESSION, "/docs/[a-z]/[a-z]", REFUSAL),
             rule(PathType.PATH_PREFIX, "/docs"));
 
@@ -91,7 +94,8 @@ final class GuardedPathsFuzz {
         Route written = Objects.requireNonNull(select(path, UnaryOperator.identity()));
         Set<String> guarded = new TreeSet<>();
         for (String reading : readings(path)) {
-            Route selected = select(reading, GuardedPathsFuzz::decode);
+            Route selected =
+                    select(reading, reading.indexOf('\\') < 0 ? GuardedPathsFuzz::decode : GuardedPathsFuzz::unescape);
             if (selected != null && selected.guards()) {
                 guarded.add(selected.name());
             }

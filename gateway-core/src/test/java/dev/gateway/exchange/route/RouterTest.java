@@ -462,6 +462,26 @@ class RouterTest {
         assertThat(path(path)).isEqualTo(name);
     }
 
+    /** Elsewhere than on Windows, a decoded backslash is part of a name: in rules as in paths. */
+    @ParameterizedTest
+    @CsvSource({
+        "/files/a%5Cb,inner",
+        "/files/a%5Cc,files",
+        "/files/open%5C,files",
+        "/files%2Fopen%5C,files",
+        "/files%2Fopen%2Fx%20y,prefix /",
+        "/priv%5Ck%2Fopen%5C,private",
+        "/priv%5Ck/open/x,open",
+    })
+    void aBackslashMayBePartOfAName(String path, String name) {
+        prefix("/").guard("files", PathType.PATH_PREFIX, "/files").guard("private", PathType.PATH_PREFIX, "/priv%5Ck");
+        add("inner", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/files/a%5Cb"));
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/files/open"));
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/priv%5Ck/open"));
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
     /** For a plain path, its own rule comes before a rule with escapes, in whatever order the two stand. */
     @ParameterizedTest
     @CsvSource({
