@@ -1,10 +1,5 @@
 package dev.gateway.net;
 
-import io.netty.handler.codec.dns.DnsResponseCode;
-import io.netty.resolver.dns.DnsErrorCauseException;
-import io.netty.resolver.dns.DnsNameResolverException;
-import io.netty.util.NetUtil;
-import java.net.UnknownHostException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
 
@@ -26,26 +21,8 @@ public final class FailureText {
         if (cause != null && cause.toString().equals(message)) { // the name of a class says nothing to operators
             return of(cause);
         }
-        String text = message == null
-                ? failure.getClass().getSimpleName()
-                : validity(failure) + plain(message) + answer(failure);
+        String text = message == null ? failure.getClass().getSimpleName() : validity(failure) + plain(message);
         return text.replace('\n', ' ').replace('\r', ' ');
-    }
-
-    /** Netty's own message says which name could not be resolved, and not why. */
-    private static String answer(Throwable failure) {
-        for (Throwable each = failure instanceof UnknownHostException ? failure.getCause() : null;
-                each != null;
-                each = each.getCause()) {
-            if (each instanceof DnsErrorCauseException answer) {
-                return answer.getCode().equals(DnsResponseCode.NXDOMAIN)
-                        ? ": there is no such name (NXDOMAIN)"
-                        : ": the DNS server answered " + answer.getCode();
-            } else if (each instanceof DnsNameResolverException query) {
-                return ": no answer from " + NetUtil.toSocketAddressString(query.remoteAddress());
-            }
-        }
-        return "";
     }
 
     /** Java's own message has the date alone. */

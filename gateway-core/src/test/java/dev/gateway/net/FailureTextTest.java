@@ -2,10 +2,7 @@ package dev.gateway.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.net.dns.DnsFailures;
-import io.netty.handler.codec.dns.DnsResponseCode;
 import java.io.IOException;
-import java.net.UnknownHostException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
 import org.junit.jupiter.api.Test;
@@ -35,17 +32,6 @@ class FailureTextTest {
                 .isEqualTo("its certificate has expired: NotAfter: yesterday");
         assertThat(FailureText.of(new CertificateNotYetValidException("NotBefore: tomorrow")))
                 .isEqualTo("its certificate is not valid yet: NotBefore: tomorrow");
-    }
-
-    @Test
-    void whatDnsAnsweredIsTold() {
-        assertThat(FailureText.of(DnsFailures.answer(DnsResponseCode.NXDOMAIN)))
-                .isEqualTo("failed to resolve: there is no such name (NXDOMAIN)");
-        assertThat(FailureText.of(DnsFailures.answer(DnsResponseCode.SERVFAIL)))
-                .isEqualTo("failed to resolve: the DNS server answered ServFail(2)");
-        assertThat(FailureText.of(DnsFailures.timeout())).isEqualTo("failed to resolve: no answer from 127.0.0.1:53");
-        assertThat(FailureText.of(new UnknownHostException("failed to resolve")))
-                .isEqualTo("failed to resolve");
     }
 
     @Test

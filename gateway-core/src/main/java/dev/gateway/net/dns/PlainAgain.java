@@ -6,25 +6,31 @@ import io.netty.handler.codec.dns.DnsQuestion;
 import io.netty.handler.codec.dns.DnsRecord;
 import io.netty.handler.codec.dns.DnsResponseCode;
 import io.netty.resolver.InetNameResolver;
+import io.netty.resolver.dns.DnsErrorCauseException;
 import io.netty.resolver.dns.DnsNameResolver;
+import io.netty.resolver.dns.DnsNameResolverException;
+import io.netty.resolver.dns.DnsNameResolverTimeoutException;
 import io.netty.resolver.dns.DnsQueryLifecycleObserver;
 import io.netty.resolver.dns.DnsQueryLifecycleObserverFactory;
+import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a name server that does not know EDNS (RFC 6891, 7) again without it. Such a server answers FORMERR or NOTIMP. Confined
- * to its event loop.
+ * Asks a name server that does not know EDNS (RFC 6891, 7) again without it. Such a server answers FORMERR or NOTIMP. Its
+ * failures say which server was asked last, and what it said. Confined to its event loop.
  */
 final class PlainAgain extends InetNameResolver {
     private final Maker maker;
     private final DnsNameResolver extended;
     private @Nullable DnsNameResolver plain; // made when it is needed first
     private int refusals; // so far, of all questions
+    private @Nullable Query failed; // the last query, if it failed
 
     /**
      * Makes it.
@@ -34,7 +40,7 @@ final class PlainAgain extends InetNameResolver {
     PlainAgain(EventLoop loop, Maker maker) {
         super(loop);
         this.maker = maker;
-        this.extended = maker.make(true, question -> new Refusals());
+        this.extended = maker.make(true, question -> new Query());
     }
 
     /** Makes a resolver. */
@@ -70,22 +76,36 @@ final class PlainAgain extends InetNameResolver {
             if (answer.isSuccess()) {
                 promise.trySuccess(answer.getNow());
             } else if (refusals == before) {
-                promise.tryFailure(answer.cause());
+                promise.tryFailure(told(answer.cause()));
             } else {
                 asking.by(plain()).addListener((Future<T> second) -> {
                     if (second.isSuccess()) {
                         promise.trySuccess(second.getNow());
                     } else {
-                        promise.tryFailure(second.cause());
+                        promise.tryFailure(told(second.cause()));
                     }
                 });
             }
         });
     }
 
+    /**
+     * Returns a failure that also says what Netty leaves out: the server, and its answer. Netty fails a question in the same
+     * call as its last query, so the last failed query belongs to this question.
+     */
+    private Throwable told(Throwable failure) {
+        if (!(failure instanceof UnknownHostException) || failed == null) {
+            return failure;
+        }
+        Throwable cause = failure.getCause();
+        UnknownHostException told = new UnknownHostException(failure.getMessage() + ": " + failed.outcome(cause));
+        told.initCause(cause);
+        return told;
+    }
+
     private DnsNameResolver plain() {
         if (plain == null) {
-            plain = maker.make(false, question -> new Refusals());
+            plain = maker.make(false, question -> new Query());
         }
         return plain;
     }
@@ -98,10 +118,31 @@ final class PlainAgain extends InetNameResolver {
         }
     }
 
-    /** Counts answers that do not know EDNS. */
-    private final class Refusals implements DnsQueryLifecycleObserver {
+    /** One question: knows the server that is asked, and counts answers that do not know EDNS. */
+    private final class Query implements DnsQueryLifecycleObserver {
+        private String server = "";
+        private @Nullable DnsResponseCode refusal; // of this server; Netty's failure does not have each
+
+        /** Returns the server with what it said, in words. */
+        String outcome(@Nullable Throwable cause) {
+            if (cause instanceof DnsNameResolverTimeoutException) {
+                return server + " did not answer in time";
+            } else if (cause instanceof DnsNameResolverException) {
+                return server + " could not be asked";
+            } else if (refusal != null) {
+                return server + " answered " + refusal;
+            }
+            return server
+                    + (cause instanceof DnsErrorCauseException
+                            ? " answered that there is no such name (NXDOMAIN)"
+                            : " answered that the name has no such records");
+        }
+
         @Override
-        public void queryWritten(InetSocketAddress server, ChannelFuture future) {}
+        public void queryWritten(InetSocketAddress to, ChannelFuture future) {
+            server = NetUtil.toSocketAddressString(to);
+            refusal = null;
+        }
 
         @Override
         public void queryCancelled(int queriesRemaining) {}
@@ -121,13 +162,21 @@ final class PlainAgain extends InetNameResolver {
             if (code.equals(DnsResponseCode.FORMERR) || code.equals(DnsResponseCode.NOTIMP)) {
                 refusals++;
             }
+            refusal = code;
+            failed = this;
             return this;
         }
 
         @Override
-        public void queryFailed(Throwable cause) {}
+        public void queryFailed(Throwable cause) {
+            if (!server.isEmpty()) { // else Netty had no other server to ask
+                failed = this;
+            }
+        }
 
         @Override
-        public void querySucceed() {}
+        public void querySucceed() {
+            failed = null;
+        }
     }
 }

@@ -2,6 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.testing.LoggedLines;
 import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.NameServer;
@@ -13,10 +14,13 @@ import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -56,6 +60,45 @@ class DnsAnswersIT {
                 }
             }
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "dns: app.test, port: 80 | NO_SUCH_NAME | answered that there is no such name (NXDOMAIN)",
+                "srv: _http._tcp.app.test | SERVER_FAILURE | answered ServFail(2)"
+            })
+    void aFailureIsLoggedOnceWithTheServerAndItsAnswer(String endpoints, Mood mood, String said) throws Exception {
+        try (NameServer names = new NameServer();
+                LoggedLines log = LoggedLines.of("dev.gateway").unseen()) {
+            names.be(mood);
+            try (Rig rig = Rig.start(
+                    """
+                    listeners: [{name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                    routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                    upstreams: [{name: app, endpoints: [{%s}]}]
+                    admin: {address: 127.0.0.1, port: 0}
+                    resolver: {nameServers: ["127.0.0.1:%d"]}
+                    """
+                            .formatted(endpoints, names.port()))) {
+                while (warnings(log).isEmpty()) {
+                    LockSupport.parkNanos(5_000_000); // the test's timeout ends this
+                }
+                int first = names.answered();
+                while (names.answered() <= 2 * first) { // it is asked in vain again, and a third time
+                    LockSupport.parkNanos(5_000_000);
+                }
+                String told = "127.0.0.1:" + names.port() + " " + said;
+                assertThat(warnings(log)).hasSize(1).first().asString().contains(": " + told + "; ");
+                assertThat(UpstreamPage.read(rig).at("/sources/0/problem").asText())
+                        .endsWith(": " + told);
+            }
+        }
+    }
+
+    private static List<String> warnings(LoggedLines log) {
+        return log.warnings().stream().filter(line -> line.contains("app.test")).toList();
     }
 
     @ParameterizedTest
