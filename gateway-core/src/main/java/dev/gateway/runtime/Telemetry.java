@@ -45,7 +45,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Telemetry exporters: exports spans and metrics while the active configuration wants that, and connects again when
- * the receiver's headers or certificates have changed. Used by one thread at a time; any thread may ask for the problem.
+ * the receiver's headers or certificates have changed. Used by one thread at a time; any thread may ask for the problem, and
+ * whether something is exported.
  */
 public final class Telemetry {
     private static final Logger log = LoggerFactory.getLogger(Telemetry.class);
@@ -63,7 +64,7 @@ public final class Telemetry {
     private final List<RecordedExchanges> loops = new ArrayList<>();
     private final List<TimerWheel> wheels = new ArrayList<>();
     private @Nullable Wanted activeConfig;
-    private Exports exports = new Exports(null, null, new FileWatch(List.of()), () -> {});
+    private volatile Exports exports = new Exports(null, null, new FileWatch(List.of()), () -> {});
     private @Nullable Thread ending; // lets what was exported before send what it has left
     private volatile String problem = "";
 
@@ -75,8 +76,8 @@ public final class Telemetry {
     Telemetry(Metrics metrics, Pools pools) {
         this.metrics = metrics;
         this.pools = pools;
-        metrics.addDroppedSpans(droppedSpans::get);
-        metrics.addExports(results.succeeded()::get, results.failed()::get);
+        metrics.addDroppedSpans(() -> exports.spans != null, droppedSpans::get);
+        metrics.addExports(() -> exports.metrics != null, results.succeeded()::get, results.failed()::get);
     }
 
     /** What a configuration says of it. */

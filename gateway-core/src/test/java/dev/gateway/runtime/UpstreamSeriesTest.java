@@ -21,18 +21,25 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which upstreams have a series of a feature before anything is counted: those for which the configuration turns it on. */
+/**
+ * Which upstreams and listeners have a series of a feature before anything is counted: those for which the configuration
+ * turns it on.
+ */
 @Timeout(60)
 @SuppressWarnings("NullAway.Init") // what the start sets
 class UpstreamSeriesTest {
     private static final Pattern UPSTREAM = Pattern.compile("upstream=\"([^\"]+)\"");
+    private static final Pattern LISTENER = Pattern.compile("listener=\"([^\"]+)\"");
 
     private static final String YAML =
             """
             listeners:
               - {name: web, address: 127.0.0.1, port: 0, protocol: HTTP}
               - {name: raw, address: 127.0.0.1, port: 0, protocol: TCP}
+              - {name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}
+              - {name: docker, address: 127.0.0.1, port: 0, protocol: HTTP}
             routes:
               - parentRefs: [{name: web}]
                 rules:
@@ -49,6 +56,9 @@ class UpstreamSeriesTest {
                     retry: {attempts: 0, connectWait: 0s}
               - parentRefs: [{name: raw}]
                 rules: [{backendRefs: [{name: tunneled}]}]
+              - parentRefs: [{name: docker}]
+                rules: [{backendRefs: [{name: plain}], upgrades: [websocket, tcp], retry: {attempts: 0, connectWait: 0s}}]
+            connect: [{name: proxy, parentRefs: [{name: egress}], allow: ["*"]}]
             upstreams:
               - {name: plain, endpoints: [{host: 127.0.0.1, port: 9}], timeouts: {maxLifetime: 0s}}
               - {name: asked, endpoints: [{host: 127.0.0.1, port: 9}], timeouts: {maxLifetime: 0s}}
@@ -74,10 +84,14 @@ class UpstreamSeriesTest {
     @BeforeAll
     static void scrape(@TempDir Path directory) throws Exception {
         Files.writeString(directory.resolve("key"), "0123456789abcdef0123456789abcdef");
-        Path file = Files.writeString(directory.resolve("gateway.yaml"), YAML);
+        samples = samples(directory, YAML);
+    }
+
+    private static List<String> samples(Path directory, String yaml) throws Exception {
+        Path file = Files.writeString(directory.resolve("gateway.yaml"), yaml);
         GatewayConfig config = ((LoadResult.Valid) ConfigLoader.load(file, Map.of())).config();
         try (Gateway gateway = Gateway.start(config)) {
-            samples = gateway.metrics().scrape("").text().lines().toList();
+            return gateway.metrics().scrape("").text().lines().toList();
         }
     }
 
@@ -93,27 +107,73 @@ class UpstreamSeriesTest {
                 "gateway_upstream_health_checks_total|checked",
                 "gateway_upstream_connection_closed_total.*cause=\"health_check\"|checked",
                 "gateway_upstream_sessions_total|sticky",
-                "gateway_upstream_connection_closed_total.*cause=\"max_lifetime\"|aged",
+                "gateway_upstream_connection_closed_total.*cause=\"max_lifetime\"|aged,proxy",
                 "gateway_upstream_tls_duration_seconds_count|secured",
-                "gateway_upstream_connections_total.*protocol=\"h2\"|h2c,secured",
-                "gateway_upstream_connections_total.*protocol=\"http1\"|aged,asked,checked,hedged,plain,secured,sticky,tunneled",
-                "gateway_upstream_connections_total.*protocol=\"tcp\"|tunneled",
+                "gateway_upstream_connections_total.*protocol=\"h2\"|h2c,proxy,secured",
+                "gateway_upstream_connections_total.*protocol=\"http1\"|aged,asked,checked,hedged,plain,proxy,secured,sticky,tunneled",
+                "gateway_upstream_connections_total.*protocol=\"tcp\"|proxy,tunneled",
                 "gateway_upstream_hedges_total|hedged",
                 "gateway_upstream_requests_total.*attempt=\"hedge\"|hedged",
-                "gateway_upstream_connect_waits_total|aged,checked,h2c,hedged,secured,sticky,tunneled",
-                "gateway_upstream_retries_total|aged,asked,checked,h2c,hedged,secured,sticky,tunneled",
-                "gateway_upstream_requests_total.*attempt=\"first\"|aged,asked,checked,h2c,hedged,plain,secured,sticky,tunneled"
+                "gateway_upstream_connect_waits_total|aged,checked,h2c,hedged,proxy,secured,sticky,tunneled",
+                "gateway_upstream_retries_total|aged,asked,checked,h2c,hedged,proxy,secured,sticky,tunneled",
+                "gateway_upstream_requests_total.*attempt=\"first\"|aged,asked,checked,h2c,hedged,plain,proxy,secured,sticky,tunneled"
             })
     void theCountersOfAFeatureAreThoseOfItsUpstreams(String metric, String upstreams) {
+        assertThat(found(metric, UPSTREAM)).isEqualTo(upstreams);
+    }
+
+    private static String found(String metric, Pattern label) {
         Pattern wanted = Pattern.compile(metric + ".*");
         Set<String> found = new TreeSet<>();
         for (String sample : samples) {
-            Matcher upstream = UPSTREAM.matcher(sample);
-            if (wanted.matcher(sample).matches() && upstream.find()) {
-                found.add(upstream.group(1));
+            Matcher value = label.matcher(sample);
+            if (wanted.matcher(sample).matches() && value.find()) {
+                found.add(value.group(1));
             }
         }
-        assertThat(String.join(",", found)).isEqualTo(upstreams);
+        return String.join(",", found);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "gateway_tunnels_active",
+                "gateway_tunnels_bytes_total",
+                "gateway_tunnels_duration_seconds_count",
+                "gateway_downstream_received_bytes_total.*kind=\"tunnel\"",
+                "gateway_downstream_sent_bytes_total.*kind=\"tunnel\""
+            })
+    void theCountersOfTunnelsAreThoseOfListenersThatCanHaveSome(String metric) {
+        assertThat(found(metric, LISTENER)).isEqualTo("docker,egress,raw");
+        assertThat(found("gateway_downstream_received_bytes_total.*kind=\"websocket\"", LISTENER))
+                .isEqualTo("docker,egress,raw,web");
+    }
+
+    @Test
+    void whatIsNotExportedHasNoCounters() {
+        assertThat(samples)
+                .noneMatch(each -> each.startsWith("gateway_tracing") || each.startsWith("gateway_metrics_exports"));
+    }
+
+    @Test
+    void whatIsExportedHasItsCountersFromTheStart(@TempDir Path directory) throws Exception {
+        assertThat(
+                        samples(
+                                directory,
+                                """
+                        listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                        routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {body: ok}}]}]}]
+                        tracing: {mode: export, sampler: {}}
+                        metrics: {export: {interval: 1h}}
+                        otlp: {endpoint: "http://127.0.0.1:9"}
+                        admin: {enabled: false}
+                        accessLog: {format: off}
+                        workers: 1
+                        """))
+                .contains(
+                        "gateway_tracing_spans_dropped_total 0.0",
+                        "gateway_metrics_exports_total{result=\"success\"} 0.0",
+                        "gateway_metrics_exports_total{result=\"failure\"} 0.0");
     }
 
     /** A scrape of a plain site must not be mostly zeros of what nobody uses. */

@@ -6,23 +6,41 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.HttpVersion;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
 
-/** Names what is counted of event loops, listeners and routes. Labels are configured names and words of closed sets only. */
+/**
+ * Names what is counted of event loops, listeners and routes. Labels are configured names and words of closed sets only. A
+ * listener that can have no tunnels has no series of them, unless it has counted some before.
+ */
 final class MeterSource implements Exposition.Source {
     private static final String NO_CAUSE = "";
 
     private final List<LoopMetrics> loops;
+    private final Supplier<Set<String>> tunnelListeners;
 
-    MeterSource(List<LoopMetrics> loops) {
+    /**
+     * Makes it.
+     *
+     * @param tunnelListeners the names of listeners that can have tunnels
+     */
+    MeterSource(List<LoopMetrics> loops, Supplier<Set<String>> tunnelListeners) {
         this.loops = loops;
+        this.tunnelListeners = tunnelListeners;
     }
 
     @Override
     public void addTo(Exposition out) {
         int index = 0;
+        Set<String> withTunnels = tunnelListeners.get();
         for (LoopMetrics loop : loops) {
             loop(out, Integer.toString(index++), loop.lag());
-            loop.listeners().forEach((name, meters) -> listener(out, name, meters));
+            loop.listeners().forEach((name, meters) -> {
+                listener(out, name, meters);
+                if (withTunnels.contains(name) || meters.tunnels.total() > 0) {
+                    tunnels(out, name, meters.tunnels);
+                }
+            });
         }
     }
 
@@ -69,17 +87,8 @@ final class MeterSource implements Exposition.Source {
                 "listener",
                 name);
         TunnelMeters tunnels = meters.tunnels;
-        String received = "gateway_downstream_received_bytes";
-        String receivedHelp = "Bytes received from clients.";
-        out.counter(received, receivedHelp, meters.httpReceivedBytes(), "listener", name, "kind", "http");
-        out.counter(received, receivedHelp, tunnels.receivedBytes(), "listener", name, "kind", "tunnel");
-        out.counter(received, receivedHelp, tunnels.webSocketReceivedBytes(), "listener", name, "kind", "websocket");
-        String sent = "gateway_downstream_sent_bytes";
-        String sentHelp = "Bytes sent to clients.";
-        out.counter(sent, sentHelp, meters.httpSentBytes(), "listener", name, "kind", "http");
-        out.counter(sent, sentHelp, tunnels.sentBytes(), "listener", name, "kind", "tunnel");
-        out.counter(sent, sentHelp, tunnels.webSocketSentBytes(), "listener", name, "kind", "websocket");
-        tunnels(out, name, tunnels);
+        bytes(out, name, "http", meters.httpReceivedBytes(), meters.httpSentBytes());
+        bytes(out, name, "websocket", tunnels.webSocketReceivedBytes(), tunnels.webSocketSentBytes());
         closed(
                 out,
                 "gateway_downstream_connections_refused",
@@ -139,7 +148,14 @@ final class MeterSource implements Exposition.Source {
         Http2Source.add(out, "downstream", meters);
     }
 
+    private static void bytes(Exposition out, String listener, String kind, long received, long sent) {
+        String[] labels = {"listener", listener, "kind", kind};
+        out.counter("gateway_downstream_received_bytes", "Bytes received from clients.", received, labels);
+        out.counter("gateway_downstream_sent_bytes", "Bytes sent to clients.", sent, labels);
+    }
+
     private static void tunnels(Exposition out, String listener, TunnelMeters meters) {
+        bytes(out, listener, "tunnel", meters.receivedBytes(), meters.sentBytes());
         meters.forEachEnded((denied, cause, count) -> out.counter(
                 "gateway_tunnels",
                 "Tunnels that have ended, or were requested and not opened.",

@@ -25,9 +25,11 @@ import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -60,7 +62,7 @@ public final class Metrics implements AutoCloseable {
     public Metrics(String version) {
         process = new ProcessMeters(version);
         attention = new Attention(statistics, process);
-        sources.add(new MeterSource(loops));
+        sources.add(new MeterSource(loops, () -> process.tunnelListeners.get()));
         sources.add(new UpstreamSource(loops, () -> process.upstreams.get()));
         sources.add(process);
         endpoints = new EndpointSeries(loops, () -> process.upstreams.get());
@@ -116,13 +118,23 @@ public final class Metrics implements AutoCloseable {
         process.earlyLookups = earlyLookups;
     }
 
-    /** Adds a count of spans that could not be exported. */
-    public void addDroppedSpans(LongSupplier dropped) {
+    /**
+     * Adds a count of spans that could not be exported.
+     *
+     * @param on whether spans are exported
+     */
+    public void addDroppedSpans(BooleanSupplier on, LongSupplier dropped) {
+        process.exportsSpans = on;
         process.droppedSpans = dropped;
     }
 
-    /** Adds counts of exports of all metrics, by what became of them. */
-    public void addExports(LongSupplier succeeded, LongSupplier failed) {
+    /**
+     * Adds counts of exports of all metrics, by what became of them.
+     *
+     * @param on whether metrics are exported
+     */
+    public void addExports(BooleanSupplier on, LongSupplier succeeded, LongSupplier failed) {
+        process.exportsMetrics = on;
         process.exportsSucceeded = succeeded;
         process.exportsFailed = failed;
     }
@@ -140,6 +152,11 @@ public final class Metrics implements AutoCloseable {
     /** Lets scrapes tell when certificates end. */
     public void watch(Supplier<List<CertificateExpiry>> certificates) {
         process.certificates = certificates;
+    }
+
+    /** Lets scrapes tell which listeners can have tunnels, WebSockets not counted. */
+    public void watchTunnelListeners(Supplier<Set<String>> listeners) {
+        process.tunnelListeners = listeners;
     }
 
     /** Lets scrapes and statistics read upstreams; called often, so it must answer at once. */

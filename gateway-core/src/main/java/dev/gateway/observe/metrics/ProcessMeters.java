@@ -12,10 +12,12 @@ import dev.gateway.overload.memory.DirectMemory;
 import dev.gateway.overload.memory.MemoryBudget;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -47,10 +49,13 @@ final class ProcessMeters implements Exposition.Source {
     volatile LongSupplier directHeld = () -> 0;
     volatile LongSupplier droppedLog = () -> 0;
     volatile IntSupplier faultyAccountFiles = () -> 0;
+    volatile BooleanSupplier exportsSpans = () -> false;
     volatile LongSupplier droppedSpans = () -> 0;
+    volatile BooleanSupplier exportsMetrics = () -> false;
     volatile LongSupplier exportsSucceeded = () -> 0;
     volatile LongSupplier exportsFailed = () -> 0;
     volatile Supplier<List<CertificateExpiry>> certificates = List::of;
+    volatile Supplier<Set<String>> tunnelListeners = Set::of;
     volatile Supplier<List<UpstreamState>> upstreams = List::of;
 
     ProcessMeters(String version) {
@@ -136,12 +141,7 @@ final class ProcessMeters implements Exposition.Source {
                 "gateway_log_dropped",
                 "Lines of the process's own log that were dropped because the reader of standard error was too slow.",
                 droppedLog.getAsLong());
-        out.counter(
-                "gateway_tracing_spans_dropped", "Spans that could not be exported in time.", droppedSpans.getAsLong());
-        String exports = "gateway_metrics_exports";
-        String exportsHelp = "Exports of all metrics tried.";
-        out.counter(exports, exportsHelp, exportsSucceeded.getAsLong(), "result", "success");
-        out.counter(exports, exportsHelp, exportsFailed.getAsLong(), "result", "failure");
+        exports(out);
         overload(out);
         policies.forEach(policy -> policy.accept((listener, rule, count) -> out.counter(
                 "gateway_connect_denied",
@@ -194,6 +194,22 @@ final class ProcessMeters implements Exposition.Source {
                         "upstream",
                         upstream.name());
             }
+        }
+    }
+
+    /** Adds what is exported now, and what has been counted while it was. */
+    private void exports(Exposition out) {
+        long dropped = droppedSpans.getAsLong();
+        if (exportsSpans.getAsBoolean() || dropped > 0) {
+            out.counter("gateway_tracing_spans_dropped", "Spans that could not be exported in time.", dropped);
+        }
+        long succeeded = exportsSucceeded.getAsLong();
+        long failed = exportsFailed.getAsLong();
+        if (exportsMetrics.getAsBoolean() || succeeded + failed > 0) {
+            String exports = "gateway_metrics_exports";
+            String help = "Exports of all metrics tried.";
+            out.counter(exports, help, succeeded, "result", "success");
+            out.counter(exports, help, failed, "result", "failure");
         }
     }
 

@@ -58,6 +58,25 @@ public final class ActiveConfig {
                 snapshot.upstreams().stream().map(Upstream::name).collect(Collectors.toSet()));
     }
 
+    /** Returns the names of listeners that can have tunnels; WebSockets are not among them. */
+    public Set<String> tunnelListeners() {
+        Set<String> names = new HashSet<>();
+        config.connect().forEach(entry -> entry.parentRefs().forEach(ref -> names.add(ref.name())));
+        for (ListenerConfig listener : config.listeners()) {
+            if (!listener.isHttp()
+                    || config.routes().stream().anyMatch(route -> route.appliesTo(listener) && hasUpgrades(route))) {
+                names.add(listener.name());
+            }
+        }
+        return names;
+    }
+
+    private static boolean hasUpgrades(RouteConfig route) {
+        return route.rules().stream()
+                .flatMap(rule -> rule.upgrades().tokens().stream())
+                .anyMatch(token -> !token.equals("websocket"));
+    }
+
     /** Returns the upstreams and the entries of their endpoints; not those of connect. */
     public Map<Upstream, List<EndpointConfig>> endpoints() {
         Map<Upstream, List<EndpointConfig>> entries = new HashMap<>();

@@ -30,7 +30,7 @@ class ConnectionMetersTest {
     }
 
     private Map<String, Double> scrape() {
-        return Samples.of(new MeterSource(List.of(loop, loop)));
+        return Samples.of(new MeterSource(List.of(loop, loop), Set::of));
     }
 
     @Test
@@ -62,7 +62,7 @@ class ConnectionMetersTest {
         }
         meters.onSent(70);
         String of = "_total{listener=\"web\"}";
-        assertThat(Samples.of(new MeterSource(List.of(loop))))
+        assertThat(Samples.of(new MeterSource(List.of(loop), Set::of)))
                 .containsEntry("gateway_downstream_connections_refused" + of, 1.0)
                 .containsEntry("gateway_downstream_connections_denied" + of, 2.0)
                 .containsEntry("gateway_downstream_connections_shed" + of, 3.0)
@@ -76,7 +76,7 @@ class ConnectionMetersTest {
     @EnumSource(HandshakeFailure.class)
     void aHandshakeThatFailedIsCountedByItsReasonAlone(HandshakeFailure reason) {
         loop.listener("web").onHandshakeFailed(reason);
-        Map<String, Double> samples = Samples.of(new MeterSource(List.of(loop)));
+        Map<String, Double> samples = Samples.of(new MeterSource(List.of(loop), Set::of));
         for (HandshakeFailure each : HandshakeFailure.values()) {
             assertThat(samples)
                     .containsEntry(
@@ -90,7 +90,7 @@ class ConnectionMetersTest {
     void theReasonsOfFailedHandshakesAreTheseWords() {
         loop.listener("web");
         Set<String> reasons = new TreeSet<>();
-        Samples.of(new MeterSource(List.of(loop))).keySet().stream()
+        Samples.of(new MeterSource(List.of(loop), Set::of)).keySet().stream()
                 .filter(name -> name.startsWith("gateway_downstream_handshakes_failed_total"))
                 .forEach(name -> reasons.add(name.replaceAll(".*reason=\"|\".*", "")));
         assertThat(reasons)

@@ -275,8 +275,35 @@ class MetricsTest {
                 .containsEntry("gateway_websockets_total{cause=\"\",route=\"shop\"}", 1.0)
                 .containsEntry("gateway_websockets_total{cause=\"drain\",route=\"shop\"}", 1.0)
                 .containsEntry("gateway_websockets_active{route=\"shop\"}", 0.0)
-                .containsEntry("gateway_tunnels_active{listener=\"web\"}", 0.0)
+                .doesNotContainKey("gateway_tunnels_active{listener=\"web\"}")
                 .doesNotContainKey("gateway_tunnels_total{cause=\"\",decision=\"allowed\",listener=\"web\"}");
+    }
+
+    @Test
+    void aListenerHasTheSeriesOfTunnelsIfItCanHaveSomeOrHadSome() {
+        first.listener("web");
+        first.listener("egress");
+        assertThat(scrape().keySet()).noneMatch(MetricsTest::isOfTunnels);
+        metrics.watchTunnelListeners(() -> Set.of("egress"));
+        assertThat(scrape())
+                .containsEntry("gateway_tunnels_active{listener=\"egress\"}", 0.0)
+                .containsEntry("gateway_tunnels_bytes_total{direction=\"received\",listener=\"egress\"}", 0.0)
+                .containsEntry("gateway_tunnels_bytes_total{direction=\"sent\",listener=\"egress\"}", 0.0)
+                .containsEntry("gateway_tunnels_duration_seconds_count{listener=\"egress\"}", 0.0)
+                .containsEntry("gateway_downstream_received_bytes_total{kind=\"tunnel\",listener=\"egress\"}", 0.0)
+                .containsEntry("gateway_downstream_sent_bytes_total{kind=\"tunnel\",listener=\"egress\"}", 0.0)
+                .containsEntry("gateway_downstream_sent_bytes_total{kind=\"websocket\",listener=\"web\"}", 0.0);
+        assertThat(scrape().keySet()).noneMatch(each -> isOfTunnels(each) && each.contains("\"web\""));
+        metrics.watchTunnelListeners(Set::of);
+        tunnel(second, Records.tunnel(Kind.TUNNEL, 200, null));
+        assertThat(scrape())
+                .containsEntry("gateway_tunnels_active{listener=\"web\"}", 0.0)
+                .containsEntry("gateway_tunnels_duration_seconds_count{listener=\"web\"}", 1.0);
+        assertThat(scrape().keySet()).noneMatch(each -> isOfTunnels(each) && each.contains("\"egress\""));
+    }
+
+    private static boolean isOfTunnels(String series) {
+        return series.startsWith("gateway_tunnels") || series.contains("kind=\"tunnel\"");
     }
 
     @Test

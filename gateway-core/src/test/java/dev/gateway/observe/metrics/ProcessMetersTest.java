@@ -43,9 +43,6 @@ class ProcessMetersTest {
                 .containsEntry("gateway_dns_early_lookups_total", 0.0)
                 .containsEntry("gateway_accesslog_dropped_total", 0.0)
                 .containsEntry("gateway_log_dropped_total", 0.0)
-                .containsEntry("gateway_tracing_spans_dropped_total", 0.0)
-                .containsEntry("gateway_metrics_exports_total{result=\"success\"}", 0.0)
-                .containsEntry("gateway_metrics_exports_total{result=\"failure\"}", 0.0)
                 .containsKeys(
                         "gateway_direct_memory_used_bytes",
                         "gateway_direct_memory_max_bytes",
@@ -84,8 +81,8 @@ class ProcessMetersTest {
         metrics.addFaultyAccountFiles(() -> number[0]);
         metrics.addNames(() -> number[0] + 1, () -> number[0] + 6L);
         metrics.addDroppedLog(() -> number[0] + 2L);
-        metrics.addDroppedSpans(() -> number[0] + 3L);
-        metrics.addExports(() -> number[0] + 4L, () -> number[0] + 5L);
+        metrics.addDroppedSpans(() -> true, () -> number[0] + 3L);
+        metrics.addExports(() -> true, () -> number[0] + 4L, () -> number[0] + 5L);
         scrape();
         number[0] = 10;
         assertThat(scrape())
@@ -96,6 +93,30 @@ class ProcessMetersTest {
                 .containsEntry("gateway_tracing_spans_dropped_total", 13.0)
                 .containsEntry("gateway_metrics_exports_total{result=\"success\"}", 14.0)
                 .containsEntry("gateway_metrics_exports_total{result=\"failure\"}", 15.0);
+    }
+
+    @Test
+    void whatIsNotExportedHasNoSeriesUnlessItHasCounted() {
+        boolean[] on = {false};
+        long[] counted = {0};
+        metrics.addDroppedSpans(() -> on[0], () -> counted[0]);
+        metrics.addExports(() -> on[0], () -> 0, () -> counted[0]);
+        assertThat(scrape().keySet()).noneMatch(ProcessMetersTest::isOfExports);
+        on[0] = true;
+        assertThat(scrape())
+                .containsEntry("gateway_tracing_spans_dropped_total", 0.0)
+                .containsEntry("gateway_metrics_exports_total{result=\"success\"}", 0.0)
+                .containsEntry("gateway_metrics_exports_total{result=\"failure\"}", 0.0);
+        on[0] = false;
+        counted[0] = 2;
+        assertThat(scrape())
+                .containsEntry("gateway_tracing_spans_dropped_total", 2.0)
+                .containsEntry("gateway_metrics_exports_total{result=\"success\"}", 0.0)
+                .containsEntry("gateway_metrics_exports_total{result=\"failure\"}", 2.0);
+    }
+
+    private static boolean isOfExports(String series) {
+        return series.startsWith("gateway_tracing") || series.startsWith("gateway_metrics_exports");
     }
 
     private static void deny(Denials denials) {

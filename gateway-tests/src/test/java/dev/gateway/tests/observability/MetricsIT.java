@@ -73,8 +73,13 @@ class MetricsIT {
             "gateway_websockets_active",
             "gateway_websockets_total");
 
-    /** What has a series for each upstream that uses the feature. */
+    /** What has a series for each upstream or listener that uses the feature, or while it is exported. */
     private static final Set<String> OF_FEATURES = Set.of(
+            "gateway_metrics_exports_total",
+            "gateway_tracing_spans_dropped_total",
+            "gateway_tunnels_active",
+            "gateway_tunnels_bytes_total",
+            "gateway_tunnels_duration_seconds",
             "gateway_upstream_health_checks_total",
             "gateway_upstream_hedges_total",
             "gateway_upstream_sessions_total",
@@ -150,7 +155,9 @@ class MetricsIT {
                     allow: ["*"]
                     denyPrivate: false
                 admin: {address: 127.0.0.1, port: 0}
-                metrics: {filters: true}
+                metrics: {filters: true, export: {interval: 1h}}
+                tracing: {mode: export, sampler: {ratio: 0}}
+                otlp: {endpoint: "http://127.0.0.1:%2$d"}
                 accessLog: {format: json, path: access.log}
                 """
                         .formatted(
