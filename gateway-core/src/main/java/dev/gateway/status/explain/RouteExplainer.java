@@ -17,8 +17,11 @@ import dev.gateway.exchange.route.Miss;
 import dev.gateway.exchange.route.RouteTrials;
 import dev.gateway.exchange.route.RouteTrials.Trial;
 import dev.gateway.exchange.route.assembly.RouteAssembly;
+import dev.gateway.exchange.settings.RequestIdSettings;
+import dev.gateway.exchange.settings.ServerHeader;
 import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.format.Durations;
+import dev.gateway.format.Sizes;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
@@ -163,7 +166,6 @@ public final class RouteExplainer {
         of.filters().stream()
                 .filter(filter -> filter.guards() && filter.answer() == 0)
                 .forEach(filter -> reasons.add(new Reason(filter.type() + " may refuse it", filter.position())));
-        reasons.addAll(errorPages());
         FilterConfig answer = FilterAssembly.inOrder(of.filters()).stream()
                 .filter(filter -> filter.answer() != 0)
                 .findFirst()
@@ -177,15 +179,11 @@ public final class RouteExplainer {
                     "the session of its cookie leads to upstream " + ofSession + ", whatever the weights",
                     of.position()));
         }
-        for (AsciiString upgrade : head.fields().elements(FieldName.UPGRADE)) {
-            boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));
-            reasons.add(new Reason(
-                    "upgrade to " + upgrade
-                            + (offered ? " is listed in upgrades" : " is not listed in upgrades, so it is ignored"),
-                    of.position()));
-        }
+        reasons.addAll(upgrades(of, head));
         String by = "route " + rule.name();
         Verdict verdict = answer == null && hasTarget ? Verdict.ROUTE : Verdict.ANSWERED;
+        reasons.addAll(errorPages());
+        reasons.addAll(ofListener(verdict == Verdict.ROUTE));
         int status = answer != null ? answer.answer() : hasTarget ? 0 : 500;
         String summary = answer != null
                 ? by + " answers with " + status
@@ -246,23 +244,102 @@ public final class RouteExplainer {
         return null;
     }
 
+    private static List<Reason> upgrades(RuleConfig of, RequestHead head) {
+        List<Reason> reasons = new ArrayList<>();
+        List<String> origins = of.upgrades().webSocket().allowedOrigins();
+        for (AsciiString upgrade : head.fields().elements(FieldName.UPGRADE)) {
+            boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));
+            reasons.add(new Reason(
+                    "upgrade to " + upgrade
+                            + (offered ? " is listed in upgrades" : " is not listed in upgrades, so it is ignored"),
+                    of.position()));
+            if (offered && !origins.isEmpty()) {
+                reasons.add(new Reason(
+                        "pages of other origins than " + String.join(", ", origins) + " get 403 for it",
+                        of.upgrades().webSocket().position()));
+            }
+        }
+        return reasons;
+    }
+
     private OnListener answered(int status, String why, List<NearMiss> misses) {
         Verdict verdict = status < 400 ? Verdict.ANSWERED : Verdict.REFUSED;
+        List<Reason> reasons = new ArrayList<>(status < 400 ? List.of() : errorPages());
+        reasons.addAll(ofListener(false));
         return new OnListener(
-                listener.name(),
-                listener.position(),
-                verdict,
-                status,
-                status + ": " + why,
-                status < 400 ? List.of() : errorPages(),
-                null,
-                misses);
+                listener.name(), listener.position(), verdict, status, status + ": " + why, reasons, null, misses);
     }
 
     /** Returns what its errors look like, if the listener says so. */
     private List<Reason> errorPages() {
         ErrorPagesConfig pages = listener.http().errorPages();
         return pages == null ? List.of() : List.of(new Reason("the listener has " + pages.summary(), pages.position()));
+    }
+
+    /**
+     * Returns what else the listener says of requests and their responses, where it differs from the default.
+     *
+     * @param forwards whether the request goes to an upstream
+     */
+    private List<Reason> ofListener(boolean forwards) {
+        List<Reason> reasons = new ArrayList<>();
+        if (listener.ipAccess() != null) {
+            reasons.add(new Reason(
+                    "ipAccess of the listener may refuse the connection",
+                    listener.ipAccess().position()));
+        }
+        if (!listener.isHttp()) {
+            return reasons;
+        }
+        ListenerConfig.Http http = listener.http();
+        ListenerConfig.RequestId id = http.requestId();
+        if (!FieldName.of(id.header()).equals(RequestIdSettings.DEFAULT.header())
+                || id.format() != RequestIdSettings.DEFAULT.format()) {
+            reasons.add(
+                    new Reason("the listener has requestId: " + id.header() + ", " + word(id.format()), id.position()));
+        }
+        ListenerConfig.ServerHeader server = http.serverHeader();
+        boolean removed = server.transformation() == ListenerConfig.ServerHeader.Transformation.REMOVE;
+        if (server.transformation() != ServerHeader.DEFAULT.transformation()
+                || !ServerHeader.DEFAULT.name().contentEquals(server.name())) {
+            reasons.add(new Reason(
+                    "the listener has serverHeader: " + word(server.transformation())
+                            + (removed ? "" : ", " + server.name()),
+                    server.position()));
+        }
+        if (listener.limits().maxBody() > 0) {
+            reasons.add(new Reason(
+                    "a body of more than " + Sizes.print(listener.limits().maxBody()) + " gets 413",
+                    listener.limits().position()));
+        }
+        if (forwards) {
+            add(reasons, "via", http.via(), ListenerConfig.Via.AUTO);
+            add(reasons, "forwardedHeaders", http.forwardedHeaders(), ListenerConfig.ForwardedHeaders.X_FORWARDED);
+            add(
+                    reasons,
+                    "headersWithUnderscores",
+                    http.headersWithUnderscores(),
+                    ListenerConfig.HeadersWithUnderscores.DROP);
+        }
+        return reasons;
+    }
+
+    private <E extends Enum<E>> void add(List<Reason> reasons, String key, E value, E usual) {
+        if (value != usual) {
+            reasons.add(new Reason("the listener has " + key + ": " + word(value), listener.position()));
+        }
+    }
+
+    /** Returns the word of the configuration: {@code appendIfAbsent} for {@code APPEND_IF_ABSENT}. */
+    private static String word(Enum<?> value) {
+        StringBuilder word = new StringBuilder();
+        for (String part : value.name().split("_")) {
+            word.append(
+                    word.isEmpty()
+                            ? part.toLowerCase(Locale.ROOT)
+                            : part.charAt(0) + part.substring(1).toLowerCase(Locale.ROOT));
+        }
+        return word.toString();
     }
 
     // ---- why

@@ -120,6 +120,7 @@ class ExplainerTest {
         try {
             Files.writeString(directory.resolve("users"), "eve:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n");
             Files.writeString(directory.resolve("groups"), "ops: alice bob\n");
+            Files.writeString(directory.resolve("lost.html"), "lost");
             Files.writeString(directory.resolve("keys"), "0123456789abcdef0123456789abcdef\n");
         } catch (IOException e) {
             throw new AssertionError(e);
@@ -256,6 +257,84 @@ class ExplainerTest {
                         "  upgrades: websocket")
                 .anyMatch(line -> line.startsWith("  retry: up to 1 for GET/HEAD/OPTIONS after "))
                 .noneMatch(line -> line.contains("retries"));
+    }
+
+    private static OnListener onListenerWith(String settings, String path) {
+        GatewayConfig special = config(
+                """
+                listeners:
+                  - name: web
+                    port: 8080
+                    protocol: HTTP
+                    %s
+                routes:
+                  - rules:
+                      - matches: [{path: {value: /own}}]
+                        filters: [{type: DirectResponse, directResponse: {body: ok}}]
+                      - matches: [{path: {value: /app}}]
+                        backendRefs: [{name: app}]
+                        webSocket: {allowedOrigins: ["https://a.test", "https://b.test"]}
+                upstreams: [{name: app, endpoints: [{host: 10.0.0.1, port: 80}]}]
+                """
+                        .formatted(settings));
+        return new Explainer(special, LiveUpstreams.NONE, new OwnListeners(new LocalAddresses(Runnable::run)))
+                .explain(new ExplainRequest(
+                        "web", null, "GET", "a.test", path, List.of("Upgrade: websocket"), null, Set.of(), null))
+                .listeners()
+                .get(0);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "requestId: {header: X-Trace-Id} | the listener has requestId: X-Trace-Id, hex | 5:16 | true",
+                "requestId: {format: uuid} | the listener has requestId: X-Request-Id, uuid | 5:16 | true",
+                "serverHeader: {name: edge} | the listener has serverHeader: passThrough, edge | 5:19 | true",
+                "serverHeader: {transformation: appendIfAbsent}"
+                        + " | the listener has serverHeader: appendIfAbsent, gateway | 5:19 | true",
+                "serverHeader: {transformation: remove} | the listener has serverHeader: remove | 5:19 | true",
+                "limits: {maxBody: 1KiB} | a body of more than 1KiB gets 413 | 5:13 | true",
+                "ipAccess: {deny: [192.0.2.1]} | ipAccess of the listener may refuse the connection | 5:15 | true",
+                "via: always | the listener has via: always | 2:5 | false",
+                "forwardedHeaders: both | the listener has forwardedHeaders: both | 2:5 | false",
+                "headersWithUnderscores: allow | the listener has headersWithUnderscores: allow | 2:5 | false",
+                "errorPages: {pages: [{statuses: [404], files: [lost.html]}]}"
+                        + " | the listener has ErrorPages: 404 from lost.html | 5:17 | true",
+            })
+    void whatTheListenerHasOfItsOwnIsTold(String settings, String text, String place, boolean always) {
+        assertThat(onListenerWith(settings, "/app").reasons())
+                .filteredOn(reason -> reason.text().equals(text))
+                .singleElement()
+                .satisfies(reason -> assertThat(reason.at()).hasToString("gateway.yaml:" + place));
+        for (String path : List.of("/own", "/other")) {
+            assertThat(texts(onListenerWith(settings, path).reasons()).contains(text))
+                    .as(path)
+                    .isEqualTo(always);
+        }
+    }
+
+    @Test
+    void ofAListenerThatHasTheDefaultsNothingIsTold() {
+        OnListener web = onListenerWith(
+                """
+                requestId: {header: x-request-id}
+                    serverHeader: {name: gateway}
+                    via: auto
+                    limits: {maxHeaders: 9}
+                """
+                        .strip(),
+                "/app");
+        assertThat(texts(web.reasons())).noneMatch(text -> text.contains("listener") || text.contains("413"));
+        assertThat(onListenerWith("", "/other").reasons()).isEmpty();
+    }
+
+    @Test
+    void whoseWebSocketsARuleTakesIsTold() {
+        assertThat(texts(onListenerWith("", "/app").reasons()))
+                .containsSubsequence(
+                        "upgrade to websocket is listed in upgrades",
+                        "pages of other origins than https://a.test, https://b.test get 403 for it");
     }
 
     @Test
