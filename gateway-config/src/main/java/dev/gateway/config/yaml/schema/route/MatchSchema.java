@@ -155,26 +155,13 @@ final class MatchSchema {
         return !v.has("type") || v.isReadable("type", PATH_TYPE);
     }
 
-    /** Returns what to write for a location of nginx that is an expression. */
-    private static String ofOthers(String value) {
-        String flags = value.startsWith("~*") ? "(?i)" : "";
-        String searched = value.replaceFirst("^(\\^~|~\\*?) *", "");
-        String inner = searched.replaceFirst("^\\^", "");
-        if (flags.isEmpty() && inner.matches("/[A-Za-z0-9/_-]*")) {
-            return MessageText.quote(inner);
-        }
-        String start = inner.matches("[(?:]*/.*") ? "" : searched.equals(inner) ? "/.*" : "/";
-        String end = inner.matches(".*(\\$|\\.[*+]\\)?)") ? "" : ".*";
-        return "type: RegularExpression, value: "
-                + MessageText.quote(flags + start + inner.replaceFirst("(?<!\\\\)\\$$", "") + end);
-    }
-
     private static @Nullable String pathProblem(PathType type, String value, boolean secret) {
         if (type == PathType.REGULAR_EXPRESSION) {
             return Types.regexProblem(value);
         }
         if (!secret && value.matches("(\\^|~\\*|~ ).*")) {
-            return "a path begins with '/', not " + MessageText.quote(value) + ": write " + ofOthers(value);
+            return "a path begins with '/', not " + MessageText.quote(value) + ": write "
+                    + SearchExpressions.ofLocation(value);
         }
         if (!value.startsWith("/")) {
             return "a path begins with '/'"

@@ -61,6 +61,11 @@ final class SearchExpressions {
             return inner.matches("(?s)(.*[^\\\\\\[])?\\^.*");
         }
 
+        /** Whether it takes all that begins with a path, and says so without signs of expressions. */
+        boolean isPrefix() {
+            return flags.isEmpty() && !ends && inner.matches("/[A-Za-z0-9/_-]*");
+        }
+
         boolean isOpenAtStart() {
             return inner.matches("(?s)/?[(?:]*\\.[*+].*");
         }
@@ -76,6 +81,18 @@ final class SearchExpressions {
         String withMoreBehind() {
             return flags + inner + ".*";
         }
+    }
+
+    /** Returns what to write for a location of nginx, in which an expression stands behind {@code ~} or {@code ~*}. */
+    static String ofLocation(String location) {
+        String flags = location.startsWith("~*") ? "(?i)" : "";
+        Anchored anchored = Anchored.of(flags + location.replaceFirst("^(\\^~|~\\*?) *", ""));
+        if (anchored.isPrefix()) {
+            return MessageText.quote(anchored.inner());
+        }
+        boolean rooted = anchored.inner().matches("[(?:]*/.*");
+        return "type: RegularExpression, value: "
+                + MessageText.quote(anchored.withMoreBefore(rooted ? "" : anchored.begins() ? "/" : "/.*"));
     }
 
     /** Returns what to say of an expression for a path, null for one without such a mistake. */
@@ -110,9 +127,7 @@ final class SearchExpressions {
             }
             String noEffect = " has no effect, as the expression is for the whole " + what + ": remove it, or write ";
             if (anchored.begins() && !anchored.isOpenAtEnd()) {
-                boolean prefix = path
-                        && anchored.inner().matches("/[A-Za-z0-9/_-]*")
-                        && anchored.flags().isEmpty();
+                boolean prefix = path && anchored.isPrefix();
                 return "'^'" + noEffect + MessageText.quote(anchored.withMoreBehind())
                         + (prefix ? " or type: PathPrefix" : "") + " if more may follow";
             }
