@@ -74,7 +74,7 @@ final class AdminSchema {
                                 AdminConfig::enabled,
                                 "Whether there is an admin listener. If the default port is taken, the gateway warns "
                                         + "and runs without.");
-                o.single(text -> isOff(text) ? "{enabled: false}" : rewritten(text));
+                o.single(text -> Types.isOff(text) ? "{enabled: false}" : rewritten(text));
                 o.foreign("host ip", "address");
                 o.foreign("path", "its pages have fixed paths: remove it");
                 o.foreign("tls certificate", "the admin listener has no TLS: remove it");
@@ -96,10 +96,6 @@ final class AdminSchema {
             });
 
     private AdminSchema() {}
-
-    private static boolean isOff(String text) {
-        return text.matches("off|no|false|none");
-    }
 
     /** Returns the keys and values for an address that was written as one text, null if the text is no address. */
     private static @Nullable String rewritten(String text) {

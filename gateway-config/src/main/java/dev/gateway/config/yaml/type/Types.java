@@ -480,4 +480,9 @@ public final class Types {
     private static Map<String, Object> texts(String pattern) {
         return Map.of("type", List.of("string", "number", "boolean"), "pattern", "^(" + pattern + ")$");
     }
+
+    /** Whether a text is a word by which other products turn something off. */
+    public static boolean isOff(String text) {
+        return text.matches("off|no|false|none");
+    }
 }

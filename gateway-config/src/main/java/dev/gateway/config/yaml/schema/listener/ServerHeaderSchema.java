@@ -8,7 +8,6 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import java.util.Map;
-import java.util.Set;
 
 /** What becomes of {@code Server} in responses, key by key. */
 final class ServerHeaderSchema {
@@ -22,9 +21,6 @@ final class ServerHeaderSchema {
             WORDS,
             Map.of(),
             Map.of("off", "remove", "none", "remove", "false", "remove", "on", "passThrough", "true", "passThrough"));
-
-    /** The words with which others turn the header off. */
-    private static final Set<String> OFF = Set.of("off", "none", "false");
 
     static final ObjectType<ServerHeader> SERVER_HEADER =
             ObjectType.of("serverHeader section", "What becomes of Server in responses.", o -> {
@@ -46,7 +42,7 @@ final class ServerHeaderSchema {
                         "What the gateway itself writes into Server.");
                 o.foreign("value serverName server", "name"); // Envoy
                 o.foreign("serverHeaderTransformation mode", "transformation"); // Envoy
-                o.single(text -> OFF.contains(text)
+                o.single(text -> Types.isOff(text)
                         ? "{transformation: remove}"
                         : WORDS.containsKey(text) ? "{transformation: " + text + "}" : null);
                 return v -> {

@@ -163,7 +163,7 @@ public final class AccessLogSchema {
             o -> {
                 var exchanges = o.optional("exchanges", EXCHANGES, Choice::exchanges, "Which exchanges the log has.");
                 var sample = o.optional("sample", Types.SHARE, Choice::sample, SAMPLE);
-                o.single(text -> isOff(text) ? "{exchanges: none}" : null);
+                o.single(text -> Types.isOff(text) ? "{exchanges: none}" : null);
                 o.foreign("enabled off disabled", "write exchanges: none for no lines");
                 o.foreign(
                         "format template path file syslog fields",
@@ -233,7 +233,7 @@ public final class AccessLogSchema {
                         "Fields of JSON lines: some left out, some with other names, some of your own.");
                 var redact = o.section(
                         "redact", REDACT, AccessLogConfig::redact, "What the gateway replaces with asterisks.");
-                o.single(text -> isOff(text)
+                o.single(text -> Types.isOff(text)
                         ? "{format: off}"
                         : text.matches(STDOUT + "|[A-Za-z0-9._/-]*/[A-Za-z0-9._-]+") ? "{path: " + text + "}" : null);
                 o.foreign("enabled", "write format: off for no log");
@@ -264,10 +264,6 @@ public final class AccessLogSchema {
             });
 
     private AccessLogSchema() {}
-
-    private static boolean isOff(String text) {
-        return text.equals("off") || text.equals("false") || text.equals("none");
-    }
 
     private static @Nullable String path(AccessLogConfig.Target target) {
         if (target.syslog() != null) {
@@ -302,7 +298,7 @@ public final class AccessLogSchema {
             v.error(v.atKey("path"), "'syslog' replaces 'path': remove one of them");
         }
         boolean file = v.has("path") && !v.resolved("path").equals(STDOUT);
-        boolean opened = file && !v.has("syslog") && !(v.has("format") && isOff(v.resolved("format")));
+        boolean opened = file && !v.has("syslog") && !(v.has("format") && Types.isOff(v.resolved("format")));
         Path log = opened ? file(v.resolved("path"), v) : null;
         if (log != null && log.getParent() != null && !Files.isDirectory(log.getParent())) {
             // It may be there where the gateway runs.
