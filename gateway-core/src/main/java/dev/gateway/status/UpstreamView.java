@@ -4,7 +4,6 @@ import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.jwt.KeySets;
 import dev.gateway.observe.counts.EndpointCounts;
-import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.runtime.DataPlane;
 import dev.gateway.runtime.assembly.ActiveConfig;
 import dev.gateway.stream.HttpVersion;
@@ -91,10 +90,8 @@ final class UpstreamView {
                 view.put("at", keySets.get(0).at());
                 view.put("keySets", keySets.stream().map(UpstreamView::view).toList());
             }
-            view.putAll(view(
-                    dataPlane.metrics(),
-                    upstream,
-                    views.stream().map(CompletableFuture::join).toList()));
+            view.putAll(
+                    view(upstream, views.stream().map(CompletableFuture::join).toList()));
             upstreams.add(view);
         });
         Map<String, Object> json = new LinkedHashMap<>();
@@ -137,7 +134,7 @@ final class UpstreamView {
         return TimeUnit.NANOSECONDS.toMillis(nanos) / 1000.0;
     }
 
-    private static Map<String, Object> view(Metrics metrics, Upstream upstream, List<LoopView> views) {
+    private Map<String, Object> view(Upstream upstream, List<LoopView> views) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("protocol", upstream.settings().protocol().name().toLowerCase(Locale.ROOT));
         json.put("tls", upstream.settings().tls() != null);
@@ -166,9 +163,13 @@ final class UpstreamView {
         for (Host host : upstream.hosts()) {
             Endpoint endpoint = host.endpoint();
             Map<String, Object> view = view(upstream, host, views);
-            EndpointCounts counts = metrics.endpoint(upstream.name(), endpoint.index(), endpoint.toString());
-            // Its share of the limit knows it of each endpoint, but not what an earlier generation still does there.
-            view.put("requestsActive", counts == null ? host.requests().taken() : counts.active());
+            EndpointCounts counts =
+                    dataPlane.metrics().endpoint(upstream.name(), endpoint.index(), endpoint.toString());
+            view.put(
+                    "requestsActive",
+                    counts == null
+                            ? dataPlane.pools().requestsActive(upstream.name(), endpoint.toString())
+                            : counts.active());
             if (counts != null) {
                 view.put("requests", counts.requests());
                 view.put("failures", counts.failures());

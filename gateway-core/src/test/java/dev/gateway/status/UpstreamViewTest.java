@@ -17,6 +17,8 @@ import dev.gateway.upstream.Upstream;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -154,6 +156,14 @@ class UpstreamViewTest {
                 .isEqualTo(source.get("source").asText());
     }
 
+    private JsonNode listed() {
+        try {
+            return upstream("listed");
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** Metrics count only the first ones. */
     @Test
     void eachOfManyEndpointsIsShownWithWhatRunsThere() throws Exception {
@@ -171,6 +181,15 @@ class UpstreamViewTest {
         assertThat(endpoint.get("endpoint").asText()).isEqualTo(last.toString());
         assertThat(endpoint.has("requests")).isFalse();
         assertThat(endpoint.get("requestsActive").asInt()).isEqualTo(1);
+        List<JsonNode> after = new ArrayList<>();
+        rig.reload(
+                YAML.replace("- name: listed\n", "- name: listed\n    timeouts: {connect: 9s}\n"),
+                () -> after.add(listed()));
+        assertThat(Objects.requireNonNull(rig.active().upstream("listed")).hosts())
+                .doesNotContain(last);
+        assertThat(after.get(0).get("endpoints").get(199).get("requestsActive").asInt())
+                .as("what began before a reload")
+                .isEqualTo(1);
         last.requests().release();
         assertThat(upstream("listed").get("endpoints").findValuesAsText("requestsActive"))
                 .hasSize(200)

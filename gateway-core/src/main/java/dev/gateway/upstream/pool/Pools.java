@@ -89,7 +89,7 @@ public final class Pools implements AutoCloseable {
      * @throws GeneralSecurityException if its TLS settings are not usable
      */
     public void add(Upstream upstream) throws IOException, GeneralSecurityException {
-        SharedUpstream shared = new SharedUpstream(upstream, predecessors(upstream));
+        SharedUpstream shared = new SharedUpstream(upstream, ofName(upstream.name()));
         upstreams.put(upstream, shared);
         Set<String> used = names(upstream);
         used.forEach(resolver()::keep);
@@ -115,10 +115,10 @@ public final class Pools implements AutoCloseable {
                 .collect(Collectors.toSet());
     }
 
-    /** Returns the upstreams of this name that earlier generations still use. */
-    private List<SharedUpstream> predecessors(Upstream upstream) {
+    /** Returns the upstreams of this name, those that only earlier generations still use included. */
+    private List<SharedUpstream> ofName(String name) {
         return upstreams.values().stream()
-                .filter(each -> each.upstream.name().equals(upstream.name()))
+                .filter(each -> each.upstream.name().equals(name))
                 .toList();
     }
 
@@ -196,6 +196,15 @@ public final class Pools implements AutoCloseable {
         for (LoopPools pools : loops) {
             run(pools.resources.loop, () -> pools.drain(upstream, endpoint, drain));
         }
+    }
+
+    /** Counts the requests and tunnels at an endpoint of all upstreams of a name, those of earlier generations included. */
+    public int requestsActive(String upstream, String endpoint) {
+        return ofName(upstream).stream()
+                .flatMap(each -> each.upstream.hosts().stream())
+                .filter(host -> host.endpoint().toString().equals(endpoint))
+                .mapToInt(host -> host.requests().taken())
+                .sum();
     }
 
     /** Returns the statistics of an upstream's connections, one future for each event loop in their order. */
