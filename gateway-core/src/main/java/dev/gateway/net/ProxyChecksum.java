@@ -41,7 +41,7 @@ final class ProxyChecksum {
         return false;
     }
 
-    /** Returns the length of two addresses with ports, or -1 if there are none. */
+    /** Returns how many bytes a header has for two addresses of a family, or -1 if that family has no addresses. */
     private static int addresses(byte familyAndProtocol) {
         return switch (familyAndProtocol >> 4) {
             case 1 -> 12; // IPv4

@@ -127,8 +127,9 @@ public final class EndpointDrain {
                 .sorted()
                 .toList();
         String near = Suggestions.nearest(name, known);
-        String hint =
-                known.isEmpty() ? "there are none" : "expected one of " + MessageText.shorten(String.join(", ", known));
+        String hint = known.isEmpty()
+                ? "the configuration has none"
+                : "expected one of " + MessageText.shorten(String.join(", ", known));
         return Outcome.unknown("no upstream " + name + ": " + (near == null ? hint : "did you mean " + near + "?"));
     }
 

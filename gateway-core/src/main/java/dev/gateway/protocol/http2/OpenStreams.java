@@ -36,12 +36,12 @@ final class OpenStreams {
         return h2 == null ? null : of(h2);
     }
 
-    /** Whether there is one like this. */
+    /** Whether a stream matches. */
     boolean any(Predicate<MultiplexedStream> wanted) {
         return find(wanted) != null;
     }
 
-    /** Returns one like this, null if there is none. */
+    /** Returns a stream that matches, null if none does. */
     @Nullable
     MultiplexedStream find(Predicate<MultiplexedStream> wanted) {
         try {

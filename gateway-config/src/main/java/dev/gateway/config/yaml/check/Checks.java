@@ -200,7 +200,7 @@ public final class Checks {
         if (near != null) {
             hint = ": did you mean '" + near + "'?";
         } else if (known.isEmpty()) {
-            hint = ": there are none";
+            hint = ": the configuration has none";
         } else if (known.size() == 1) {
             hint = ": the only one is '" + known.iterator().next() + "'";
         } else {

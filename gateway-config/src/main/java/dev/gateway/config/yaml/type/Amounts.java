@@ -44,7 +44,7 @@ final class Amounts {
         }
     }
 
-    /** Returns a hint that writes a fraction as a whole number, empty if the text is none that has one. */
+    /** Returns a hint with the same size as a whole number, such as 1536KiB for 1.5MiB; empty if there is none. */
     private static String fractionHint(String text) {
         Matcher fraction = Pattern.compile("([0-9]{1,6}\\.[0-9]{1,9}) *([kKmMgGtT])[iI]?[bB]?")
                 .matcher(text);
