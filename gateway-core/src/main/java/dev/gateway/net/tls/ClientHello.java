@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * ClientHello parser: reads what a TLS client says first (RFC 8446, section 4.1.2), as far as a relay needs it
- * without taking part. Called with all bytes so far on the event loop of their connection; keeps nothing.
+ * without taking part, and a listener to choose a certificate. Called with all bytes so far on the event loop of their connection; keeps nothing.
  */
 public final class ClientHello {
-    /** How many bytes a hello may have, the headers of its records included. Real ones have 200 to 2000. */
+    /** How many bytes a hello may have, the headers of its records included. BoringSSL takes no longer one. Real ones have 200 to 2000. */
     public static final int MAX_BYTES = 16 * 1024;
 
     private static final int HANDSHAKE_RECORD = 22;
@@ -55,16 +55,26 @@ public final class ClientHello {
      * These are not the first bytes of a TLS connection, or not of one that anybody should answer.
      *
      * @param reason for people
+     * @param alert that answers it (RFC 8446, section 6), 0 if it is not TLS at all
      */
-    public record NotTls(String reason) implements Reading {}
+    public record NotTls(String reason, int alert) implements Reading {}
+
+    /** The alert for a name that is not valid, or that no certificate has. */
+    static final int UNRECOGNIZED_NAME = 112;
+
+    private static final int RECORD_OVERFLOW = 22;
+    private static final int ILLEGAL_PARAMETER = 47;
+    private static final int DECODE_ERROR = 50;
 
     private static final Reading INCOMPLETE = new Incomplete();
-    private static final Reading OTHER_PROTOCOL = new NotTls("not TLS");
-    private static final Reading TOO_LONG = new NotTls("a ClientHello that is too long");
-    private static final Reading MALFORMED = new NotTls("a malformed ClientHello");
+    private static final Reading OTHER_PROTOCOL = new NotTls("not TLS", 0);
+    private static final Reading LONG_RECORD = new NotTls("a TLS record that is too long", RECORD_OVERFLOW);
+    private static final Reading TOO_LONG = new NotTls("a ClientHello that is too long", ILLEGAL_PARAMETER);
+    private static final Reading MALFORMED = new NotTls("a malformed ClientHello", DECODE_ERROR);
 
     /** The name that the client asks for is not one. As if it had named none, it would get past rules for names. */
-    static final Reading BAD_NAME = new NotTls("a ClientHello for a server name that is not valid");
+    private static final Reading BAD_NAME =
+            new NotTls("a ClientHello for a server name that is not valid", UNRECOGNIZED_NAME);
 
     private ClientHello() {}
 
@@ -93,7 +103,7 @@ public final class ClientHello {
                     return OTHER_PROTOCOL;
                 }
                 if (collected + i == MESSAGE_HEADER - 1) {
-                    length = MESSAGE_HEADER + ((header[1] & 0xff) << 16 | (header[2] & 0xff) << 8 | (header[3] & 0xff));
+                    length = length(header);
                 }
             }
             int needed = Math.min(size, length < 0 ? MESSAGE_HEADER - collected : length - collected);
@@ -109,24 +119,17 @@ public final class ClientHello {
         return new Parser(message(bytes, length)).parse();
     }
 
-    /** Reads a hello that is there without the headers of its record and of its message. Its buffer is not changed. */
-    static Reading readBody(ByteBuf body) {
-        byte[] message = message(body);
-        return message.length < MESSAGE_HEADER + VERSION_AND_RANDOM ? MALFORMED : new Parser(message).parse();
-    }
-
     /**
-     * Reads which certificates the client can verify, of a hello that {@link #readBody} has found in order. An extension that
+     * Reads which certificates the client can verify, of a hello that {@link #read} has found in order. An extension that
      * is malformed counts as empty: the provider of TLS refuses it.
      */
-    static KeyOffer keyOffer(ByteBuf body) {
-        return new Parser(message(body)).keyOffer();
+    static KeyOffer keyOffer(ByteBuf bytes) {
+        return new Parser(message(bytes, length(message(bytes, MESSAGE_HEADER)))).keyOffer();
     }
 
-    private static byte[] message(ByteBuf body) {
-        byte[] message = new byte[MESSAGE_HEADER + body.readableBytes()];
-        body.getBytes(body.readerIndex(), message, MESSAGE_HEADER, body.readableBytes());
-        return message;
+    /** Returns the length of a message with its header. */
+    private static int length(byte[] header) {
+        return MESSAGE_HEADER + ((header[1] & 0xff) << 16 | (header[2] & 0xff) << 8 | (header[3] & 0xff));
     }
 
     /** Returns what is to be said unless a whole header of a record of the right kind is there. */
@@ -138,7 +141,10 @@ public final class ClientHello {
             return INCOMPLETE;
         }
         int size = bytes.getUnsignedShort(at + 3);
-        return size == 0 || size > MAX_RECORD ? OTHER_PROTOCOL : null;
+        if (size > MAX_RECORD) {
+            return LONG_RECORD;
+        }
+        return size == 0 ? OTHER_PROTOCOL : null;
     }
 
     /** Puts the message together that is known to be there. */

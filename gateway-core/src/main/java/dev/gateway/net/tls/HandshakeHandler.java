@@ -6,7 +6,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
-import io.netty.handler.ssl.SniCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.internal.tcnative.SSL;
@@ -44,8 +43,6 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
             } else {
                 fail(ctx, completion.cause());
             }
-        } else if (event instanceof SniCompletionEvent sni && !sni.isSuccess()) {
-            fail(ctx, sni.cause());
         } else if (event instanceof ChannelInputShutdownEvent && !done) {
             fail(
                     ctx,
@@ -86,7 +83,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        fail(ctx, cause); // what the TLS handler throws when the handshake fails, besides its event
+        fail(ctx, cause); // of the hello, or what the TLS handler throws besides its event
     }
 
     @Override

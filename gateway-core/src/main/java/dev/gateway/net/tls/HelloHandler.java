@@ -1,6 +1,8 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.net.tls.ClientHello.Hello;
+import dev.gateway.net.tls.ClientHello.NotTls;
+import dev.gateway.net.tls.ClientHello.Reading;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.BufferCost;
 import dev.gateway.overload.memory.UnfinishedInput;
@@ -8,8 +10,7 @@ import dev.gateway.stream.HandshakeFailure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.ssl.AbstractSniHandler;
-import io.netty.handler.ssl.SniCompletionEvent;
+import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
@@ -26,17 +27,12 @@ import org.jspecify.annotations.Nullable;
  * been led here by somebody who wants one protocol or site to answer for another. The provider of TLS cannot refuse such
  * clients: BoringSSL as Netty has it knows no such setting. Gives way to a {@link RecordHandler} and the TLS handler.
  */
-final class HelloHandler extends AbstractSniHandler<SslContext> {
-    // RFC 8446, section 4, and RFC 5246, section 7.4: a handshake message's length is behind its type, in the first
-    // record.
+final class HelloHandler extends ByteToMessageDecoder {
     private static final int RECORD_HEADER = 5;
-    private static final int MESSAGE_LENGTH = RECORD_HEADER + 1;
-    private static final int MESSAGE_HEADER = 4;
 
     // RFC 8446, section 6
     private static final int ALERT_RECORD = 21;
     private static final int FATAL = 2;
-    private static final int UNRECOGNIZED_NAME = 112;
     private static final int NO_APPLICATION_PROTOCOL = 120;
 
     private static final String HTTP_1_1 = "http/1.1";
@@ -50,7 +46,7 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
     private @Nullable Future<?> timeout;
     private @Nullable String serverName;
     private @Nullable UnfinishedInput unfinished; // made if the hello does not come at once
-    private int alert; // that ends the handshake, 0 for none
+    private boolean refused;
 
     /** What it asks of its listener. */
     interface Server {
@@ -64,7 +60,7 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
          * Returns the context for a client, null to refuse the name that it asks for.
          *
          * @param name in lower case; null if the client asks for none
-         * @param hello the body of its hello, which is in order
+         * @param hello which is in order
          */
         @Nullable
         SslContext context(@Nullable String name, ByteBuf hello);
@@ -79,13 +75,11 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
      * @param handshakeMillis how long the handshake may take, 0 for no limit
      */
     HelloHandler(Server server, Account account, long handshakeMillis) {
-        super(ClientHello.MAX_BYTES, 0); // BoringSSL takes no longer one
         this.server = server;
         this.account = account;
         this.handshakeMillis = handshakeMillis;
     }
 
-    /** The parent's timer would keep a connection that has been closed meanwhile in memory until it expires. */
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         if (handshakeMillis > 0) {
@@ -94,17 +88,14 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
     }
 
     private void onLate(ChannelHandlerContext ctx) {
-        ctx.fireUserEventTriggered(new SniCompletionEvent(
-                new SslHandshakeTimeoutException("handshake timed out after " + handshakeMillis + " ms")));
-        ctx.close();
+        fail(ctx, new SslHandshakeTimeoutException("handshake timed out after " + handshakeMillis + " ms"));
     }
 
     @Override
-    protected void handlerRemoved0(ChannelHandlerContext ctx) throws Exception {
+    protected void handlerRemoved0(ChannelHandlerContext ctx) {
         if (timeout != null) {
-            timeout.cancel(false);
+            timeout.cancel(false); // or it would keep a connection that is closed in memory until it expires
         }
-        super.handlerRemoved0(ctx);
         if (unfinished != null) {
             unfinished.release(); // the TLS handler has it
         }
@@ -126,26 +117,17 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
             waiting = new UnfinishedInput(account, ctx.channel(), () -> endUnfinished(ctx));
             unfinished = waiting;
         }
-        if (!waiting.hold(unread.isReadable() ? BufferCost.direct(unread) + joined(unread) : 0)) {
+        if (!waiting.hold(unread.isReadable() ? BufferCost.direct(unread) : 0)) {
             endUnfinished(ctx);
         }
     }
 
-    /** Returns the capacity of the buffer in which the parent class joins the records of a hello, 0 if it has made none. */
-    private static long joined(ByteBuf unread) {
-        int at = unread.readerIndex();
-        int readable = unread.readableBytes();
-        if (readable < RECORD_HEADER + MESSAGE_HEADER) {
-            return 0;
-        }
-        int record = unread.getUnsignedShort(at + 3);
-        int message = unread.getUnsignedMedium(at + MESSAGE_LENGTH);
-        boolean begun = readable >= RECORD_HEADER + record && record < MESSAGE_HEADER + message;
-        return begun ? Math.min(message, ClientHello.MAX_BYTES) : 0;
+    private static void endUnfinished(ChannelHandlerContext ctx) {
+        fail(ctx, new RefusedHandshakeException(HandshakeFailure.OVERLOAD));
     }
 
-    private static void endUnfinished(ChannelHandlerContext ctx) {
-        ctx.fireExceptionCaught(new RefusedHandshakeException(HandshakeFailure.OVERLOAD));
+    private static void fail(ChannelHandlerContext ctx, SSLException failure) {
+        ctx.fireExceptionCaught(failure);
         ctx.close();
     }
 
@@ -156,31 +138,41 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
     }
 
     @Override
-    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
-        if (alert != 0) {
-            in.skipBytes(in.readableBytes()); // that it was refused has been said
-        } else {
-            super.decode(ctx, in, out);
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
+        if (refused) {
+            in.skipBytes(in.readableBytes()); // that has been said
+        } else if (in.readableBytes() >= RECORD_HEADER) {
+            Reading reading = ClientHello.read(in);
+            if (reading instanceof Hello hello) {
+                answer(ctx, hello, in);
+            } else if (reading instanceof NotTls other) {
+                onNoHello(ctx, other);
+            }
         }
     }
 
-    @Override
-    protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable ByteBuf body) {
-        ClientHello.Reading reading = body == null ? null : ClientHello.readBody(body);
-        if (ClientHello.BAD_NAME.equals(reading)) {
-            return refuse(ctx, UNRECOGNIZED_NAME, HandshakeFailure.SERVER_NAME);
+    private void onNoHello(ChannelHandlerContext ctx, NotTls other) {
+        if (other.alert() == 0) {
+            secure(ctx, server.context()); // whose handler says what it is
+            return;
         }
-        if (body == null || !(reading instanceof Hello hello)) {
-            return ctx.executor().newSucceededFuture(server.context()); // whose handler says what is wrong with it
-        }
+        HandshakeFailure reason =
+                other.alert() == ClientHello.UNRECOGNIZED_NAME ? HandshakeFailure.SERVER_NAME : HandshakeFailure.OTHER;
+        refuse(ctx, other.alert(), new RefusedHandshakeException(reason, other.reason()));
+    }
+
+    private void answer(ChannelHandlerContext ctx, Hello hello, ByteBuf in) {
         serverName = hello.serverName();
         if (!isSpoken(hello.protocols())) {
-            return refuse(ctx, NO_APPLICATION_PROTOCOL, HandshakeFailure.APPLICATION_PROTOCOL);
+            refuse(ctx, NO_APPLICATION_PROTOCOL, new RefusedHandshakeException(HandshakeFailure.APPLICATION_PROTOCOL));
+            return;
         }
-        SslContext context = server.context(serverName, body);
-        return context != null
-                ? ctx.executor().newSucceededFuture(context)
-                : refuse(ctx, UNRECOGNIZED_NAME, HandshakeFailure.SERVER_NAME);
+        SslContext context = server.context(serverName, in);
+        if (context == null) {
+            refuse(ctx, ClientHello.UNRECOGNIZED_NAME, new RefusedHandshakeException(HandshakeFailure.SERVER_NAME));
+        } else {
+            secure(ctx, context);
+        }
     }
 
     private boolean isSpoken(List<String> offered) {
@@ -196,24 +188,14 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
         return false;
     }
 
-    private Future<SslContext> refuse(ChannelHandlerContext ctx, int description, HandshakeFailure reason) {
-        alert = description;
-        return ctx.executor().newFailedFuture(new RefusedHandshakeException(reason));
+    private void refuse(ChannelHandlerContext ctx, int description, RefusedHandshakeException why) {
+        refused = true;
+        ctx.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {ALERT_RECORD, 3, 3, 0, 2, FATAL, (byte) description}));
+        fail(ctx, why);
     }
 
-    @Override
-    protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable String name) throws SSLException {
-        throw new SSLException("only whole hellos are looked up");
-    }
-
-    @Override
-    protected void onLookupComplete(ChannelHandlerContext ctx, @Nullable String name, Future<SslContext> found) {
-        SslContext context = found.getNow();
-        if (context == null) {
-            ctx.writeAndFlush(Unpooled.wrappedBuffer(
-                    new byte[] {ALERT_RECORD, 3, 3, 0, 2, FATAL, (byte) alert})); // then the failure closes
-            return;
-        }
+    /** Gives way to the handshake. */
+    private void secure(ChannelHandlerContext ctx, SslContext context) {
         SslHandler handler = server.handler(context, ctx);
         boolean added = false;
         try {

@@ -9,7 +9,11 @@ final class RefusedHandshakeException extends SSLHandshakeException {
     private final HandshakeFailure reason;
 
     RefusedHandshakeException(HandshakeFailure reason) {
-        super(reason.explanation());
+        this(reason, reason.explanation());
+    }
+
+    RefusedHandshakeException(HandshakeFailure reason, String detail) {
+        super(detail);
         this.reason = reason;
     }
 
