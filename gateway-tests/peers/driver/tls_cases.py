@@ -63,6 +63,9 @@ def hellos():
     case("two names", hello(server_names(b"a.test", b"b.test")))
     case("empty list of names", hello(extension(0, b"\0\0")))
     case("name of another type", hello(extension(0, b"\0\x09\1\0\6b.test")))
+    case("list of names longer than its extension", hello(extension(0, b"\0\x20\0\0\6b.test")))
+    case("name longer than its list", hello(extension(0, b"\0\x09\0\0\x20b.test")))
+    case("no list of names", hello(extension(0, b"")))
     case("names twice", hello(A, server_names(b"b.test")))
     # ---- protocols
     case("protocols of HTTP/1 and HTTP/2", hello(A, protocols(b"http/1.1", b"h2")))
@@ -73,8 +76,11 @@ def hellos():
     case("protocol of HTTP/2 in cleartext", hello(A, protocols(b"h2c")))
     case("no protocols in the list", hello(A, protocols()))
     case("protocol without a name", hello(A, protocols(b"", b"h2")))
+    case("protocols twice", hello(A, protocols(b"h2"), protocols(b"http/1.1")))
+    case("groups twice", hello(A, extension(10, b"\0\2\0\x17")))
     # ---- framing
     case("unknown extension", hello(A, extension(0x5a5a, b"abc")))
+    case("unknown extension twice", hello(A, extension(0x5a5a, b"abc"), extension(0x5a5a, b"abc")))
     case("extension longer than its message", hello(A, b"\0\x10\0\xff"))
     case("message in many records", b"".join(record(hello_message(A)[at:at + 20]) for at in range(0, len(hello_message(A)), 20)))
     case("record without content", record(b"") + hello(A))

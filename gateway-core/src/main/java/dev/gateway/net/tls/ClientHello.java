@@ -71,6 +71,7 @@ public final class ClientHello {
     private static final Reading LONG_RECORD = new NotTls("a TLS record that is too long", RECORD_OVERFLOW);
     private static final Reading TOO_LONG = new NotTls("a ClientHello that is too long", ILLEGAL_PARAMETER);
     private static final Reading MALFORMED = new NotTls("a malformed ClientHello", DECODE_ERROR);
+    private static final Reading REPEATED = new NotTls("a ClientHello with an extension twice", ILLEGAL_PARAMETER);
 
     /** The name that the client asks for is not one. As if it had named none, it would get past rules for names. */
     private static final Reading BAD_NAME =
@@ -182,6 +183,7 @@ public final class ClientHello {
             if (end != message.length) {
                 return MALFORMED;
             }
+            Set<Integer> types = new HashSet<>();
             String name = null;
             List<String> protocols = List.of();
             while (at < end) {
@@ -190,15 +192,20 @@ public final class ClientHello {
                 if (type < 0 || extensionEnd < 0) {
                     return MALFORMED;
                 }
+                if (!types.add(type)) {
+                    return REPEATED;
+                }
                 if (type == SERVER_NAME) {
-                    String found = serverName(extensionEnd);
-                    if (found == null || name != null) {
+                    name = serverName(extensionEnd);
+                    if (name == null) {
+                        return MALFORMED;
+                    }
+                    if (name.isEmpty()) {
                         return BAD_NAME;
                     }
-                    name = found;
                 } else if (type == ALPN) {
                     List<String> found = protocols(extensionEnd);
-                    if (found == null || !protocols.isEmpty()) {
+                    if (found == null) {
                         return MALFORMED;
                     }
                     protocols = found;
@@ -285,17 +292,27 @@ public final class ClientHello {
             return found;
         }
 
-        /** Reads a list that holds one name and nothing else; TLS has never had another kind. */
+        /**
+         * Reads a list that holds one name and nothing else; TLS has never had another kind. Returns null if it is malformed,
+         * an empty name if that is none of a host.
+         */
         private @Nullable String serverName(int limit) {
-            if (end(2, limit) != limit || number(1, limit) != HOST_NAME || end(2, limit) != limit) {
+            if (end(2, limit) != limit || at == limit) {
                 return null;
             }
+            if (number(1, limit) != HOST_NAME) {
+                return "";
+            }
+            return end(2, limit) == limit ? hostName(limit) : null;
+        }
+
+        private String hostName(int limit) {
             int length = limit - at;
             if (length > 1 && message[limit - 1] == '.') {
                 length--;
             }
-            if (length == 0 || length > MAX_NAME) {
-                return null;
+            if (length > MAX_NAME) {
+                return "";
             }
             byte[] name = new byte[length];
             byte last = '.';
@@ -304,15 +321,13 @@ public final class ClientHello {
                 if (b >= 'A' && b <= 'Z') {
                     b = (byte) (b + 32);
                 } else if (b <= ' ' || b == 0x7f || (b == '.' && last == '.')) {
-                    return null; // not printable ASCII, or an empty label
+                    return ""; // not printable ASCII, or an empty label
                 }
                 name[i] = b;
                 last = b;
             }
-            if (last == '.') {
-                return null; // two dots at the end: the root's was taken off
-            }
-            return new String(name, StandardCharsets.US_ASCII);
+            // Two dots at the end: the root's was taken off.
+            return last == '.' ? "" : new String(name, StandardCharsets.US_ASCII);
         }
     }
 }

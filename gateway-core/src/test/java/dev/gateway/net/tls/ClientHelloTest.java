@@ -23,6 +23,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ClientHelloTest {
+    // Alerts (RFC 8446, section 6)
+    private static final int ILLEGAL_PARAMETER = 47;
+    private static final int DECODE_ERROR = 50;
+    private static final int UNRECOGNIZED_NAME = 112;
+
     private static ClientHello.Reading read(byte[] bytes) {
         ByteBuf buffer = Unpooled.wrappedBuffer(bytes);
         ClientHello.Reading reading = ClientHello.read(buffer);
@@ -214,26 +219,64 @@ class ClientHelloTest {
         assertHello(hello(extension(21, new byte[ClientHello.MAX_BYTES - 200]), sni("a.example")), "a.example");
     }
 
+    private static void assertRefused(int alert, byte[] hello) {
+        assertThat(read(hello)).isInstanceOfSatisfying(ClientHello.NotTls.class, found -> assertThat(found.alert())
+                .as(found.reason())
+                .isEqualTo(alert));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "a\u0000b", "a b", ".", "..", ".a.example", "a..example", "a.example..", "\u00e9.example"})
+    void aNameThatIsNoneIsNotRecognized(String name) {
+        assertRefused(UNRECOGNIZED_NAME, hello(sni(name)));
+    }
+
     @Test
-    void aMalformedHelloIsNotTls() {
-        assertNotTls(hello(sni("a.example"), sni("b.example")));
-        assertNotTls(hello(sni("")));
-        assertNotTls(hello(sni("a\u0000b")));
-        assertNotTls(hello(sni("a b")));
-        assertNotTls(hello(sni(".")));
-        assertNotTls(hello(sni("..")));
-        assertNotTls(hello(sni(".a.example")));
-        assertNotTls(hello(sni("a..example")));
-        assertNotTls(hello(sni("a.example..")));
-        assertNotTls(hello(sni("a".repeat(256))));
-        assertNotTls(hello(extension(0, new byte[0])));
-        assertNotTls(hello(extension(0, sized(2, bytes(1, sized(2, bytes("a")))))));
-        assertNotTls(hello(extension(0, sized(2, bytes(0, sized(2, bytes("a")), 0, sized(2, bytes("b")))))));
-        assertNotTls(hello(bytes(0, 0, 0, 50, 1)));
-        assertNotTls(record(message(body(bytes(0, 1)))));
-        assertNotTls(record(message(body(bytes(sized(2, sni("a")), 0)))));
-        assertNotTls(record(message(new byte[10])));
-        assertNotTls(record(message(bytes(3, 3, new byte[32], 33, new byte[5]))));
+    void aNameThatIsTooLongOrOfAnotherKindIsNotRecognized() {
+        assertRefused(UNRECOGNIZED_NAME, hello(sni("a".repeat(256))));
+        assertRefused(UNRECOGNIZED_NAME, hello(extension(0, sized(2, bytes(1, sized(2, bytes("a")))))));
+    }
+
+    /** RFC 6066, section 3: a list of one name or more, and one of each kind. */
+    @Test
+    void aListOfNamesThatIsMalformedCannotBeDecoded() {
+        assertRefused(DECODE_ERROR, hello(extension(0, new byte[0])));
+        assertRefused(DECODE_ERROR, hello(extension(0, bytes(0))));
+        assertRefused(DECODE_ERROR, hello(extension(0, bytes(0, 0))));
+        assertRefused(DECODE_ERROR, hello(extension(0, sized(2, bytes(0)))));
+        assertRefused(DECODE_ERROR, hello(extension(0, sized(2, bytes(0, 0, 9, "a")))));
+        assertRefused(DECODE_ERROR, hello(extension(0, bytes(0, 5, 0, 0, 1, "a"))));
+        assertRefused(DECODE_ERROR, hello(extension(0, bytes(0, 3, 0, 0, 1, "a"))));
+        assertRefused(
+                DECODE_ERROR, hello(extension(0, sized(2, bytes(0, sized(2, bytes("a")), 0, sized(2, bytes("b")))))));
+    }
+
+    @Test
+    void aListOfProtocolsThatIsMalformedCannotBeDecoded() {
+        assertRefused(DECODE_ERROR, hello(extension(16, new byte[0])));
+        assertRefused(DECODE_ERROR, hello(extension(16, bytes(0, 0))));
+        assertRefused(DECODE_ERROR, hello(extension(16, sized(2, bytes(0)))));
+        assertRefused(DECODE_ERROR, hello(extension(16, sized(2, bytes(3, "h2")))));
+        assertRefused(DECODE_ERROR, hello(extension(16, bytes(0, 4, 2, "h2"))));
+    }
+
+    @Test
+    void aMalformedHelloCannotBeDecoded() {
+        assertRefused(DECODE_ERROR, hello(bytes(0, 0, 0, 50, 1)));
+        assertRefused(DECODE_ERROR, record(message(body(bytes(0, 1)))));
+        assertRefused(DECODE_ERROR, record(message(body(bytes(sized(2, sni("a")), 0)))));
+        assertRefused(DECODE_ERROR, record(message(new byte[10])));
+        assertRefused(DECODE_ERROR, record(message(bytes(3, 3, new byte[32], 33, new byte[5]))));
+    }
+
+    /** RFC 8446, section 4.2 */
+    @Test
+    void noExtensionMayBeThereTwice() {
+        byte[] protocols = extension(16, sized(2, bytes(2, "h2")));
+        assertRefused(ILLEGAL_PARAMETER, hello(sni("a.example"), sni("a.example")));
+        assertRefused(ILLEGAL_PARAMETER, hello(protocols, sni("a.example"), protocols));
+        assertRefused(ILLEGAL_PARAMETER, hello(extension(43, bytes(2, 3, 4)), extension(43, bytes(2, 3, 3))));
     }
 
     /** No input makes it read outside of what is there, or change its mind about what it has said. */
