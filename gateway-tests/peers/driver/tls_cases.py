@@ -84,6 +84,7 @@ def hellos():
     case("extension longer than its message", hello(A, b"\0\x10\0\xff"))
     case("message in many records", b"".join(record(hello_message(A)[at:at + 20]) for at in range(0, len(hello_message(A)), 20)))
     case("record without content", record(b"") + hello(A))
+    case("record without content within a message", record(hello_message(A)[:20]) + record(b"") + record(hello_message(A)[20:]))
     case("record longer than it may be", b"\x16\x03\x01\x48\x01" + b"\1" * 0x4801)
     case("record of a version that does not exist", record(hello_message(A), version=0x0505))
     case("message of another type", record(b"\2" + hello_message(A)[1:]))

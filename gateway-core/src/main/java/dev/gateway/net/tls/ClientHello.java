@@ -62,12 +62,18 @@ public final class ClientHello {
     /** The alert for a name that is not valid, or that no certificate has. */
     static final int UNRECOGNIZED_NAME = 112;
 
+    /** The alert for a client that speaks another version. */
+    static final int PROTOCOL_VERSION = 70;
+
+    private static final int UNEXPECTED_MESSAGE = 10;
     private static final int RECORD_OVERFLOW = 22;
     private static final int ILLEGAL_PARAMETER = 47;
     private static final int DECODE_ERROR = 50;
 
     private static final Reading INCOMPLETE = new Incomplete();
     private static final Reading OTHER_PROTOCOL = new NotTls("not TLS", 0);
+    private static final Reading OTHER_VERSION = new NotTls("a hello of another version than TLS", PROTOCOL_VERSION);
+    private static final Reading EMPTY_RECORD = new NotTls("a TLS record without content", UNEXPECTED_MESSAGE);
     private static final Reading LONG_RECORD = new NotTls("a TLS record that is too long", RECORD_OVERFLOW);
     private static final Reading TOO_LONG = new NotTls("a ClientHello that is too long", ILLEGAL_PARAMETER);
     private static final Reading MALFORMED = new NotTls("a malformed ClientHello", DECODE_ERROR);
@@ -91,6 +97,9 @@ public final class ClientHello {
         int length = -1; // of the message with its header, once that is there
         int collected = 0;
         byte[] header = new byte[MESSAGE_HEADER];
+        if (end > start && bytes.getByte(start) < 0) {
+            return ofSsl2(bytes, start, end);
+        }
         while (length < 0 || collected < length) {
             Reading problem = recordProblem(bytes, at, end);
             if (problem != null) {
@@ -133,10 +142,21 @@ public final class ClientHello {
         return MESSAGE_HEADER + ((header[1] & 0xff) << 16 | (header[2] & 0xff) << 8 | (header[3] & 0xff));
     }
 
+    /** Reads what begins with the length of a record of SSL 2.0 (RFC 6101, appendix E), whose message comes behind it. */
+    private static Reading ofSsl2(ByteBuf bytes, int start, int end) {
+        if (end < start + 3) {
+            return INCOMPLETE;
+        }
+        return bytes.getByte(start + 2) == CLIENT_HELLO ? OTHER_VERSION : OTHER_PROTOCOL;
+    }
+
     /** Returns what is to be said unless a whole header of a record of the right kind is there. */
     private static @Nullable Reading recordProblem(ByteBuf bytes, int at, int end) {
-        if ((end > at && bytes.getByte(at) != HANDSHAKE_RECORD) || (end > at + 1 && bytes.getByte(at + 1) != 3)) {
+        if (end > at && bytes.getByte(at) != HANDSHAKE_RECORD) {
             return OTHER_PROTOCOL;
+        }
+        if (end > at + 1 && bytes.getByte(at + 1) != 3) {
+            return OTHER_VERSION;
         }
         if (end < at + RECORD_HEADER) {
             return INCOMPLETE;
@@ -145,7 +165,17 @@ public final class ClientHello {
         if (size > MAX_RECORD) {
             return LONG_RECORD;
         }
-        return size == 0 ? OTHER_PROTOCOL : null;
+        return size == 0 ? EMPTY_RECORD : null;
+    }
+
+    /** Returns how many bytes of records without content come before a hello. */
+    static int emptyRecords(ByteBuf bytes) {
+        int at = bytes.readerIndex();
+        while (bytes.writerIndex() - at >= RECORD_HEADER
+                && EMPTY_RECORD.equals(recordProblem(bytes, at, bytes.writerIndex()))) {
+            at += RECORD_HEADER;
+        }
+        return at - bytes.readerIndex();
     }
 
     /** Puts the message together that is known to be there. */

@@ -141,7 +141,10 @@ final class HelloHandler extends ByteToMessageDecoder {
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
         if (refused) {
             in.skipBytes(in.readableBytes()); // that has been said
-        } else if (in.readableBytes() >= RECORD_HEADER) {
+            return;
+        }
+        in.skipBytes(ClientHello.emptyRecords(in)); // other servers take them, but Netty's TLS handler does not
+        if (in.readableBytes() >= RECORD_HEADER) {
             Reading reading = ClientHello.read(in);
             if (reading instanceof Hello hello) {
                 answer(ctx, hello, in);
@@ -157,7 +160,11 @@ final class HelloHandler extends ByteToMessageDecoder {
             return;
         }
         HandshakeFailure reason =
-                other.alert() == ClientHello.UNRECOGNIZED_NAME ? HandshakeFailure.SERVER_NAME : HandshakeFailure.OTHER;
+                switch (other.alert()) {
+                    case ClientHello.UNRECOGNIZED_NAME -> HandshakeFailure.SERVER_NAME;
+                    case ClientHello.PROTOCOL_VERSION -> HandshakeFailure.PROTOCOL_VERSION;
+                    default -> HandshakeFailure.OTHER;
+                };
         refuse(ctx, other.alert(), new RefusedHandshakeException(reason, other.reason()));
     }
 

@@ -188,6 +188,7 @@ class ClientHelloTest {
         assertIncomplete(new byte[0]);
         assertIncomplete(bytes(22));
         assertIncomplete(bytes(22, 3, 1, 0));
+        assertIncomplete(bytes(0x80, 0x2e));
     }
 
     @Test

@@ -23,9 +23,11 @@ import org.junit.jupiter.api.Test;
 /** What a client may send as its hello, and how long it may take. */
 class HelloHandlerTest {
     // Alerts
+    private static final int UNEXPECTED_MESSAGE = 10;
     private static final int RECORD_OVERFLOW = 22;
     private static final int ILLEGAL_PARAMETER = 47;
     private static final int DECODE_ERROR = 50;
+    private static final int PROTOCOL_VERSION = 70;
 
     private static final HelloHandler.Server NONE = new HelloHandler.Server() {
         @Override
@@ -123,5 +125,32 @@ class HelloHandlerTest {
     void aHelloThatIsTooShortIsRefused() {
         receive(22, 3, 1, 0, 5, 1, 0, 0, 1, 3);
         assertRefused(DECODE_ERROR, HandshakeFailure.OTHER);
+    }
+
+    @Test
+    void aHelloOfSsl2GetsAnAlert() {
+        receive(0x80, 0x2e, 1, 0, 2);
+        assertRefused(PROTOCOL_VERSION, HandshakeFailure.PROTOCOL_VERSION);
+    }
+
+    @Test
+    void aRecordOfAVersionThatDoesNotExistIsRefused() {
+        receive(22, 5, 5, 0, 4);
+        assertRefused(PROTOCOL_VERSION, HandshakeFailure.PROTOCOL_VERSION);
+    }
+
+    @Test
+    void recordsWithoutContentMayComeBeforeAHello() {
+        receive(22, 3, 1, 0, 0, 22, 3, 1);
+        receive(0, 0, 22, 3, 1, 0, 5);
+        assertThat(channel.isOpen()).isTrue();
+        receive(1, 0, 0, 1, 3);
+        assertRefused(DECODE_ERROR, HandshakeFailure.OTHER); // as without them
+    }
+
+    @Test
+    void noRecordWithoutContentMayComeInAHello() {
+        receive(22, 3, 1, 0, 4, 1, 0, 1, 0, 22, 3, 1, 0, 0);
+        assertRefused(UNEXPECTED_MESSAGE, HandshakeFailure.OTHER);
     }
 }
