@@ -4,8 +4,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.overload.memory.Account;
-import dev.gateway.overload.memory.Holding;
-import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.overload.memory.UnfinishedInput;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.time.TimerWheel;
@@ -32,10 +30,9 @@ final class RequestInput {
     private final RequestParser parser;
     private final BodyReader body;
     private final Unread unread = new Unread();
-    private final Holding collected; // of a head, or of trailers, of which more is to come
     private final Account waitingBodies;
-    private final Object culprit;
-    private @Nullable Unfinished unfinished; // made if a head or trailers do not come at once
+    private final ConnectionInfo connection;
+    private @Nullable UnfinishedPart unfinished; // made if a head or trailers do not come at once
     private State state = State.HEAD;
     private boolean first = true; // no request has come yet
     private boolean reading; // between channelRead and channelReadComplete
@@ -65,9 +62,8 @@ final class RequestInput {
         this.timeouts = timeouts;
         this.parser = new RequestParser(limits, connection.scheme());
         this.body = new BodyReader(limits, true);
-        this.collected = new Holding(connection.account());
         this.waitingBodies = connection.account().waitingBodies();
-        this.culprit = connection.culprit();
+        this.connection = connection;
     }
 
     /** Who is told what has come, in this order for each request. */
@@ -211,57 +207,40 @@ final class RequestInput {
     }
 
     private void releaseCollected() {
-        if (collected.bytes() != 0) {
-            collected.release();
-            if (unfinished != null) {
-                unfinished.resume();
-            }
+        if (unfinished != null) {
+            unfinished.release();
         }
     }
 
     /** Charges the client for what has come of a head or of trailers; returns false if there is no room for it. */
     private boolean collect(long bytes) {
-        if (!collected.tryGrowTo(bytes)) {
+        if (bytes == 0) {
+            return true;
+        }
+        UnfinishedPart waiting = unfinished;
+        if (waiting == null) {
+            waiting = new UnfinishedPart(connection, this::onCut);
+            unfinished = waiting;
+        }
+        if (!waiting.collected.tryGrowTo(bytes)) {
             return false;
         }
         if (bytes > UnfinishedInput.SLIGHT) {
-            if (unfinished == null) {
-                unfinished = new Unfinished();
-            }
-            unfinished.stall();
-        } else if (unfinished != null) {
-            unfinished.resume();
+            waiting.stall();
+        } else {
+            waiting.resume();
         }
         return true;
     }
 
-    /** A head or trailers of which more is to come: if memory runs out, they are refused. */
-    private final class Unfinished extends StalledPeers.Holder {
-        @Override
-        protected long held() {
-            return 0;
+    private void onCut() {
+        timeouts.cancel();
+        if (state == State.HEAD) {
+            owner.onNoRoomForHead();
+        } else {
+            owner.onNoRoomForTrailers();
         }
-
-        @Override
-        protected long heldHeap() {
-            return collected.bytes();
-        }
-
-        @Override
-        protected Object culprit() {
-            return culprit;
-        }
-
-        @Override
-        protected void cut() {
-            timeouts.cancel();
-            if (state == State.HEAD) {
-                owner.onNoRoomForHead();
-            } else {
-                owner.onNoRoomForTrailers();
-            }
-            releaseCollected();
-        }
+        releaseCollected();
     }
 
     /** Has no use for what was read. */

@@ -5,8 +5,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ReadCredit;
-import dev.gateway.overload.memory.Holding;
-import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.overload.memory.UnfinishedInput;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -42,7 +40,7 @@ final class ResponseInput {
     private long keepAliveMillis;
     private @Nullable ResponseHead switching; // a 101 that came before the end of the request
     private @Nullable ByteBuf early; // what came after it
-    private @Nullable Unfinished unfinished; // made if a head or trailers do not come at once
+    private @Nullable UnfinishedPart unfinished; // made if a head or trailers do not come at once
 
     /** What the next bytes from the upstream are. */
     enum State {
@@ -185,13 +183,13 @@ final class ResponseInput {
         if (bytes == 0) {
             return;
         }
-        Unfinished waiting = unfinished;
+        UnfinishedPart waiting = unfinished;
         if (waiting == null) {
             ConnectionInfo client = open.events().clientConnection();
             if (client == null) {
                 return;
             }
-            waiting = new Unfinished(open, client);
+            waiting = new UnfinishedPart(client, () -> failForMemory(open));
             unfinished = waiting;
         }
         long more = Math.max(0, bytes - waiting.collected.bytes());
@@ -205,46 +203,15 @@ final class ResponseInput {
     }
 
     private void releaseUnfinished() {
-        Unfinished ended = unfinished;
-        if (ended != null) {
+        if (unfinished != null) {
+            unfinished.release();
             unfinished = null;
-            ended.resume();
-            ended.collected.release();
         }
     }
 
-    /** A head or trailers of which more is to come: if memory runs out, the exchange fails. */
-    private final class Unfinished extends StalledPeers.Holder {
-        private final Http1ClientStream open;
-        private final Object culprit;
-        private final Holding collected;
-
-        Unfinished(Http1ClientStream open, ConnectionInfo client) {
-            this.open = open;
-            this.culprit = client.culprit();
-            this.collected = new Holding(client.account());
-        }
-
-        @Override
-        protected long held() {
-            return 0;
-        }
-
-        @Override
-        protected long heldHeap() {
-            return collected.bytes();
-        }
-
-        @Override
-        protected Object culprit() {
-            return culprit;
-        }
-
-        @Override
-        protected void cut() {
-            String part = state == State.HEAD ? "head" : "trailers";
-            owner.fail(open, Failure.of(Cause.OVERLOAD, "no memory is left for the " + part + " of a response"));
-        }
+    private void failForMemory(Http1ClientStream open) {
+        String part = state == State.HEAD ? "head" : "trailers";
+        owner.fail(open, Failure.of(Cause.OVERLOAD, "no memory is left for the " + part + " of a response"));
     }
 
     // ---- going through it
