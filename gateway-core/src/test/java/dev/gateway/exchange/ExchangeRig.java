@@ -6,7 +6,6 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.config.route.RuleConfig;
-import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpener;
@@ -15,6 +14,7 @@ import dev.gateway.exchange.Fakes.Records;
 import dev.gateway.exchange.Fakes.Settings;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.exchange.settings.ClientTrust;
 import dev.gateway.filter.Filter;
 import dev.gateway.format.Cidr;
@@ -172,7 +172,7 @@ abstract class ExchangeRig {
                 .build();
     }
 
-    /** Takes the time limits and retries of a configuration that says nothing of them, as {@code RouteAssembly} reads them. */
+    /** Takes the time limits and retries of a configuration that says nothing of them. */
     void useDefaults() {
         LoadResult result = ConfigLoader.parse(
                 """
@@ -182,11 +182,7 @@ abstract class ExchangeRig {
                 """);
         GatewayConfig config = ((LoadResult.Valid) result).config();
         RuleConfig rule = config.routes().get(0).rules().get(0);
-        timeouts = new Route.Timeouts(
-                Durations.millis(rule.timeouts().request()),
-                Durations.millis(rule.timeouts().backendRequest()),
-                Durations.millis(rule.timeouts().streamIdle()),
-                TunnelTimeouts.NONE);
+        timeouts = RouteAssembly.timeouts(rule);
         retry = new Route.Retry(rule.forwarding().retry());
         responseHeadersMillis =
                 Durations.millis(config.upstreams().get(0).timeouts().responseHeaders());

@@ -101,7 +101,6 @@ public final class RouteAssembly {
         boolean none = weighted.stream().allMatch(each -> each.weight() == 0);
         Route.Target target = none ? null : WeightedTarget.of(weighted);
         boolean leadsNowhere = target == null && !forwarding.backendRefs().isEmpty();
-        RuleConfig.Timeouts timeouts = rule.timeouts();
         return new Route(
                 name,
                 filters.chain(name, rule, requestIds, leadsNowhere ? NO_TARGET_STATUS : 0),
@@ -111,14 +110,20 @@ public final class RouteAssembly {
                         hedging,
                         forwarding.preserveHost(),
                         path(forwarding)),
-                new Route.Timeouts(
-                        Durations.millis(timeouts.request()),
-                        Durations.millis(timeouts.backendRequest()),
-                        Durations.millis(timeouts.streamIdle()),
-                        tunnel(rule)),
+                timeouts(rule),
                 upgrades(rule.upgrades()),
                 signature,
                 logPolicy);
+    }
+
+    /** Returns the limits of time of a rule. */
+    public static Route.Timeouts timeouts(RuleConfig rule) {
+        RuleConfig.Timeouts timeouts = rule.timeouts();
+        return new Route.Timeouts(
+                Durations.millis(timeouts.request()),
+                Durations.millis(timeouts.backendRequest()),
+                Durations.millis(timeouts.streamIdle()),
+                tunnel(rule));
     }
 
     /** Returns the form in which a rule forwards paths. */
