@@ -7,6 +7,7 @@ import dev.gateway.overload.Overload;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.LoopBudget;
 import dev.gateway.overload.memory.MemoryBudget;
+import dev.gateway.testing.LoggedLines;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.SocketAddress;
@@ -75,7 +76,13 @@ class MemoryShareTest {
 
     @Test
     void aClientWithItsShareGetsNoFurtherConnection() throws Exception {
-        assertThat(isServedBesideHalf()).isFalse();
+        try (LoggedLines refusals = LoggedLines.of(RefusalLog.class).unseen()) {
+            assertThat(isServedBesideHalf()).isFalse();
+            assertThat(refusals.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("holds all the memory that one client may hold");
+        }
     }
 
     @Test
