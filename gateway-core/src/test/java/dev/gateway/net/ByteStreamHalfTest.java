@@ -19,11 +19,14 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -31,6 +34,7 @@ import io.netty.handler.ssl.SslProvider;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -100,6 +104,7 @@ class ByteStreamHalfTest {
     private final BlockingQueue<Failure> failures = new ArrayBlockingQueue<>(4);
     private final Semaphore closed = new Semaphore(0); // of the halves
     private @Nullable ByteStreamHalf near; // the client's
+    private final ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private @Nullable EventLoopGroup loop;
     private @Nullable ServerSocket origin;
     private @Nullable Socket raw; // below TLS
@@ -116,6 +121,9 @@ class ByteStreamHalfTest {
         if (origin != null) {
             origin.close();
         }
+        // First, as Transport does: a loop that ends may not tell handlers that their channel is closed, and what they
+        // hold leaks.
+        channels.close().awaitUninterruptibly(30, TimeUnit.SECONDS);
         if (loop != null) {
             loop.shutdownGracefully(0, 10, TimeUnit.SECONDS).syncUninterruptibly();
         }
@@ -146,6 +154,7 @@ class ByteStreamHalfTest {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel child) {
+                        channels.add(child);
                         if (context != null) {
                             child.pipeline().addLast(context.newHandler(child.alloc()));
                         }
@@ -155,6 +164,7 @@ class ByteStreamHalfTest {
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .syncUninterruptibly()
                 .channel();
+        channels.add(listener);
         Socket socket =
                 new Socket(InetAddress.getLoopbackAddress(), ((InetSocketAddress) listener.localAddress()).getPort());
         raw = socket;
@@ -199,15 +209,16 @@ class ByteStreamHalfTest {
             ByteStreamHalf far = half(Cause.UPSTREAM_RESET_IN_BODY, down, timers);
             up.join(near, far, down);
             down.join(far, near, up);
-            new Bootstrap()
+            ChannelFuture connecting = new Bootstrap()
                     .group(ctx.channel().eventLoop())
                     .channelFactory(way.kind.clientFactory(address))
                     .handler(far)
-                    .connect(address)
-                    .addListener(connected -> {
-                        ctx.pipeline().replace(this, null, near);
-                        ctx.channel().config().setAutoRead(true);
-                    });
+                    .connect(address);
+            channels.add(connecting.channel());
+            connecting.addListener(connected -> {
+                ctx.pipeline().replace(this, null, near);
+                ctx.channel().config().setAutoRead(true);
+            });
         }
     }
 
