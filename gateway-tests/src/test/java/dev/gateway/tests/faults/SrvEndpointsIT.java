@@ -105,6 +105,7 @@ class SrvEndpointsIT {
                 Rig rig = start(names, "http1");
                 Peer client = rig.connect(Peers.HTTP1)) {
             assertThat(ask(client)).isEqualTo("app");
+            assertThat(names.refusedExtensions()).contains(SERVICE);
             assertThat(UpstreamPage.endpoints(rig)).containsExactly("127.0.1.1:" + app.port());
         }
     }

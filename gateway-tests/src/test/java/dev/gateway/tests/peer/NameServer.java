@@ -77,6 +77,7 @@ public final class NameServer implements AutoCloseable {
     private final ServerSocket tcp;
     private final DatagramSocket socket;
     private final AtomicInteger overTcp = new AtomicInteger();
+    private final Set<String> refusedExtensions = ConcurrentHashMap.newKeySet();
     private final Map<String, String> aliases = new ConcurrentHashMap<>();
     private final Set<String> truncated = ConcurrentHashMap.newKeySet();
     private volatile boolean wholeChains = true;
@@ -174,6 +175,11 @@ public final class NameServer implements AutoCloseable {
         return this;
     }
 
+    /** Returns the names that were asked for with EDNS and got FORMERR. */
+    public Set<String> refusedExtensions() {
+        return refusedExtensions;
+    }
+
     /** Gives all answers this time to live. */
     public NameServer holdFor(int timeToLive) {
         seconds = timeToLive;
@@ -267,6 +273,7 @@ public final class NameServer implements AutoCloseable {
             return filled(id, query.slice(12, questionEnd - 12));
         }
         if (plainOnly && query.getShort(ADDITIONAL_COUNT) > 0) {
+            refusedExtensions.add(asked);
             return failure(id, query.slice(12, questionEnd - 12), FORMAT_ERROR);
         }
         if (mood != Mood.WELL || (ipv4Fails && type == TYPE_A)) {
