@@ -21,8 +21,6 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,14 +80,6 @@ class ApiKeyIT {
         int status = stream.receiveFinal().status();
         String body = stream.receiveBody();
         return status == 200 ? body : String.valueOf(status);
-    }
-
-    private static void await(Peer client, String key, String answer) throws IOException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!ask(client, "/", "x-api-key", key).equals(answer)) {
-            assertThat(System.nanoTime()).as(key + " never gets " + answer).isLessThan(deadline);
-            LockSupport.parkNanos(50_000_000);
-        }
     }
 
     /** The upstream might take the other one, and with forwardKey it would get both. */
@@ -157,8 +147,10 @@ class ApiKeyIT {
             assertThat(log.subList(2, 4)).allMatch(line -> line.contains("GET / ") && line.contains(" ***\""));
             assertThat(log).noneMatch(line -> line.contains("k-one") || line.contains("k-two"));
 
-            String failures = awaitFailures(rig, 4);
-            assertThat(failures).contains("/query?a=b&shelf=***").doesNotContain("k-one", "k-two");
+            JsonNode failures = Rig.await(
+                    () -> new ObjectMapper().readTree(rig.admin("/failures")).get("failures"),
+                    found -> found.size() == 4);
+            assertThat(failures.toString()).contains("/query?a=b&shelf=***").doesNotContain("k-one", "k-two");
 
             List<Span> spans = receiver.awaitSpans(6); // of four exchanges, two of which got as far as an attempt
             assertThat(spans.stream().map(span -> attribute(span, "url.query")).filter(query -> !query.isEmpty()))
@@ -169,20 +161,6 @@ class ApiKeyIT {
                     .asString()
                     .endsWith("/query?a=b&shelf=***");
             assertThat(spans.toString()).doesNotContain("k-one", "k-two");
-        }
-    }
-
-    /** Waits until the page has so many failures, and returns it. */
-    private static String awaitFailures(Rig rig, int count) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (true) {
-            String page = rig.admin("/failures");
-            JsonNode failures = new ObjectMapper().readTree(page).get("failures");
-            if (failures.size() == count) {
-                return page;
-            }
-            assertThat(System.nanoTime()).as(page).isLessThan(deadline);
-            LockSupport.parkNanos(20_000_000);
         }
     }
 
@@ -222,7 +200,7 @@ class ApiKeyIT {
             assertThat(ask(client, "/", "x-api-key", "k-one")).isEqualTo("/|k-one|");
 
             write("partner", "k-two");
-            await(client, "k-two", "/|k-two|");
+            Rig.await(() -> ask(client, "/", "x-api-key", "k-two"), "/|k-two|"::equals);
             assertThat(ask(client, "/", "x-api-key", "k-one")).isEqualTo("401");
             Files.writeString(files.resolve("keys"), "partner:k-three\n");
             rig.awaitMetric(1, "gateway_auth_files_stale");

@@ -149,16 +149,9 @@ public final class Rig implements AutoCloseable {
     /** Waits until the access log has so many lines, and returns them all. */
     public List<String> awaitAccessLog(int lines) throws IOException {
         Path file = directory.resolve("access.log");
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
-        List<String> found = List.of();
-        while (System.nanoTime() < deadline) {
-            found = Files.exists(file) ? wholeLines(Files.readString(file)) : List.of();
-            if (found.size() >= lines) {
-                return found;
-            }
-            LockSupport.parkNanos(5_000_000);
-        }
-        throw new IOException("only " + found.size() + " lines of " + lines + ": " + found);
+        return await(
+                () -> Files.exists(file) ? wholeLines(Files.readString(file)) : List.<String>of(),
+                found -> found.size() >= lines);
     }
 
     /** A batch of lines may be seen while it is written; what has no end yet is no line. */
@@ -254,27 +247,38 @@ public final class Rig implements AutoCloseable {
     }
 
     /** Waits until no exchange is open and no upstream connection is in use. */
-    public void awaitIdle() throws IOException {
-        await(activity -> activity.exchanges() == 0
+    public void awaitIdle() {
+        awaitActivity(activity -> activity.exchanges() == 0
                 && activity.upstreams().active() == 0
                 && activity.upstreams().pending() == 0);
     }
 
     /** Waits until no client is connected but to the admin listener. */
-    public void awaitNoConnection() throws IOException {
-        await(activity -> activity.connections() == 0);
+    public void awaitNoConnection() {
+        awaitActivity(activity -> activity.connections() == 0);
     }
 
-    private void await(Predicate<Gateway.Activity> condition) throws IOException {
+    private void awaitActivity(Predicate<Gateway.Activity> condition) {
+        await(() -> gateway.activity().join(), condition);
+    }
+
+    /** What a test asks until the answer is as it should be. */
+    public interface Question<T, E extends Exception> {
+        T ask() throws E;
+    }
+
+    /** Asks until the answer is as wanted, and returns it. */
+    public static <T, E extends Exception> T await(Question<T, E> question, Predicate<T> wanted) throws E {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
-        Gateway.Activity activity = gateway.activity().join();
-        while (!condition.test(activity)) {
+        T answer = question.ask();
+        while (!wanted.test(answer)) {
             if (System.nanoTime() > deadline) {
-                throw new IOException("something goes on: " + activity);
+                throw new AssertionError("still " + answer);
             }
             LockSupport.parkNanos(5_000_000);
-            activity = gateway.activity().join();
+            answer = question.ask();
         }
+        return answer;
     }
 
     /** Stops the gateway. Clients are gone by now, so whatever goes on in it has been forgotten. */
