@@ -62,6 +62,14 @@ final class FaultRuns {
                 .isLessThan(1.2 * result.get("idle").asDouble() + readyMib);
     }
 
+    /** The same of its answers on new connections, which must not wait behind those of the attackers. */
+    void assertServedAnew(JsonNode result) {
+        assertServed(result);
+        assertThat(result.get("worstNew").asDouble())
+                .as("worst on new connections: %s", result)
+                .isLessThan(worst);
+    }
+
     void assertAlive(JsonNode result) {
         assertThat(result.get("alive").asBoolean()).as("%s", result).isTrue();
         assertThat(result.get("answers").asInt()).as("answers: %s", result).isPositive();

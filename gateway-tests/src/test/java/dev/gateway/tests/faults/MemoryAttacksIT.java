@@ -61,7 +61,7 @@ class MemoryAttacksIT {
         for (CompletableFuture<JsonNode> each : results) {
             JsonNode result = each.get();
             if (LONG) {
-                RUNS.assertServed(result);
+                RUNS.assertServedAnew(result);
             } else {
                 RUNS.assertAlive(result);
                 assertThat(result.get("errors").asInt())
