@@ -161,6 +161,13 @@ final class FilterChain implements InspectionContext {
     }
 
     @Override
+    public void release(long bytes) {
+        if (!exchange.state.isDone()) {
+            exchange.held.remove(bytes);
+        }
+    }
+
+    @Override
     public void limitRequestBody(long maxBytes, String by) {
         owner.limitRequestBody(maxBytes, by);
     }

@@ -68,12 +68,15 @@ public interface FilterContext {
     void mirror(MirrorTarget target);
 
     /**
-     * Charges the client for memory that the exchange takes until it ends.
+     * Charges the client for memory that the exchange takes, until it ends or the filter {@link #release}s it.
      *
      * @param needed whether the exchange fails without it; if not, the last half of the memory stays free for others
      * @return false, with nothing charged, if it is too much
      */
     boolean tryHold(long bytes, boolean needed);
+
+    /** Releases bytes that {@link #tryHold} has charged for this filter: it has freed them before the exchange ends. */
+    void release(long bytes);
 
     /**
      * Limits the request's body, as the client sends it. A larger one fails the exchange. The smallest limit counts.

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.filter.BodyInspector;
@@ -239,6 +240,17 @@ class FilterChainTest extends PartRig {
         chain.resume(Verdict.PROCEED);
         chain.end();
         assertThat(seen).containsExactly("anull", "aa", "blate", "aa");
+    }
+
+    @Test
+    void whatAFilterReleasesIsChargedNoMore() {
+        FilterChain chain = chain();
+        assertThat(chain.tryHold(100, true)).isTrue();
+        chain.release(60);
+        assertThat(exchange().held.bytes()).isEqualTo(40);
+        exchange().state.on(Event.FAILED); // all is released
+        chain.release(40);
+        assertThat(exchange().held.bytes()).isEqualTo(40);
     }
 
     @Test

@@ -261,6 +261,11 @@ public final class FakeContext implements InspectionContext {
     }
 
     @Override
+    public void release(long bytes) {
+        held -= bytes;
+    }
+
+    @Override
     public void limitRequestBody(long maxBytes, String by) {
         maxBody = maxBytes;
         limitedBy = by;

@@ -26,6 +26,7 @@ final class PluginContext implements InspectionContext {
     private @Nullable InspectionContext tunnel; // null until the exchange makes the inspector
     private @Nullable Object state;
     private boolean mayResume = true;
+    private long held; // of the charged bytes, so that it does not release those of others
 
     private PluginContext(FilterContext exchange, Containment containment) {
         this.exchange = exchange;
@@ -161,7 +162,18 @@ final class PluginContext implements InspectionContext {
 
     @Override
     public boolean tryHold(long bytes, boolean needed) {
-        return exchange.tryHold(bytes, needed);
+        boolean holds = exchange.tryHold(bytes, needed);
+        held += holds ? bytes : 0;
+        return holds;
+    }
+
+    @Override
+    public void release(long bytes) {
+        if (bytes < 0 || bytes > held) {
+            throw new IllegalStateException("released " + bytes + " bytes, but holds " + held);
+        }
+        held -= bytes;
+        exchange.release(bytes);
     }
 
     @Override

@@ -173,6 +173,31 @@ class ContainedFilterTest {
     }
 
     @Test
+    void aPluginReleasesNoMoreThanItHolds() {
+        AtomicReference<FilterContext> waiting = new AtomicReference<>();
+        Filter holding = new ContainedFilter(
+                new Filter() {
+                    @Override
+                    public Verdict onRequest(RequestHead head, FilterContext own) {
+                        waiting.set(own);
+                        return new Verdict.Wait(() -> {});
+                    }
+                },
+                "Holding",
+                "holding.jar",
+                false,
+                false);
+        holding.onRequest(request, context);
+        FilterContext own = Objects.requireNonNull(waiting.get());
+        context.held = 1000; // of others
+        assertThat(own.tryHold(100, true)).isTrue();
+        own.release(60);
+        assertThatThrownBy(() -> own.release(41)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> own.release(-1)).isInstanceOf(IllegalStateException.class);
+        assertThat(context.held).isEqualTo(1040);
+    }
+
+    @Test
     void aTransformOrAnInspectorFailsOnlyWithAFailure() {
         Failure successful = Failure.of(Cause.AUTHZ_DENIED, 200, "with the status of a success");
         Filter faulty = new ContainedFilter(
