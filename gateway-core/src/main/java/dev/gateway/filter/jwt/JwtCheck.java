@@ -9,6 +9,7 @@ import dev.gateway.filter.jwt.jwks.RenewalOutcome;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Failure;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,12 @@ final class JwtCheck implements HashingTask {
     private static final Verdict EVICTED = new Verdict.Refuse(Failure.of(
             Cause.RATE_LIMITED, "too many tokens wait to be verified, and this client has shown wrong ones"));
 
+    private static final Verdict NO_ROOM =
+            new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "no memory is left for a token that waits"));
+
+    /** What it takes besides the bytes of the token, in the queues, too. */
+    static final long BYTES = 288;
+
     private final JwtTokens tokens;
     private final Digest digest;
     private JwtTokens.Keys keys; // changed by who runs it, one after the other
@@ -39,7 +46,11 @@ final class JwtCheck implements HashingTask {
 
     /** The request. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Asked(byte[] token, Function<JwtResult, Verdict> answer, FilterContext context) {}
+    private record Asked(byte[] token, Function<JwtResult, Verdict> answer, FilterContext context) {
+        long held() {
+            return BYTES + token.length;
+        }
+    }
 
     /**
      * Makes it.
@@ -60,9 +71,18 @@ final class JwtCheck implements HashingTask {
         this.asked = new Asked(token, answer, context);
     }
 
+    /** Called once, before anything else, on the event loop. */
     Verdict begin() {
+        Asked now = Objects.requireNonNull(asked);
+        if (!now.context.tryHold(now.held(), true)) {
+            return NO_ROOM;
+        }
         Verdict refused = queue();
-        return refused != null ? refused : new Verdict.Wait(() -> asked = null);
+        if (refused != null) {
+            now.context.release(now.held());
+            return refused;
+        }
+        return new Verdict.Wait(() -> asked = null);
     }
 
     /** Has the token verified; returns why it is not. */
@@ -143,6 +163,7 @@ final class JwtCheck implements HashingTask {
             now.context.loop().execute(() -> {
                 Asked still = asked;
                 if (still != null) {
+                    still.context.release(still.held());
                     still.context.resume(verdict.apply(still));
                 }
             });

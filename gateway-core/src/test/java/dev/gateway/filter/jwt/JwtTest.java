@@ -791,6 +791,29 @@ class JwtTest {
     }
 
     @Test
+    void aTokenThatWaitsIsChargedToItsClientUntilTheVerdict() {
+        Issuer issuer = new Issuer();
+        String token = EC.token(claims(""));
+        issuer.begin(token);
+        assertThat(context.held).isEqualTo(JwtCheck.BYTES + token.length());
+        issuer.answer(EC);
+        assertThat(issuer.verdict()).isEqualTo(Verdict.PROCEED);
+        assertThat(context.held).isZero();
+    }
+
+    @Test
+    void aTokenForWhichNoMemoryIsLeftIsNotVerified() {
+        String token = EC.token(claims(""));
+        context.room = token.length();
+        assertThat(ask(token))
+                .isInstanceOfSatisfying(
+                        Verdict.Refuse.class,
+                        refuse -> assertThat(refuse.failure().cause()).isEqualTo(Cause.OVERLOAD));
+        assertThat(verifying).isEmpty();
+        assertThat(context.held).isZero();
+    }
+
+    @Test
     void nobodyAnswersARequestThatHasEndedBeforeTheKeysAreThere() {
         Issuer issuer = new Issuer();
         Verdict verdict = filter().onRequest(request("Authorization: Bearer " + EC.token(claims(""))), context);
@@ -855,6 +878,7 @@ class JwtTest {
                 .isInstanceOfSatisfying(
                         Verdict.Refuse.class,
                         refuse -> assertThat(refuse.failure().cause()).isEqualTo(Cause.OVERLOAD));
+        assertThat(context.held).as("of the refused one").isZero();
         verifying.forEach(Runnable::run);
         clients.forEach(FakeContext::runLoop);
         assertThat(clients).allSatisfy(client -> assertThat(client.resumed).hasSize(1));
