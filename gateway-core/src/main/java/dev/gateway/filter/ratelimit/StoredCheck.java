@@ -4,6 +4,8 @@ import dev.gateway.config.StoreConfig.OnError;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class StoredCheck implements LoopStore.Waiter {
     private static final long REFUSED = -1; // for a moment: nobody knows how long the store is away
+
+    private static final Verdict NO_ROOM =
+            new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "no memory is left for a request that waits for a store"));
+
+    /** What a request takes that waits: this, its question, and what is known of a key that nobody else has. */
+    static final long BYTES = 576;
 
     private final Limits limits;
     private RequestHead head;
@@ -63,11 +71,20 @@ final class StoredCheck implements LoopStore.Waiter {
     }
 
     Verdict begin() {
-        Verdict verdict = refusal();
-        if (verdict == null) {
-            verdict = advance();
+        Verdict refused = refusal();
+        if (refused != null) {
+            return refused;
         }
-        return verdict == null ? new Verdict.Wait(this::onGone) : verdict;
+        if (!context.tryHold(BYTES, true)) {
+            giveBack();
+            return NO_ROOM;
+        }
+        Verdict verdict = advance();
+        if (verdict == null) {
+            return new Verdict.Wait(this::onGone);
+        }
+        context.release(BYTES);
+        return verdict;
     }
 
     /** Returns the refusal of a limit that is known to refuse, or null: it spares the others a question, and its undoing. */
@@ -183,6 +200,7 @@ final class StoredCheck implements LoopStore.Waiter {
             verdict = advance();
         }
         if (verdict != null) {
+            context.release(BYTES);
             context.resume(verdict);
         }
     }

@@ -11,6 +11,7 @@ import dev.gateway.filter.ratelimit.RateLimitConfig.Unit;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,6 +68,14 @@ class StoredRateLimitTest {
                 "limit " + name);
     }
 
+    private Limited inFlight() {
+        return new Limited(
+                new ConcurrencyLimit(tables, 1),
+                ALL,
+                new LimitPolicy("one", 1, 0, QuotaUnit.CONCURRENT_REQUESTS),
+                "limit one");
+    }
+
     private RateLimit filter(Limited... limits) {
         return new RateLimit(tables, List.of(limits), true);
     }
@@ -77,6 +86,11 @@ class StoredRateLimitTest {
         final Verdict first;
 
         Request(RateLimit filter) {
+            this(filter, Long.MAX_VALUE);
+        }
+
+        Request(RateLimit filter, long room) {
+            context.room = room;
             context.nanos = nanos;
             context.tick = tick;
             RequestHead head = Heads.get("a", "/");
@@ -129,6 +143,34 @@ class StoredRateLimitTest {
         ResponseHead response = new ResponseHead(200, null, Heads.fields(), 0);
         filter.onResponse(response, request.context);
         assertThat(response.fields().toString()).contains("RateLimit: \"mine\";r=1;t=1");
+    }
+
+    @Test
+    void aRequestIsChargedForWhatItHoldsUntilTheStoreAnswers() {
+        RateLimit filter = filter(shared("mine", 4, 4, CLIENT, store(OnError.LOCAL)));
+        Request request = new Request(filter);
+        assertThat(request.context.held).isEqualTo(StoredCheck.BYTES);
+        answer(0, 1, 3);
+        assertThat(request.passed()).isTrue();
+        assertThat(request.context.held).isZero();
+        up = false;
+        Request undecided = new Request(filter);
+        assertThat(undecided.passed()).isTrue();
+        assertThat(undecided.context.held).as("of one that does not wait").isZero();
+    }
+
+    @Test
+    void aRequestWithoutMemoryToWaitTakesNothingFromAnyLimit() {
+        RateLimit filter = filter(shared("mine", 4, 4, ALL, store(OnError.LOCAL)), inFlight());
+        Request refused = new Request(filter, StoredCheck.BYTES - 1);
+        assertThat(refused.verdict()).isInstanceOfSatisfying(Verdict.Refuse.class, refuse -> assertThat(
+                        refuse.failure().cause())
+                .isEqualTo(Cause.OVERLOAD));
+        assertThat(asked).isEmpty();
+        assertThat(refused.context.held).isZero();
+        assertThat(new Request(filter).waits())
+                .as("the place in flight is free")
+                .isTrue();
     }
 
     @Test
@@ -281,12 +323,7 @@ class StoredRateLimitTest {
 
     @Test
     void aRequestThatIsGoneTakesNothing() {
-        Limited inFlight = new Limited(
-                new ConcurrencyLimit(tables, 1),
-                ALL,
-                new LimitPolicy("one", 1, 0, QuotaUnit.CONCURRENT_REQUESTS),
-                "limit one");
-        RateLimit filter = filter(shared("mine", 4, 4, ALL, store(OnError.LOCAL)), inFlight);
+        RateLimit filter = filter(shared("mine", 4, 4, ALL, store(OnError.LOCAL)), inFlight());
         Request gone = new Request(filter);
         ((Verdict.Wait) gone.first).cancel().run();
         answer(0, 1, 1);
