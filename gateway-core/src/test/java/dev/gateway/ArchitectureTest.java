@@ -358,6 +358,7 @@ class ArchitectureTest {
             "format",
             "message",
             "observe",
+            "overload",
             "stream",
             "upstream",
             "upstream.assembly");

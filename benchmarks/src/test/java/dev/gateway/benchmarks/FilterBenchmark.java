@@ -8,6 +8,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.runtime.assembly.Assembly;
 import dev.gateway.runtime.assembly.Generation;
 import io.netty.util.AsciiString;
@@ -121,9 +122,11 @@ public class FilterBenchmark {
                 1,
                 Map.of("web", 0),
                 null,
-                new ConnectShared((location, parsing) -> {
-                    throw new IllegalStateException("no keys are fetched");
-                }),
+                new ConnectShared(
+                        (location, parsing) -> {
+                            throw new IllegalStateException("no keys are fetched");
+                        },
+                        CacheMemory.UNLIMITED),
                 new FilterStates().prepare());
         exchange = new BareExchange(generation);
         exchange.serve(request()); // credentials are known from now on

@@ -37,6 +37,7 @@ import dev.gateway.overload.OpenFilesPressure;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.Resource;
 import dev.gateway.overload.StallCutter;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.overload.memory.ClientShares;
 import dev.gateway.overload.memory.Cost;
 import dev.gateway.overload.memory.DirectMemory;
@@ -91,6 +92,7 @@ public final class DataPlane {
     private final List<LoopMetrics> loopMetrics = new ArrayList<>();
     private final Overload overload = new Overload();
     private final MemoryBudget budget;
+    private final CacheMemory caches;
     private final MemoryBudget waitingBodies; // of direct memory
     private final ClientShares clients = new ClientShares();
     private final StallCutter heapCutter;
@@ -135,6 +137,7 @@ public final class DataPlane {
         this.budget = new MemoryBudget(
                 Cost.budget(Runtime.getRuntime().maxMemory(), HeapPressure.maxOld()),
                 transport.loops().size());
+        this.caches = new CacheMemory(budget);
         this.waitingBodies =
                 new MemoryBudget(DirectMemory.max() / 4 * 3, transport.loops().size());
         this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
@@ -154,6 +157,7 @@ public final class DataPlane {
         overload.watch(new LagPressure(transport.loops()));
         metrics.watchOverload(overload, budget, waitingBodies);
         metrics.watchDirectMemory(transport::pinnedMemory);
+        metrics.watchCaches(caches::held);
         for (EventLoop loop : transport.loops()) {
             gates.add(new LoopGate(
                     overload,
@@ -178,6 +182,11 @@ public final class DataPlane {
     KeyClient keyClient() {
         return (location, parsing) ->
                 new RemoteKeys(location, pools.opener(0), wheels.get(0), parsing, System::nanoTime);
+    }
+
+    /** Returns what is charged for what the process remembers to be faster. */
+    CacheMemory caches() {
+        return caches;
     }
 
     /** Returns what asks endpoints whether they are well, on the first event loop. */

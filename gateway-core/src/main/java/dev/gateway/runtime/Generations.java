@@ -1,10 +1,12 @@
 package dev.gateway.runtime;
 
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.connect.assembly.ConnectEntry;
 import dev.gateway.connect.assembly.ConnectShared;
 import dev.gateway.exchange.GenerationRef;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
+import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.filter.plugin.PluginType;
 import dev.gateway.filter.ratelimit.redis.RedisStore;
 import dev.gateway.filter.ratelimit.redis.StoreAssembly;
@@ -26,8 +28,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,7 +96,7 @@ public final class Generations {
         this.reloads = thread;
         this.thread = thread.executor();
         this.limit = EarlierGenerations.ofHeap(Runtime.getRuntime().maxMemory(), dataPlane.count());
-        this.tunnels = new ConnectShared(dataPlane.keyClient());
+        this.tunnels = new ConnectShared(dataPlane.keyClient(), dataPlane.caches());
         metrics.addDenials(tunnels::readDenials);
         metrics.onEarlierHeld(0, limit.most());
         metrics.add(filterStates);
@@ -266,11 +271,21 @@ public final class Generations {
             filterStates.use(states);
             closeAllBut(set(stores).used());
             if (before != null) {
+                endLogins(before.snapshot);
                 retire(before, drainNanos);
                 limitEarlierAfter(drainNanos, number - 1);
             }
             metrics.onGeneration(number, alive.size() - 1);
             set(telemetry).finish();
+        }
+
+        private void endLogins(Generation former) {
+            Set<ProxyAuthentication> kept = logins(next()).collect(Collectors.toSet());
+            logins(former).filter(each -> !kept.contains(each)).forEach(ProxyAuthentication::end);
+        }
+
+        private static Stream<ProxyAuthentication> logins(Generation of) {
+            return of.connect().values().stream().map(ConnectEntry::login).filter(Objects::nonNull);
         }
     }
 

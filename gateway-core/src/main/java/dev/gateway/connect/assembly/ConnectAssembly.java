@@ -139,7 +139,7 @@ public final class ConnectAssembly {
         List<Filter> filters = new ArrayList<>();
         ConnectConfig.Auth auth = config.auth();
         if (auth != null) {
-            login = new ProxyAuthentication(auth, state.work());
+            login = new ProxyAuthentication(auth, state.work(), state.caches());
             // First: what follows may depend on who the client is, and strangers learn nothing from its answers.
             filters.add(login);
         }

@@ -8,6 +8,7 @@ import dev.gateway.filter.SharedServices;
 import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.filter.jwt.jwks.KeyClient;
 import dev.gateway.observe.metrics.state.Denials;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.stream.ViaSignature;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class ConnectShared {
     private final SharedServices services = new SharedServices();
     private final AuthWork work = AuthWork.of(services);
+    private final CacheMemory caches;
     private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
     private final AdminKeptOut adminKeptOut = new AdminKeptOut(own);
     private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();
@@ -29,9 +31,16 @@ public final class ConnectShared {
      * Makes it, with nothing counted.
      *
      * @param keys makes sets of keys that are fetched
+     * @param caches is charged for what filters remember to be faster
      */
-    public ConnectShared(KeyClient keys) {
+    public ConnectShared(KeyClient keys, CacheMemory caches) {
+        this.caches = caches;
         services.provide(KeyClient.class, keys);
+        services.provide(CacheMemory.class, caches);
+    }
+
+    CacheMemory caches() {
+        return caches;
     }
 
     AuthWork work() {

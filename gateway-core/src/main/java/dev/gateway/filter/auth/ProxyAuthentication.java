@@ -8,6 +8,7 @@ import dev.gateway.filter.certificate.CommonName;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
@@ -28,18 +29,21 @@ public final class ProxyAuthentication implements Filter {
     /**
      * Makes the filter, and reads its files.
      *
+     * @param memory is charged for the passwords that are remembered
      * @throws AuthFileException if one cannot be read
      */
-    public ProxyAuthentication(ConnectConfig.Auth settings, AuthWork work) throws AuthFileException {
-        this(settings, work, System::nanoTime);
+    public ProxyAuthentication(ConnectConfig.Auth settings, AuthWork work, CacheMemory memory)
+            throws AuthFileException {
+        this(settings, work, memory, System::nanoTime);
     }
 
-    ProxyAuthentication(ConnectConfig.Auth settings, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
+    ProxyAuthentication(ConnectConfig.Auth settings, AuthWork work, CacheMemory memory, LongSupplier nanoClock)
+            throws AuthFileException {
         this.settings = settings;
-        VerifiedCredentials<Identity> verified = new VerifiedCredentials<>(nanoClock);
+        VerifiedCredentials<Identity> verified = new VerifiedCredentials<>(nanoClock, memory);
         AccountFiles files = new AccountFiles(
                 settings.usersFile(), settings.groupsFile(), settings.tokensFile(), verified, nanoClock);
-        VerifiedCredentials<Identity> wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
+        VerifiedCredentials<Identity> wrong = new VerifiedCredentials<>(nanoClock, memory, MOST_WRONG);
         this.services = new LoginServices(
                 files,
                 settings.usersFile() == null ? verified : settings.usersFile(),
@@ -85,6 +89,14 @@ public final class ProxyAuthentication implements Filter {
     /** Looks at the files, unless somebody just did. Blocks; not for event loops. */
     public void refresh() {
         services.files().refresh();
+        services.verified().tidy();
+        services.wrong().tidy();
+    }
+
+    /** The active configuration does not have it any more: it remembers nothing. */
+    public void end() {
+        services.verified().end();
+        services.wrong().end();
     }
 
     /** Returns what is wrong with the files, one list of lines for each file that something is wrong with. */

@@ -1,6 +1,7 @@
 package dev.gateway.filter.auth;
 
 import dev.gateway.filter.FilterStates;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.stream.Identity;
 import java.nio.file.Path;
 import java.util.List;
@@ -10,7 +11,7 @@ import java.util.function.LongSupplier;
  * Users of a file, and which of their passwords were right or wrong of late. Shared by all filters that ask for users of the
  * file, in all generations, so that a reload costs no hashing. Safe from any thread.
  */
-public final class UserAccounts implements FilterStates.Watched {
+public final class UserAccounts implements FilterStates.Watched, FilterStates.Running {
     private static final int MOST_WRONG = 1_000;
 
     private final Path usersFile;
@@ -24,18 +25,19 @@ public final class UserAccounts implements FilterStates.Watched {
      * Reads the file.
      *
      * @param usersFile lines as htpasswd writes them
+     * @param memory is charged for the passwords that are remembered
      * @throws AuthFileException if it cannot be read
      */
-    public UserAccounts(Path usersFile, AuthWork work) throws AuthFileException {
-        this(usersFile, work, System::nanoTime);
+    public UserAccounts(Path usersFile, AuthWork work, CacheMemory memory) throws AuthFileException {
+        this(usersFile, work, memory, System::nanoTime);
     }
 
-    UserAccounts(Path usersFile, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
+    UserAccounts(Path usersFile, AuthWork work, CacheMemory memory, LongSupplier nanoClock) throws AuthFileException {
         this.usersFile = usersFile;
         this.work = work;
-        this.verified = new VerifiedCredentials<>(nanoClock);
+        this.verified = new VerifiedCredentials<>(nanoClock, memory);
         this.files = new AccountFiles(usersFile, null, null, verified, nanoClock);
-        this.wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
+        this.wrong = new VerifiedCredentials<>(nanoClock, memory, MOST_WRONG);
         this.checks = new PasswordChecks(work, verified, wrong);
     }
 
@@ -48,6 +50,14 @@ public final class UserAccounts implements FilterStates.Watched {
     @Override
     public void look() {
         files.refresh();
+        verified.tidy();
+        wrong.tidy();
+    }
+
+    @Override
+    public void end() {
+        verified.end();
+        wrong.end();
     }
 
     @Override

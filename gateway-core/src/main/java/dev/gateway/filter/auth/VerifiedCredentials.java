@@ -1,5 +1,6 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.overload.memory.CacheMemory;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,11 +13,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Remembers what became of credentials, so that not every request pays for a slow hash or a signature: by a digest under a
  * key that only this process has, for a while, within bounds, and only as long as what they were checked against is the same.
- * Safe from any thread.
+ * What there is no {@link CacheMemory} for is not remembered. Safe from any thread.
  *
  * @param <T> what is remembered, such as whose credentials they are
  */
 public final class VerifiedCredentials<T> {
+    /** What a remembered result takes besides its texts, by and large. */
+    public static final int BYTES = 256;
+
     private static final int MOST = 10_000;
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5); // since their last use
     private static final long MOST_NANOS = TimeUnit.HOURS.toNanos(1); // in all
@@ -28,26 +32,30 @@ public final class VerifiedCredentials<T> {
     private final LongSupplier nanoClock;
     private final ConcurrentHashMap<Digest, Entry<T>> entries = new ConcurrentHashMap<>();
     private final Digests digests = new Digests();
+    private final CacheMemory memory;
+    private volatile boolean ended;
 
     private record Entry<T>(T result, int bytes, Object basis, long addedNanos, long usedNanos) {}
 
-    VerifiedCredentials(LongSupplier nanoClock) {
-        this(nanoClock, MOST);
+    VerifiedCredentials(LongSupplier nanoClock, CacheMemory memory) {
+        this(nanoClock, memory, MOST);
     }
 
-    /** Makes it, for results whose size does not matter. */
-    public VerifiedCredentials(LongSupplier nanoClock, int most) {
-        this(nanoClock, most, Long.MAX_VALUE);
+    /** Makes it, for results of which only the number matters. */
+    public VerifiedCredentials(LongSupplier nanoClock, CacheMemory memory, int most) {
+        this(nanoClock, memory, most, Long.MAX_VALUE);
     }
 
     /**
      * Makes it.
      *
+     * @param memory is charged for what it remembers
      * @param most how many it remembers
-     * @param mostBytes how large all results are together
+     * @param mostBytes how large all of them are together
      */
-    public VerifiedCredentials(LongSupplier nanoClock, int most, long mostBytes) {
+    public VerifiedCredentials(LongSupplier nanoClock, CacheMemory memory, int most, long mostBytes) {
         this.nanoClock = nanoClock;
+        this.memory = memory;
         this.most = most;
         this.mostBytes = mostBytes;
     }
@@ -82,23 +90,57 @@ public final class VerifiedCredentials<T> {
         return entry.result;
     }
 
-    /** Remembers a result whose size does not matter. */
+    /** Remembers a result whose texts are short. */
     public void add(Digest digest, T result, Object basis) {
-        add(digest, result, 0, basis);
+        add(digest, result, BYTES, basis);
     }
 
     /**
-     * Remembers a result.
+     * Remembers a result, if there is memory for it.
      *
-     * @param size of it, in bytes
+     * @param size all that it takes, in bytes
      */
     public void add(Digest digest, T result, int size, Object basis) {
         if (entries.size() >= most || bytes.get() + size > mostBytes) {
             makeRoom();
         }
+        if (!memory.tryCharge(size)) {
+            return;
+        }
+        bytes.addAndGet(size);
         long now = nanoClock.getAsLong();
         Entry<T> before = entries.put(digest, new Entry<>(result, size, basis, now, now));
-        bytes.addAndGet(size - (before == null ? 0 : before.bytes));
+        if (before != null) {
+            release(before);
+        }
+        if (ended) {
+            clear(); // it may have ended before that was put
+        }
+    }
+
+    private void release(Entry<T> forgotten) {
+        bytes.addAndGet(-forgotten.bytes);
+        memory.release(forgotten.bytes);
+    }
+
+    /** Forgets what is too old, and half of the rest while memory is short. To be called now and then. */
+    public void tidy() {
+        dropOld();
+        if (memory.isShort()) {
+            int left = entries.size() / 2;
+            drop(entry -> entry.usedNanos == entry.addedNanos, left, Long.MAX_VALUE);
+            drop(entry -> true, left, Long.MAX_VALUE);
+        }
+    }
+
+    /** Forgets all, and remembers nothing any more. */
+    public void end() {
+        ended = true;
+        clear();
+    }
+
+    private void clear() {
+        entries.forEach(this::remove);
     }
 
     /**
@@ -125,19 +167,23 @@ public final class VerifiedCredentials<T> {
      * that others use all the time.
      */
     private void makeRoom() {
+        dropOld();
+        int left = most - Math.max(1, most / 16);
+        long leftBytes = mostBytes - mostBytes / 16;
+        drop(entry -> entry.usedNanos == entry.addedNanos, left, leftBytes);
+        drop(entry -> true, left, leftBytes);
+    }
+
+    private void dropOld() {
         long now = nanoClock.getAsLong();
         entries.forEach((digest, entry) -> {
             if (isOver(entry, now)) {
                 remove(digest, entry);
             }
         });
-        drop(entry -> entry.usedNanos == entry.addedNanos);
-        drop(entry -> true);
     }
 
-    private void drop(Predicate<Entry<T>> which) {
-        int left = most - Math.max(1, most / 16);
-        long leftBytes = mostBytes - mostBytes / 16;
+    private void drop(Predicate<Entry<T>> which, int left, long leftBytes) {
         Iterator<Map.Entry<Digest, Entry<T>>> all = entries.entrySet().iterator();
         while ((entries.size() > left || bytes.get() > leftBytes) && all.hasNext()) {
             Map.Entry<Digest, Entry<T>> next = all.next();
@@ -149,7 +195,7 @@ public final class VerifiedCredentials<T> {
 
     private void remove(Digest digest, Entry<T> entry) {
         if (entries.remove(digest, entry)) {
-            bytes.addAndGet(-entry.bytes);
+            release(entry);
         }
     }
 

@@ -14,6 +14,7 @@ import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.filter.auth.UserAccounts;
 import dev.gateway.format.AccountFile;
+import dev.gateway.overload.memory.CacheMemory;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -94,7 +95,10 @@ public final class BasicAuthFeature implements FilterFeature<BasicAuthConfig> {
 
     private static UserAccounts accounts(BasicAuthConfig config, FilterSite site) throws StartException {
         try {
-            return new UserAccounts(config.usersFile(), AuthWork.of(site.services()));
+            return new UserAccounts(
+                    config.usersFile(),
+                    AuthWork.of(site.services()),
+                    site.services().get(CacheMemory.class));
         } catch (AuthFileException e) {
             throw StartException.at(config.position(), e);
         }

@@ -10,6 +10,7 @@ import dev.gateway.filter.auth.KeyPlace;
 import dev.gateway.filter.jwt.JwtConfig.ClaimHeader;
 import dev.gateway.format.crypto.JwkSet;
 import dev.gateway.message.FieldName;
+import dev.gateway.overload.memory.CacheMemory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +47,11 @@ public final class JwtFeature implements FilterFeature<JwtConfig> {
                 .get(
                         new Tokens(rules, keys),
                         JwtTokens.class,
-                        () -> new JwtTokens(rules, keys, SignatureWork.of(site.services())));
+                        () -> new JwtTokens(
+                                rules,
+                                keys,
+                                SignatureWork.of(site.services()),
+                                site.services().get(CacheMemory.class)));
         Jwt.Settings settings = new Jwt.Settings(
                 KeyPlace.of(config.place(), config.name()),
                 config.forwardToken(),

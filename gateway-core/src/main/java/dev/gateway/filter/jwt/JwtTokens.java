@@ -1,9 +1,11 @@
 package dev.gateway.filter.jwt;
 
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.auth.Digest;
 import dev.gateway.filter.auth.VerifiedCredentials;
 import dev.gateway.filter.jwt.jwks.RemoteKeys;
 import dev.gateway.format.crypto.JwkSet;
+import dev.gateway.overload.memory.CacheMemory;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -15,16 +17,13 @@ import org.jspecify.annotations.Nullable;
  * rules, in all generations, so that a reload costs no signatures. What became of a token counts as long as the keys are the
  * same. Safe from any thread.
  */
-public final class JwtTokens {
+public final class JwtTokens implements FilterStates.Watched, FilterStates.Running {
     /** A token that may be right, and that no known key of its issuer verifies. */
     static final JwtResult NO_KEY = new JwtResult.Invalid("there is no such key of the issuer");
 
     private static final int MOST_VALID = 10_000;
     private static final long MOST_VALID_BYTES = 4 << 20;
     private static final int MOST_WRONG = 1_000;
-
-    /** What a remembered token takes besides its texts, by and large. */
-    private static final int BYTES = 256;
 
     /** A token with larger texts is verified each time, so that what is remembered is bounded. */
     private static final int MOST_REMEMBERED_BYTES = 1024;
@@ -50,17 +49,23 @@ public final class JwtTokens {
      * Makes it, without tokens.
      *
      * @param sources asked for the keys of the providers, in the order of the rules; {@link RemoteKeys} also for newer ones
+     * @param memory is charged for what is remembered
      */
-    JwtTokens(JwtRules rules, List<Supplier<JwkSet>> sources, SignatureWork work) {
-        this(rules, sources, work, System::nanoTime);
+    JwtTokens(JwtRules rules, List<Supplier<JwkSet>> sources, SignatureWork work, CacheMemory memory) {
+        this(rules, sources, work, memory, System::nanoTime);
     }
 
-    JwtTokens(JwtRules rules, List<Supplier<JwkSet>> sources, SignatureWork work, LongSupplier nanoClock) {
+    JwtTokens(
+            JwtRules rules,
+            List<Supplier<JwkSet>> sources,
+            SignatureWork work,
+            CacheMemory memory,
+            LongSupplier nanoClock) {
         this.sources = List.copyOf(sources);
         this.work = work;
         this.verifier = new JwtVerifier(rules);
-        this.valid = new VerifiedCredentials<>(nanoClock, MOST_VALID, MOST_VALID_BYTES);
-        this.wrong = new VerifiedCredentials<>(nanoClock, MOST_WRONG);
+        this.valid = new VerifiedCredentials<>(nanoClock, memory, MOST_VALID, MOST_VALID_BYTES);
+        this.wrong = new VerifiedCredentials<>(nanoClock, memory, MOST_WRONG);
         List<JwkSet> seen = read();
         this.look = new Look(seen, new Keys(seen));
     }
@@ -127,8 +132,26 @@ public final class JwtTokens {
         if (result instanceof JwtResult.Invalid) {
             wrong.add(digest, result, under);
         } else if (result instanceof JwtResult.Valid passed && passed.size() <= MOST_REMEMBERED_BYTES) {
-            valid.add(digest, result, BYTES + passed.size(), under);
+            valid.add(digest, result, VerifiedCredentials.BYTES + passed.size(), under);
         }
         return result;
+    }
+
+    /** Forgets old tokens, also while nobody shows any. */
+    @Override
+    public void look() {
+        valid.tidy();
+        wrong.tidy();
+    }
+
+    @Override
+    public List<String> problems() {
+        return List.of();
+    }
+
+    @Override
+    public void end() {
+        valid.end();
+        wrong.end();
     }
 }

@@ -85,6 +85,11 @@ public final class Metrics implements AutoCloseable {
         process.directHeld = held;
     }
 
+    /** Shows how many bytes of the heap for clients caches hold. */
+    public void watchCaches(LongSupplier held) {
+        process.cachesHeld = held;
+    }
+
     /** Lets scrapes and statistics tell how much room there is for new work. */
     public void watchOverload(Overload overload, MemoryBudget budget, MemoryBudget waitingBodies) {
         process.overload = overload;

@@ -47,6 +47,7 @@ final class ProcessMeters implements Exposition.Source {
     volatile @Nullable MemoryBudget budget;
     volatile @Nullable MemoryBudget waitingBodies;
     volatile LongSupplier directHeld = () -> 0;
+    volatile LongSupplier cachesHeld = () -> 0;
     volatile LongSupplier droppedLog = () -> 0;
     volatile IntSupplier faultyAccountFiles = () -> 0;
     volatile BooleanSupplier exportsSpans = () -> false;

@@ -167,6 +167,7 @@ final class StatisticsDocument {
                 .put("connectionsShed", shed)
                 .put("clientHeapUsedBytes", budget.granted())
                 .put("clientHeapMaxBytes", budget.capacity())
+                .put("cachesUsedBytes", process.cachesHeld.getAsLong())
                 .put("waitingBodiesUsedBytes", bodies.granted())
                 .put("waitingBodiesMaxBytes", bodies.capacity())
                 .object("pressure");

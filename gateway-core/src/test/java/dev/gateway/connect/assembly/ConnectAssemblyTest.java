@@ -14,6 +14,7 @@ import dev.gateway.connect.Policies;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.format.AccountFile.NameAndPassword;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.stream.Identity;
 import dev.gateway.upstream.dial.AddressPolicy;
 import dev.gateway.upstream.dial.ParentProxies;
@@ -43,9 +44,11 @@ class ConnectAssemblyTest {
     @TempDir
     private Path directory;
 
-    private final ConnectShared state = new ConnectShared((location, parsing) -> {
-        throw new AssertionError("no filter has keys to fetch");
-    });
+    private final ConnectShared state = new ConnectShared(
+            (location, parsing) -> {
+                throw new AssertionError("no filter has keys to fetch");
+            },
+            CacheMemory.UNLIMITED);
 
     @Test
     void theEntryAndItsPoliciesDecide() throws Exception {

@@ -1,5 +1,6 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.overload.memory.CacheMemory;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -24,7 +25,7 @@ public final class ManualLogins {
 
     /** Opens a file of users. */
     public UserAccounts open(Path usersFile) throws AuthFileException {
-        return new UserAccounts(usersFile, work, () -> nanos);
+        return new UserAccounts(usersFile, work, CacheMemory.UNLIMITED, () -> nanos);
     }
 
     /** Hashes what waits for it. */

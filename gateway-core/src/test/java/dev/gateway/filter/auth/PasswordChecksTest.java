@@ -8,6 +8,7 @@ import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.auth.AccountFiles.State;
 import dev.gateway.message.Heads;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Identity;
 import java.nio.charset.StandardCharsets;
@@ -64,7 +65,8 @@ class PasswordChecksTest {
         work.failed(FakeContext.from(SUSPECT).client().network(), "somebody");
         for (int round = 0; round < 20; round++) {
             List<ProxyAuthentication> entries = List.of(
-                    new ProxyAuthentication(settings, work, () -> 0), new ProxyAuthentication(settings, work, () -> 0));
+                    new ProxyAuthentication(settings, work, CacheMemory.UNLIMITED, () -> 0),
+                    new ProxyAuthentication(settings, work, CacheMemory.UNLIMITED, () -> 0));
             for (ProxyAuthentication entry : round % 2 == 0 ? entries : List.of(entries.get(1), entries.get(0))) {
                 assertThat(ask(entry, "ann" + round, "wrong", SUSPECT)).isInstanceOf(Verdict.Wait.class);
             }
@@ -125,8 +127,9 @@ class PasswordChecksTest {
     void whoHasLeftIsNotAskedForThePasswordThatOthersShowToo() {
         List<Runnable> waiting = new ArrayList<>();
         AuthWork queue = new AuthWork(waiting::add, Runnable::run, () -> 0);
-        VerifiedCredentials<Identity> known = new VerifiedCredentials<>(() -> 0);
-        PasswordChecks checks = new PasswordChecks(queue, known, new VerifiedCredentials<>(() -> 0));
+        VerifiedCredentials<Identity> known = new VerifiedCredentials<>(() -> 0, CacheMemory.UNLIMITED);
+        PasswordChecks checks =
+                new PasswordChecks(queue, known, new VerifiedCredentials<>(() -> 0, CacheMemory.UNLIMITED));
         State state = new State(Accounts.Users.NONE, Accounts.Groups.NONE, Accounts.Tokens.NONE);
         Shower first = new Shower();
         Shower second = new Shower();

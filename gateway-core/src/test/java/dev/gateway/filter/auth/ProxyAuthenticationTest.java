@@ -11,6 +11,7 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
@@ -61,7 +62,8 @@ class ProxyAuthenticationTest {
     }
 
     private ProxyAuthentication filter(Auth settings) throws AuthFileException {
-        return new ProxyAuthentication(settings, new AuthWork(queue(hashing), queue(files), () -> now), () -> now);
+        return new ProxyAuthentication(
+                settings, new AuthWork(queue(hashing), queue(files), () -> now), CacheMemory.UNLIMITED, () -> now);
     }
 
     private Executor queue(Queue<Runnable> tasks) {

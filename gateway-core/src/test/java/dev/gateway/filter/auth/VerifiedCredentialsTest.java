@@ -2,6 +2,9 @@ package dev.gateway.filter.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.overload.memory.CacheMemory;
+import dev.gateway.overload.memory.LoopBudget;
+import dev.gateway.overload.memory.MemoryBudget;
 import dev.gateway.stream.Identity;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
@@ -14,7 +17,8 @@ class VerifiedCredentialsTest {
     private final Object basis = new Object();
     private long now;
 
-    private final VerifiedCredentials<Identity> verified = new VerifiedCredentials<>(() -> now, 3);
+    private final VerifiedCredentials<Identity> verified =
+            new VerifiedCredentials<>(() -> now, CacheMemory.UNLIMITED, 3);
 
     private Digest digest(String text) {
         return verified.digest(text.getBytes(StandardCharsets.UTF_8));
@@ -83,7 +87,7 @@ class VerifiedCredentialsTest {
 
     @Test
     void aFullOneForgetsSeveralAtATime() {
-        VerifiedCredentials<Identity> many = new VerifiedCredentials<>(() -> now, 32);
+        VerifiedCredentials<Identity> many = new VerifiedCredentials<>(() -> now, CacheMemory.UNLIMITED, 32);
         for (int i = 0; i < 32; i++) {
             many.add(digest("x" + i), ANN, basis);
         }
@@ -95,7 +99,7 @@ class VerifiedCredentialsTest {
     /** Such as one client with a new token for each request. */
     @Test
     void aFloodDrivesOutItselfAndNotWhatIsInUse() {
-        VerifiedCredentials<Identity> many = new VerifiedCredentials<>(() -> now, 64);
+        VerifiedCredentials<Identity> many = new VerifiedCredentials<>(() -> now, CacheMemory.UNLIMITED, 64);
         for (int i = 0; i < 32; i++) {
             many.add(digest("x" + i), ANN, basis);
         }
@@ -114,7 +118,7 @@ class VerifiedCredentialsTest {
 
     @Test
     void largeResultsLeaveRoomForFewer() {
-        VerifiedCredentials<Identity> some = new VerifiedCredentials<>(() -> now, 1000, 10_000);
+        VerifiedCredentials<Identity> some = new VerifiedCredentials<>(() -> now, CacheMemory.UNLIMITED, 1000, 10_000);
         for (int i = 0; i < 500; i++) {
             some.add(digest("x" + i), ANN, 1000, basis);
             assertThat(some.find(digest("x" + i), basis)).isSameAs(ANN);
@@ -131,9 +135,76 @@ class VerifiedCredentialsTest {
 
     @Test
     void eachHasAKeyOfItsOwn() {
-        VerifiedCredentials<Identity> other = new VerifiedCredentials<>(() -> now);
+        VerifiedCredentials<Identity> other = new VerifiedCredentials<>(() -> now, CacheMemory.UNLIMITED);
 
         assertThat(other.digest(new byte[] {1})).isNotEqualTo(verified.digest(new byte[] {1}));
         assertThat(verified.digest(new byte[] {1})).isEqualTo(verified.digest(new byte[] {1}));
+    }
+
+    /** Returns how many bytes are charged for one more. */
+    private static long charged(CacheMemory memory, Runnable add) {
+        long before = memory.held();
+        add.run();
+        return memory.held() - before;
+    }
+
+    @Test
+    void whatIsRememberedIsChargedUntilItIsForgotten() {
+        CacheMemory memory = new CacheMemory(new MemoryBudget(1 << 20, 1));
+        VerifiedCredentials<Identity> some = new VerifiedCredentials<>(() -> now, memory, 4);
+        assertThat(charged(memory, () -> some.add(digest("a"), ANN, basis))).isEqualTo(VerifiedCredentials.BYTES);
+        assertThat(charged(memory, () -> some.add(digest("b"), ANN, 1000, basis)))
+                .isEqualTo(1000);
+        assertThat(charged(memory, () -> some.add(digest("b"), ANN, 900, basis)))
+                .as("again")
+                .isEqualTo(-100);
+        some.carryOver(basis, new Object(), known -> true);
+        now = TimeUnit.MINUTES.toNanos(6);
+        assertThat(charged(memory, () -> some.find(digest("a"), basis))).isEqualTo(-VerifiedCredentials.BYTES);
+        some.tidy();
+        assertThat(memory.held()).as("too old").isZero();
+        for (int i = 0; i < 100; i++) {
+            some.add(digest("x" + i), ANN, 100, basis);
+        }
+        assertThat(memory.held()).isEqualTo(100L * some.size());
+        some.end();
+        assertThat(memory.held()).isZero();
+        some.add(digest("late"), ANN, basis);
+        assertThat(memory.held()).isZero();
+        assertThat(some.size()).isZero();
+    }
+
+    @Test
+    void whatThereIsNoMemoryForIsNotRemembered() {
+        CacheMemory memory = new CacheMemory(new MemoryBudget(1 << 20, 1));
+        VerifiedCredentials<Identity> first = new VerifiedCredentials<>(() -> now, memory, 100);
+        VerifiedCredentials<Identity> second = new VerifiedCredentials<>(() -> now, memory, 100);
+        first.add(digest("a"), ANN, 1 << 18, basis);
+        second.add(digest("b"), ANN, basis);
+        assertThat(second.find(digest("b"), basis)).isNull();
+        now = TimeUnit.MINUTES.toNanos(6);
+        first.tidy();
+        second.add(digest("b"), ANN, basis);
+        assertThat(second.find(digest("b"), basis)).isSameAs(ANN);
+    }
+
+    @Test
+    void whileMemoryIsShortHalfIsForgottenAtEachLook() {
+        MemoryBudget budget = new MemoryBudget(1 << 20, 1);
+        VerifiedCredentials<Identity> some = new VerifiedCredentials<>(() -> now, new CacheMemory(budget));
+        for (int i = 0; i < 8; i++) {
+            some.add(digest("x" + i), ANN, basis);
+        }
+        now = TimeUnit.SECONDS.toNanos(90);
+        some.find(digest("x5"), basis); // in use
+        some.tidy();
+        assertThat(some.size()).isEqualTo(8);
+        new LoopBudget(budget).charge(800_000);
+        some.tidy();
+        assertThat(some.size()).isEqualTo(4);
+        some.tidy();
+        some.tidy();
+        assertThat(some.size()).isEqualTo(1);
+        assertThat(some.find(digest("x5"), basis)).isSameAs(ANN);
     }
 }

@@ -17,6 +17,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.Scheme;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.testing.SigningKey;
 import io.netty.util.AsciiString;
 import java.io.IOException;
@@ -133,6 +134,7 @@ final class JwtFuzz {
                 RULES,
                 List.of(() -> SETS.get(0), () -> SETS.get(1)),
                 new SignatureWork(verifying::add, SignatureWork.WAITING_PER_THREAD, () -> 0),
+                CacheMemory.UNLIMITED,
                 () -> 0);
         Jwt filter = new Jwt(
                 new Jwt.Settings(KeyPlace.header("X-Token"), false, 8192, 0, List.of(HEADER, HEADER), "shop"),

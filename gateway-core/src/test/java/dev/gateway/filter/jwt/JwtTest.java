@@ -3,8 +3,10 @@ package dev.gateway.filter.jwt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.filter.FakeContext;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.auth.KeyPlace;
+import dev.gateway.filter.auth.VerifiedCredentials;
 import dev.gateway.filter.jwt.jwks.KeyLocation;
 import dev.gateway.filter.jwt.jwks.PlayedServer;
 import dev.gateway.filter.jwt.jwks.RemoteKeys;
@@ -13,6 +15,8 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
+import dev.gateway.overload.memory.CacheMemory;
+import dev.gateway.overload.memory.MemoryBudget;
 import dev.gateway.stream.Cause;
 import dev.gateway.testing.SigningKey;
 import dev.gateway.time.TimerWheel;
@@ -74,10 +78,15 @@ class JwtTest {
     }
 
     private JwtTokens tokens(JwtRules rules) {
+        return tokens(rules, CacheMemory.UNLIMITED);
+    }
+
+    private JwtTokens tokens(JwtRules rules, CacheMemory memory) {
         return new JwtTokens(
                 rules,
                 List.of(keys::get),
                 new SignatureWork(verifying::add, SignatureWork.WAITING_PER_THREAD, () -> 0),
+                memory,
                 () -> 0);
     }
 
@@ -498,6 +507,7 @@ class JwtTest {
                 new JwtRules(List.of(provider(Set.of()), other), List.of(), List.of(), List.of(), "sub", true),
                 List.of(keys::get, () -> others),
                 new SignatureWork(verifying::add, SignatureWork.WAITING_PER_THREAD, () -> 0),
+                CacheMemory.UNLIMITED,
                 () -> 0);
         keys.set(set(EC));
         String ofOther = claims("").replace(ISSUER, "other");
@@ -664,6 +674,23 @@ class JwtTest {
         assertThat(filter.onRequest(request(large), context)).isInstanceOf(Verdict.Wait.class);
     }
 
+    @Test
+    void whatIsRememberedIsChargedUntilNoFilterHasTheRules() throws Exception {
+        CacheMemory memory = new CacheMemory(new MemoryBudget(1 << 20, 1));
+        FilterStates states = new FilterStates();
+        FilterStates.Prepared first = states.prepare();
+        tokens = first.get("rules", JwtTokens.class, () -> tokens(rules(List.of(), List.of()), memory));
+        states.use(first);
+        assertThat(ask(EC.token(claims("")))).isEqualTo(Verdict.PROCEED);
+        assertThat(memory.held()).isEqualTo(VerifiedCredentials.BYTES + 2 * "ann".length());
+        assertRefused(ask(SigningKey.of("ES256", "ec").token(claims(""))), "signature is wrong");
+        assertThat(memory.held()).isEqualTo(2 * VerifiedCredentials.BYTES + 2 * "ann".length());
+        states.use(states.prepare());
+        assertThat(memory.held()).isZero();
+        assertThat(ask(EC.token(claims("")))).as("of an earlier exchange").isEqualTo(Verdict.PROCEED);
+        assertThat(memory.held()).isZero();
+    }
+
     // ---- keys that are fetched
 
     /** Where keys are fetched: a server that the test plays, on an event loop that it moves. */
@@ -689,6 +716,7 @@ class JwtTest {
                     rules(List.of(), List.of()),
                     List.of(remote),
                     new SignatureWork(verifying::add, SignatureWork.WAITING_PER_THREAD, () -> 0),
+                    CacheMemory.UNLIMITED,
                     () -> 0);
             remote.start();
             loop.runPendingTasks();
@@ -805,10 +833,9 @@ class JwtTest {
     void aTokenForWhichNoMemoryIsLeftIsNotVerified() {
         String token = EC.token(claims(""));
         context.room = token.length();
-        assertThat(ask(token))
-                .isInstanceOfSatisfying(
-                        Verdict.Refuse.class,
-                        refuse -> assertThat(refuse.failure().cause()).isEqualTo(Cause.OVERLOAD));
+        assertThat(ask(token)).isInstanceOfSatisfying(Verdict.Refuse.class, refuse -> assertThat(
+                        refuse.failure().cause())
+                .isEqualTo(Cause.OVERLOAD));
         assertThat(verifying).isEmpty();
         assertThat(context.held).isZero();
     }

@@ -257,13 +257,14 @@ class StatisticsDocumentTest {
     void whatIsRefusedIsToldWhereSomebodyWatches() throws Exception {
         assertThat(document().has("overload")).isFalse();
         metrics.watchOverload(new Overload(), new MemoryBudget(1_000, 1), new MemoryBudget(2_000, 1));
+        metrics.watchCaches(() -> 300);
         first.listener("web").onConnectionShed();
         second.listener("web").onConnectionShed();
         ObjectNode overload = (ObjectNode) document().at("/overload");
         assertThat(overload.remove("actions")).isNotNull(); // of the whole process, so also of other tests
         assertThat(overload.toString())
                 .isEqualTo("{\"refusing\":\"nothing\",\"connectionsShed\":2,\"clientHeapUsedBytes\":0,"
-                        + "\"clientHeapMaxBytes\":1000,\"waitingBodiesUsedBytes\":0,\"waitingBodiesMaxBytes\":2000,"
+                        + "\"clientHeapMaxBytes\":1000,\"cachesUsedBytes\":300,\"waitingBodiesUsedBytes\":0,\"waitingBodiesMaxBytes\":2000,"
                         + "\"pressure\":{},\"endsKeepAlive\":false}");
     }
 

@@ -11,6 +11,7 @@ import dev.gateway.connect.assembly.ConnectShared;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.observe.meters.ConfiguredNames;
+import dev.gateway.overload.memory.CacheMemory;
 import dev.gateway.testing.RecordCopy;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Upstream;
@@ -110,9 +111,11 @@ class ActiveConfigTest {
                 1,
                 Map.of("egress", 0),
                 before,
-                new ConnectShared((location, parsing) -> {
-                    throw new AssertionError("no filter has keys to fetch");
-                }),
+                new ConnectShared(
+                        (location, parsing) -> {
+                            throw new AssertionError("no filter has keys to fetch");
+                        },
+                        CacheMemory.UNLIMITED),
                 new FilterStates().prepare());
     }
 

@@ -1,0 +1,65 @@
+package dev.gateway.overload.memory;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Cache memory: what the process remembers only to be faster, such as verified tokens. It is charged to the budget of the heap
+ * for clients, and to none of them, since it outlives their connections. Nothing is remembered without room. Safe from any
+ * thread.
+ */
+public final class CacheMemory {
+    /** Has room for everything and counts nothing: for tests. */
+    public static final CacheMemory UNLIMITED = new CacheMemory();
+
+    /** All caches together get this part (a quarter) of the capacity. */
+    private static final int SHARE = 4;
+
+    /** This part (a half) of the capacity is kept free for clients. */
+    private static final int SPARE = 2;
+
+    private final @Nullable MemoryBudget budget;
+    private final AtomicLong held = new AtomicLong();
+
+    private CacheMemory() {
+        this.budget = null;
+    }
+
+    /** Makes it, with nothing held. */
+    public CacheMemory(MemoryBudget budget) {
+        this.budget = budget;
+    }
+
+    /** Charges bytes of something that would be remembered; returns false, and charges nothing, if there is no room. */
+    public boolean tryCharge(long bytes) {
+        MemoryBudget of = budget;
+        if (of == null) {
+            return true;
+        }
+        if (held.get() + bytes > of.capacity() / SHARE
+                || of.granted() + bytes > of.capacity() / SPARE
+                || !of.tryGrant(bytes)) {
+            return false;
+        }
+        held.addAndGet(bytes);
+        return true;
+    }
+
+    /** Bytes are forgotten. */
+    public void release(long bytes) {
+        if (budget != null) {
+            held.addAndGet(-bytes);
+            budget.giveBack(bytes);
+        }
+    }
+
+    /** Whether so little is left for clients that caches give way. */
+    public boolean isShort() {
+        return budget != null && budget.granted() > budget.capacity() / 4 * 3;
+    }
+
+    /** Returns how many bytes all caches hold. */
+    public long held() {
+        return held.get();
+    }
+}
