@@ -68,7 +68,7 @@ class ExchangeContext extends GenerationRef.Use {
         if (held.tryAdd(Cost.EXCHANGE + headBytes)) {
             return null;
         }
-        gate.onNoRoomForRequest();
+        onNoRoom(Cost.EXCHANGE + headBytes);
         return Failure.of(Cause.OVERLOAD, "no memory is left for another request");
     }
 
@@ -82,7 +82,7 @@ class ExchangeContext extends GenerationRef.Use {
             return null;
         }
         if (!held.tryAdd(now - headBytes)) {
-            loop.gate.onNoRoomForRequest();
+            onNoRoom(now - headBytes);
             return Failure.of(Cause.OVERLOAD, "no memory is left for what was added to the request's head");
         }
         headBytes = now;
@@ -112,10 +112,15 @@ class ExchangeContext extends GenerationRef.Use {
         if (!streamCharged) {
             streamCharged = held.tryAdd(opened.heldHeap());
             if (!streamCharged) {
-                loop.gate.onNoRoomForRequest();
+                onNoRoom(opened.heldHeap());
             }
         }
         return streamCharged;
+    }
+
+    private void onNoRoom(long bytes) {
+        ConnectionInfo connection = record.connection;
+        loop.gate.onNoRoomForRequest(connection.account(), bytes, connection.listenerName(), record.client);
     }
 
     /** Returns the client's connection. */

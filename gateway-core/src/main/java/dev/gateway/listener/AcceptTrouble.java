@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.overload.Throttle;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

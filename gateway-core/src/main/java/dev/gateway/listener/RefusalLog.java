@@ -2,6 +2,7 @@ package dev.gateway.listener;
 
 import dev.gateway.net.FailureText;
 import dev.gateway.overload.Resource;
+import dev.gateway.overload.Throttle;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.SourceAddress;
 import java.net.SocketAddress;

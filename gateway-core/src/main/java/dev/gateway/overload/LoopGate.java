@@ -315,7 +315,7 @@ public final class LoopGate {
         long left = charged.left();
         boolean admitted = left >= charged.capacity() / 2 || pending.held() + bytes <= left;
         if (!admitted) {
-            onNoRoomForRequest();
+            countNoRoom();
         }
         return admitted;
     }
@@ -338,8 +338,21 @@ public final class LoopGate {
         return true;
     }
 
-    /** A request was refused because the budget of heap for clients is used up. */
-    public void onNoRoomForRequest() {
+    /**
+     * A request was refused because the budget of heap for clients is used up, or what its client may hold of it.
+     *
+     * @param account that it was not charged to
+     * @param bytes that it needed
+     * @param client whose request it is, for the log
+     */
+    public void onNoRoomForRequest(Account account, long bytes, String listener, Object client) {
+        countNoRoom();
+        if (account.isShareUsedUp(bytes)) {
+            overload.shares().tell(listener, client);
+        }
+    }
+
+    private void countNoRoom() {
         overload.actions().count(Resource.CLIENT_HEAP, Action.REFUSE_REQUEST);
     }
 

@@ -29,6 +29,7 @@ public final class Overload {
 
     private final List<Watched> sources = new CopyOnWriteArrayList<>();
     private final Actions actions = new Actions();
+    private final ShareLog shares = new ShareLog(System::nanoTime);
     private volatile OverloadConfig settings = OverloadConfig.DEFAULT;
     private volatile Refusing refusing = Refusing.NOTHING;
     private volatile boolean endsKeepAlive;
@@ -104,6 +105,11 @@ public final class Overload {
     /** Returns the counts of actions. */
     public Actions actions() {
         return actions;
+    }
+
+    /** Returns the log of clients whose requests are refused because of what they hold. */
+    ShareLog shares() {
+        return shares;
     }
 
     /** Whether the gateway refuses new connections. */

@@ -19,6 +19,7 @@ import dev.gateway.overload.Overload;
 import dev.gateway.overload.Pressure;
 import dev.gateway.overload.Resource;
 import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.ClientShares;
 import dev.gateway.overload.memory.Cost;
 import dev.gateway.overload.memory.LoopBudget;
 import dev.gateway.overload.memory.MemoryBudget;
@@ -26,6 +27,7 @@ import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.testing.LoggedLines;
 import io.netty.buffer.ByteBuf;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -300,6 +302,75 @@ class OverloadedExchangeTest extends ExchangeRig {
         assertAnswered(503, Cause.OVERLOAD);
         assertThat(opener.openings).isEmpty();
         other.release(CAPACITY - 1000);
+    }
+
+    /** It may be a balancer with few connections, none of which is refused. */
+    @Test
+    void whoseRequestsAreRefusedForWhatItHoldsIsLogged() {
+        route();
+        try (LoggedLines log = LoggedLines.of("dev.gateway.overload.ShareLog")) {
+            List<FakeServerStream> streams = new ArrayList<>();
+            List<StreamEvents> waiting = new ArrayList<>();
+            ClientShares shares = new ClientShares();
+            client.account.countFor(shares, "balancer");
+            while (streams.stream().filter(each -> each.status() == 503).count() < 2) {
+                FakeServerStream each = new FakeServerStream();
+                each.account = client.account;
+                streams.add(each);
+                waiting.add(handler().onRequest(each, headOf(1000), true));
+            }
+            assertThat(budget.left()).as("for others").isGreaterThan(CAPACITY / 2);
+            assertThat(log.warnings())
+                    .containsExactly("listener web refuses requests (1 so far), such as of 192.0.2.7:5555, which "
+                            + "holds all the memory that one client may hold. If it is a proxy, set proxyProtocol or "
+                            + "trustedProxies");
+            waiting.forEach(each -> each.onReset(GONE));
+        }
+    }
+
+    @Test
+    void whatFiltersAddBeyondAShareIsLogged() {
+        filters.add(adding(40_000, Verdict.PROCEED));
+        route();
+        ClientShares shares = new ClientShares();
+        client.account.countFor(shares, "balancer");
+        client.account.charge(10_000);
+        try (LoggedLines log = LoggedLines.of("dev.gateway.overload.ShareLog")) {
+            handler().onRequest(client, headOf(1000), true);
+            assertAnswered(503, Cause.OVERLOAD);
+            assertThat(log.warnings()).hasSize(1);
+        }
+        client.account.release(10_000);
+    }
+
+    @Test
+    void aStreamToAnUpstreamBeyondAShareIsLogged() {
+        route();
+        client.account.countFor(new ClientShares(), "balancer");
+        handler().onRequest(client, headOf(1000), true);
+        client.account.charge(30_000);
+        try (LoggedLines log = LoggedLines.of("dev.gateway.overload.ShareLog")) {
+            opener.last().succeed();
+            assertAnswered(503, Cause.OVERLOAD);
+            assertThat(log.warnings()).hasSize(1);
+        }
+        client.account.release(30_000);
+    }
+
+    @Test
+    void whereNothingIsLeftForAnybodyNoClientIsBlamed() {
+        route();
+        client.account.countFor(new ClientShares(), "client");
+        client.account.charge(CAPACITY / 4);
+        Account other = new Account(budget);
+        other.charge(CAPACITY / 4 * 3 - 1000);
+        try (LoggedLines log = LoggedLines.of("dev.gateway.overload.ShareLog")) {
+            handler().onRequest(client, head("GET", "/"), true);
+            assertAnswered(503, Cause.OVERLOAD);
+            assertThat(log.all()).isEmpty();
+        }
+        other.release(CAPACITY / 4 * 3 - 1000);
+        client.account.release(CAPACITY / 4);
     }
 
     @Test

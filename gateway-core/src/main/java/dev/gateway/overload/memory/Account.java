@@ -157,6 +157,13 @@ public final class Account {
     }
 
     /**
+     * Whether its client is the reason that {@link #tryCharge} has refused bytes: it holds much, and others would get them.
+     */
+    public boolean isShareUsedUp(long bytes) {
+        return loop != null && share != null && share.sum() > loop.capacity() / RESERVE && loop.left() >= bytes;
+    }
+
+    /**
      * Charges bytes of something that is useful only when the rest has arrived, such as a head. Leaves the reserve, so that
      * complete requests still find room.
      */

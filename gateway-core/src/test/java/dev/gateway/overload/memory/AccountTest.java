@@ -77,6 +77,23 @@ class AccountTest {
         assertThat(next.hasShare(1)).isTrue();
     }
 
+    @Test
+    void aClientIsTheReasonIfItHoldsMuchAndOthersWouldGetIt() {
+        account.countFor(new ClientMemory("client"));
+        while (account.tryCharge(CAPACITY / 64)) {
+            assertThat(account.isShareUsedUp(budget.left() + 1)).isFalse();
+        }
+        assertThat(account.isShareUsedUp(CAPACITY / 64)).isTrue();
+        assertThat(account.isShareUsedUp(budget.left() + 1))
+                .as("nobody would get it")
+                .isFalse();
+        Account small = new Account(budget);
+        assertThat(small.isShareUsedUp(1)).as("of no client").isFalse();
+        small.countFor(new ClientMemory("small"));
+        small.charge(CAPACITY / 8);
+        assertThat(small.isShareUsedUp(1)).as("it does not hold much").isFalse();
+    }
+
     /** Many people may have one address. */
     @Test
     void ofAShareSomethingIsLeftForWhatIsOrdinary() {
