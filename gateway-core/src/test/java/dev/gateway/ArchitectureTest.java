@@ -244,6 +244,7 @@ class ArchitectureTest {
             "protocol.socks",
             "net",
             "upstream",
+            "overload",
             "stream",
             "message",
             "time");

@@ -170,9 +170,10 @@ public final class DataPlane {
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
         }
         metrics.addNames(resolver::staleNames, resolver::earlyLookups);
-        this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
-                .get(loop)
-                .upstream(upstream.name()));
+        this.pools = new Pools(
+                transport, resolver, wheels, loop -> gates.get(loop).newAccount(), (upstream, loop) -> loopMetrics
+                        .get(loop)
+                        .upstream(upstream.name()));
         this.telemetry = new Telemetry(metrics, pools);
         this.checks = new HealthChecks(
                 pools.opener(0), wheels.get(0), upstream -> loopMetrics.get(0).upstream(upstream.name()));

@@ -3,6 +3,7 @@ package dev.gateway.upstream.pool;
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
@@ -80,7 +81,8 @@ public class EndpointsLeaseBenchmark implements EndpointPool.Owner, StreamOpener
                 .build();
         Upstream upstream = new Upstream("app", all, RoundRobin::new, settings);
         SharedUpstream shared = new SharedUpstream(upstream, List.of());
-        LoopPools loopPools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
+        LoopPools loopPools =
+                new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()), Account.UNLIMITED);
         UpstreamContext context = new UpstreamContext(loopPools.resources, shared, UpstreamObserver.NONE);
         Map<Host, EndpointPool> byHost = new HashMap<>();
         Siblings siblings = new Siblings(shared.permits, LoopResources.RANDOM, byHost::get);

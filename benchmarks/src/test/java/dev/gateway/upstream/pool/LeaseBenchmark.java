@@ -5,6 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
@@ -74,7 +75,8 @@ public class LeaseBenchmark {
                 .build();
         SharedUpstream shared =
                 new SharedUpstream(new Upstream("app", endpoints, RoundRobin::new, settings), List.of());
-        LoopPools pools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
+        LoopPools pools =
+                new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()), Account.UNLIMITED);
         UpstreamContext context = new UpstreamContext(pools.resources, shared, UpstreamObserver.NONE);
         LoopUpstream owner = new LoopUpstream(context);
         EndpointContext endpoint = new EndpointContext(context, DialTarget.straight(endpoints.get(0)), true);

@@ -11,22 +11,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stands before a client's TLS handler, and charges the client for what that holds: a record of which the rest is still to
- * come, and all that has come of a handshake behind the hello. Looks at the headers of records, and copies nothing.
+ * come, and all that has come of a handshake behind the hello.
  */
 final class RecordHandler extends ChannelInboundHandlerAdapter {
-    // RFC 8446, section 5.1: the length is last.
-    private static final int HEADER = 5;
-    private static final int LENGTH_AT = 3;
-
     private final Account account;
+    private final Records records = new Records();
     private @Nullable Future<?> handshake; // null once it is done
     private @Nullable UnfinishedInput unfinished; // made if something does not come at once
-    private int length; // of the last record, without its header
-    private int rest; // how much of it is still to come
-    private int begun; // bytes of the next record's header that have come, fewer than all
     private int messages; // bytes of the handshake behind the hello
     private boolean hello = true; // nothing has come but that
-    private boolean completed; // a record, since the last charge
     private boolean holding;
 
     /**
@@ -42,45 +35,17 @@ final class RecordHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         ByteBuf data = (ByteBuf) message;
-        int readable = data.readableBytes();
-        if (readable < rest) {
-            rest -= readable;
-        } else {
-            walk(data);
-        }
+        records.read(data);
         if (handshake != null) {
-            messages += hello ? 0 : readable;
+            messages += hello ? 0 : data.readableBytes();
             hello = false;
         }
         ctx.fireChannelRead(message);
     }
 
-    /** Goes from header to header. */
-    private void walk(ByteBuf data) {
-        int end = data.writerIndex();
-        int at = data.readerIndex() + rest;
-        completed = true;
-        while (at < end) {
-            if (begun == 0 && end - at >= HEADER) {
-                length = data.getUnsignedShort(at + LENGTH_AT);
-                at += HEADER + length;
-            } else {
-                int next = data.getUnsignedByte(at++);
-                if (++begun == HEADER - 1) {
-                    length = next << 8;
-                } else if (begun == HEADER) {
-                    length |= next;
-                    at += length;
-                    begun = 0;
-                }
-            }
-        }
-        rest = at - end;
-    }
-
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
-        if (rest != 0 || holding || handshake != null) {
+        if (records.rest() != 0 || holding || handshake != null) {
             hold(ctx);
         }
         ctx.fireChannelReadComplete();
@@ -89,14 +54,13 @@ final class RecordHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** The TLS handler makes room for a whole record as soon as its length is known. */
     private void hold(ChannelHandlerContext ctx) {
-        long bytes = rest > 0 ? HEADER + length : 0;
+        long bytes = records.held();
         if (handshake != null && handshake.isDone()) {
             handshake = null;
         }
         if (handshake != null) {
-            bytes = Math.max(bytes, messages + rest); // a message may be in many records
+            bytes = Math.max(bytes, messages + records.rest()); // a message may be in many records
         }
         holding = bytes > 0;
         UnfinishedInput waiting = unfinished;
@@ -107,10 +71,9 @@ final class RecordHandler extends ChannelInboundHandlerAdapter {
             waiting = new UnfinishedInput(account, ctx.channel(), () -> end(ctx));
             unfinished = waiting;
         }
-        if (completed && handshake == null) {
+        if (records.takeCompleted() && handshake == null) {
             waiting.resume(); // what waits now has not waited before
         }
-        completed = false;
         // Later, a record may be part of an upload: those are cut only if memory runs low.
         if (!waiting.hold(bytes) && handshake != null) {
             end(ctx);

@@ -6,6 +6,7 @@ import dev.gateway.net.ParentHandshake;
 import dev.gateway.net.ProxyHeader;
 import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.tls.ClientTls.Alpn;
+import dev.gateway.net.tls.UpstreamRecordHandler;
 import dev.gateway.net.transport.Shortage;
 import dev.gateway.protocol.http1.ConnectHandshake;
 import dev.gateway.protocol.socks.SocksHandshake;
@@ -238,6 +239,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             onSecured();
         } else {
             handshaking = true;
+            addBeforeSteps(new UpstreamRecordHandler(context.resources.account));
             addBeforeSteps(tls.newHandler(
                     connected.alloc(),
                     target.serverName(),

@@ -2,6 +2,7 @@ package dev.gateway.upstream.pool;
 
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Connector;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -26,12 +27,18 @@ final class LoopPools implements StreamOpener {
     final LoopResources resources;
     private final IdentityHashMap<Upstream, LoopUpstream> upstreams = new IdentityHashMap<>();
 
-    LoopPools(Connector connector, Resolver resolver, EventLoop loop, TimerWheel wheel) {
-        this(connector, resolver, loop, wheel, LoopResources.RANDOM);
+    LoopPools(Connector connector, Resolver resolver, EventLoop loop, TimerWheel wheel, Account account) {
+        this(connector, resolver, loop, wheel, LoopResources.RANDOM, account);
     }
 
-    LoopPools(Connector connector, Resolver resolver, EventLoop loop, TimerWheel wheel, LongUnaryOperator random) {
-        this.resources = new LoopResources(connector, resolver, loop, wheel, random, this::giveUpIdle);
+    LoopPools(
+            Connector connector,
+            Resolver resolver,
+            EventLoop loop,
+            TimerWheel wheel,
+            LongUnaryOperator random,
+            Account account) {
+        this.resources = new LoopResources(connector, resolver, loop, wheel, random, account, this::giveUpIdle);
     }
 
     /** Closes an idle connection, so that another one can be made; returns whether there was one. */

@@ -3,6 +3,7 @@ package dev.gateway.upstream.pool;
 import dev.gateway.net.PeerClose;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Connector;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.ThreadLocalRandom;
@@ -24,11 +25,13 @@ final class LoopResources {
     final LongUnaryOperator random;
     final DialRoom room;
     final PeerClose peerClose = new PeerClose();
+    final Account account;
 
     /**
      * Makes the resources.
      *
      * @param random {@link #RANDOM}, or a source that a test can repeat
+     * @param account what connections hold for no particular client
      * @param giveUpIdle closes an idle connection of this loop, and returns whether there was one
      */
     LoopResources(
@@ -37,12 +40,14 @@ final class LoopResources {
             EventLoop loop,
             TimerWheel wheel,
             LongUnaryOperator random,
+            Account account,
             BooleanSupplier giveUpIdle) {
         this.connector = connector;
         this.resolver = resolver;
         this.loop = loop;
         this.wheel = wheel;
         this.random = random;
+        this.account = account;
         this.room = new DialRoom(loop, wheel, connector.descriptors().upstreams(), giveUpIdle);
     }
 

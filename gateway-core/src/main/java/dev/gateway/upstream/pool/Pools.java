@@ -2,6 +2,7 @@ package dev.gateway.upstream.pool;
 
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Transport;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
@@ -24,6 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -56,9 +58,15 @@ public final class Pools implements AutoCloseable {
      * Makes the pools of all event loops of a transport.
      *
      * @param wheels the timers of each event loop, in the transport's order
+     * @param accounts returns what is charged for what connections of an event loop hold for no particular client
      */
-    public Pools(Transport transport, Resolver resolver, List<TimerWheel> wheels, Observers observers) {
-        this(loops(transport, resolver, wheels), observers);
+    public Pools(
+            Transport transport,
+            Resolver resolver,
+            List<TimerWheel> wheels,
+            IntFunction<Account> accounts,
+            Observers observers) {
+        this(loops(transport, resolver, wheels, accounts), observers);
     }
 
     /** Joins the pools of these event loops. */
@@ -69,10 +77,11 @@ public final class Pools implements AutoCloseable {
         rooms.forEach(each -> each.join(rooms));
     }
 
-    private static List<LoopPools> loops(Transport transport, Resolver resolver, List<TimerWheel> wheels) {
+    private static List<LoopPools> loops(
+            Transport transport, Resolver resolver, List<TimerWheel> wheels, IntFunction<Account> accounts) {
         List<LoopPools> loops = new ArrayList<>();
         for (int i = 0; i < transport.loops().size(); i++) {
-            loops.add(new LoopPools(transport, resolver, transport.loops().get(i), wheels.get(i)));
+            loops.add(new LoopPools(transport, resolver, transport.loops().get(i), wheels.get(i), accounts.apply(i)));
         }
         return loops;
     }

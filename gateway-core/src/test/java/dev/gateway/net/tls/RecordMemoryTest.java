@@ -107,6 +107,22 @@ class RecordMemoryTest {
         assertThat(direct.held()).isZero();
     }
 
+    @Test
+    void aPartOfARecordOfAnUpstreamIsChargedUntilItsRestComesOrTheConnectionEnds() {
+        EmbeddedChannel channel = open(new UpstreamRecordHandler(gate.newAccount()));
+        channel.writeInbound(begun());
+        assertThat(direct.held()).isEqualTo(HEADER + RECORD);
+        channel.writeInbound(zeros(1));
+        assertThat(direct.held()).isZero();
+        channel.writeInbound(Buffers.join(record(300), record(RECORD)).writerIndex(HEADER + 300 + HEADER));
+        assertThat(direct.held()).isEqualTo(HEADER + RECORD);
+        assertThat(StalledPeers.ofThisLoop().cut(0, Long.MAX_VALUE, 0))
+                .as("an upstream may be slow")
+                .isZero();
+        assertThat(channel.close().isSuccess()).isTrue();
+        assertThat(direct.held()).isZero();
+    }
+
     /** However the bytes of two records come, the same is charged where one has begun. */
     @Test
     void itIsChargedHoweverItIsSplit() {

@@ -7,6 +7,7 @@ import dev.gateway.stream.Cause;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Checks, which are asked whatever requests have taken. */
@@ -115,6 +116,32 @@ class ChecksTest extends PoolFixture {
             }
             assertThat(counted()).isEqualTo(PoolCounts.NONE);
             assertThat(check.isDone()).isFalse();
+        }
+    }
+
+    private void awaitDirect(long bytes) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        long held = -1;
+        while (held != bytes && System.nanoTime() < deadline) {
+            held = transport.loops().get(0).submit(() -> direct.get(0).held()).get(10, TimeUnit.SECONDS);
+        }
+        assertThat(held).isEqualTo(bytes);
+    }
+
+    @Test
+    void aPartOfARecordOfTlsIsChargedUntilTheConnectionEnds() throws Exception {
+        settings.tls = tls(true, "localhost", null);
+        try (ServerSocket slow = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            to("127.0.0.1", slow.getLocalPort());
+            Reply check = check("/");
+            try (Socket connection = slow.accept()) {
+                connection
+                        .getOutputStream()
+                        .write(new byte[] {22, 3, 3, 0x10, 0, 2}); // of 4096 bytes, and the first one
+                awaitDirect(5 + 4096);
+                check.cancel();
+                awaitDirect(0);
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.dial.AddressPolicy;
@@ -48,7 +49,13 @@ class HappyEyeballsTest {
         dns = new FakeDns();
         resolver = new Resolver(transport, List.of(dns.address()), Duration.ofMinutes(1));
         resources = new LoopResources(
-                transport, resolver, loop, new TimerWheel(loop, clock::get), LoopResources.RANDOM, () -> false);
+                transport,
+                resolver,
+                loop,
+                new TimerWheel(loop, clock::get),
+                LoopResources.RANDOM,
+                Account.UNLIMITED,
+                () -> false);
     }
 
     @AfterEach

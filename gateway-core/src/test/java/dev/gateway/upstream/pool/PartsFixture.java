@@ -3,6 +3,7 @@ package dev.gateway.upstream.pool;
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
@@ -79,6 +80,7 @@ abstract class PartsFixture {
                 loop.eventLoop(),
                 new TimerWheel(loop.eventLoop(), () -> nanos),
                 LoopResources.RANDOM,
+                Account.UNLIMITED,
                 () -> false);
         context = new UpstreamContext(resources, shared, new Recorder());
         endpoint = endpoint(0);

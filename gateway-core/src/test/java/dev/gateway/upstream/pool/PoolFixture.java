@@ -13,6 +13,9 @@ import dev.gateway.net.tls.ServerTls;
 import dev.gateway.net.tls.TlsValues;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
+import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.LoopBudget;
+import dev.gateway.overload.memory.MemoryBudget;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
@@ -71,11 +74,19 @@ abstract class PoolFixture {
     final BlockingQueue<String> events = new LinkedBlockingQueue<>();
     final BlockingQueue<CloseCause> causes = new LinkedBlockingQueue<>();
     final List<AutoCloseable> open = new ArrayList<>();
+
+    /** The direct memory of connections that is charged, for each event loop. */
+    final List<LoopBudget> direct = List.of(budget(), budget());
+
     Settings settings;
     Pools pools;
     Resolver resolver;
     Upstream upstream;
     FakeDns dns;
+
+    private static LoopBudget budget() {
+        return new LoopBudget(new MemoryBudget(1 << 20, 1));
+    }
 
     @BeforeAll
     static void start() throws Exception {
@@ -99,7 +110,12 @@ abstract class PoolFixture {
         settings = new Settings();
         dns = new FakeDns();
         resolver = new Resolver(transport, List.of(dns.address()), Duration.ofMinutes(1));
-        pools = new Pools(transport, resolver, wheels, (each, loop) -> new Recorder());
+        pools = new Pools(
+                transport,
+                resolver,
+                wheels,
+                loop -> new Account(new LoopBudget(new MemoryBudget(1 << 20, 1)), direct.get(loop)),
+                (each, loop) -> new Recorder());
     }
 
     @AfterEach

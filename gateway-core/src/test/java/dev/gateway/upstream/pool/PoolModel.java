@@ -4,6 +4,7 @@ import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Descriptors;
 import dev.gateway.net.transport.TestDescriptors;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.TimerWheel;
@@ -89,8 +90,13 @@ final class PoolModel implements ModelRequest.Owner {
         for (int i = 0; i < count; i++) {
             ModelLoop loop = new ModelLoop(() -> nanos);
             loops.add(loop);
-            perLoop.add(new LoopPools(network, resolver, loop, new TimerWheel(loop, () -> nanos), bound ->
-                    (long) (random.nextDouble() * bound)));
+            perLoop.add(new LoopPools(
+                    network,
+                    resolver,
+                    loop,
+                    new TimerWheel(loop, () -> nanos),
+                    bound -> (long) (random.nextDouble() * bound),
+                    Account.UNLIMITED));
         }
         pools = new Pools(
                 perLoop,

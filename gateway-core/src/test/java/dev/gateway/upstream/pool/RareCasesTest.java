@@ -7,6 +7,7 @@ import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.TestDescriptors;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
@@ -53,7 +54,7 @@ class RareCasesTest implements ModelRequest.Owner {
     }
 
     private void upstreamOf(int endpoints) throws Exception {
-        loopPools = new LoopPools(network, resolver, loop, new TimerWheel(loop, () -> 0));
+        loopPools = new LoopPools(network, resolver, loop, new TimerWheel(loop, () -> 0), Account.UNLIMITED);
         pools = new Pools(List.of(loopPools), (each, number) -> UpstreamObserver.NONE);
         List<Endpoint> all = IntStream.range(0, endpoints)
                 .mapToObj(i -> new Endpoint(i, host(i), 80, 1))
