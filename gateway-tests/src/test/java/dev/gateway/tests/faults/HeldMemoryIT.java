@@ -131,6 +131,10 @@ class HeldMemoryIT {
                     filters:
                       - {type: CORS, cors: {allowOrigins: ["https://a.test"]}}
                       - {type: DirectResponse, directResponse: {body: small}}
+                  - matches: [{path: {value: /redirect}}]
+                    filters:
+                      - type: RequestRedirect
+                        requestRedirect: {path: {type: ReplaceFullPath, replaceFullPath: /MORE}}
                   - matches: [{path: {value: /basic}}]
                     filters: [{type: BasicAuth, basicAuth: {usersFile: users}}]
                     backendRefs: [{name: app}]
@@ -305,6 +309,10 @@ class HeldMemoryIT {
             for (int i = 0; i < connections; i++) {
                 hoarders.requestsUnread(gateway.port("paged"), 1, paths[i % paths.length], 100);
             }
+            return connections;
+        }),
+        REDIRECTS(150, (hoarders, connections) -> {
+            hoarders.requestsUnread(connections, "/redirect", 1500);
             return connections;
         }),
         HTTP1_LONG_ANSWER(30, (hoarders, connections) -> {
