@@ -75,7 +75,11 @@ public interface FilterContext {
      */
     boolean tryHold(long bytes, boolean needed);
 
-    /** Releases bytes that {@link #tryHold} has charged for this filter: it has freed them before the exchange ends. */
+    /**
+     * Releases bytes that {@link #tryHold} has charged for this filter: it has freed them before the exchange ends.
+     *
+     * @throws IllegalStateException if a plugin releases more than it holds
+     */
     void release(long bytes);
 
     /**

@@ -248,7 +248,7 @@ class FilterChainTest extends PartRig {
         assertThat(chain.tryHold(100, true)).isTrue();
         chain.release(60);
         assertThat(exchange().held.bytes()).isEqualTo(40);
-        exchange().state.on(Event.FAILED); // all is released
+        exchange().state.on(Event.FAILED); // the exchange releases all
         chain.release(40);
         assertThat(exchange().held.bytes()).isEqualTo(40);
     }

@@ -162,6 +162,9 @@ final class PluginContext implements InspectionContext {
 
     @Override
     public boolean tryHold(long bytes, boolean needed) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("holds " + bytes + " bytes");
+        }
         boolean holds = exchange.tryHold(bytes, needed);
         held += holds ? bytes : 0;
         return holds;

@@ -191,6 +191,7 @@ class ContainedFilterTest {
         FilterContext own = Objects.requireNonNull(waiting.get());
         context.held = 1000; // of others
         assertThat(own.tryHold(100, true)).isTrue();
+        assertThatThrownBy(() -> own.tryHold(-50, true)).isInstanceOf(IllegalArgumentException.class);
         own.release(60);
         assertThatThrownBy(() -> own.release(41)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> own.release(-1)).isInstanceOf(IllegalStateException.class);
