@@ -118,7 +118,8 @@ class ExchangeContext extends GenerationRef.Use {
         return streamCharged;
     }
 
-    private void onNoRoom(long bytes) {
+    /** The request fails, since no room is left for so many bytes. */
+    final void onNoRoom(long bytes) {
         ConnectionInfo connection = record.connection;
         loop.gate.onNoRoomForRequest(connection.account(), bytes, connection.listenerName(), record.client);
     }

@@ -157,7 +157,14 @@ final class FilterChain implements InspectionContext {
         if (exchange.state.isDone()) {
             return false; // nobody would give it back
         }
-        return needed ? exchange.held.tryAdd(bytes) : exchange.held.tryAddSpare(bytes);
+        if (!needed) {
+            return exchange.held.tryAddSpare(bytes);
+        }
+        boolean holds = exchange.held.tryAdd(bytes);
+        if (!holds) {
+            exchange.onNoRoom(bytes);
+        }
+        return holds;
     }
 
     @Override

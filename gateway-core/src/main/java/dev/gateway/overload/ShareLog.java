@@ -5,7 +5,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs a client whose requests are refused because of what it holds, which may be a proxy with few connections: at once, then
+ * Logs a client whose requests are refused because of what it holds. It may be a proxy with few connections. Logs at once, then
  * once a minute, with a count and an example. Event loops share it.
  */
 final class ShareLog {
@@ -21,8 +21,8 @@ final class ShareLog {
         long count = throttle.count();
         if (count > 0) {
             log.warn(
-                    "listener {} refuses requests ({} so far), such as of {}, which holds all the memory that one client"
-                            + " may hold. If it is a proxy, set proxyProtocol or trustedProxies",
+                    "listener {} refuses requests ({} so far), such as of {}, which holds as much memory as a connection or"
+                            + " a client may. If it is a proxy, set proxyProtocol or trustedProxies",
                     listener,
                     count,
                     client);

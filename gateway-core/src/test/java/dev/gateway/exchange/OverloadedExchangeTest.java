@@ -322,7 +322,7 @@ class OverloadedExchangeTest extends ExchangeRig {
             assertThat(budget.left()).as("for others").isGreaterThan(CAPACITY / 2);
             assertThat(log.warnings())
                     .containsExactly("listener web refuses requests (1 so far), such as of 192.0.2.7:5555, which "
-                            + "holds all the memory that one client may hold. If it is a proxy, set proxyProtocol or "
+                            + "holds as much memory as a connection or a client may. If it is a proxy, set proxyProtocol or "
                             + "trustedProxies");
             waiting.forEach(each -> each.onReset(GONE));
         }
@@ -341,6 +341,28 @@ class OverloadedExchangeTest extends ExchangeRig {
             assertThat(log.warnings()).hasSize(1);
         }
         client.account.release(10_000);
+    }
+
+    @Test
+    void whatAFilterHoldsBeyondAShareIsLogged() {
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                assertThat(context.tryHold(40_000, false)).isFalse();
+                assertThat(context.tryHold(40_000, true)).isFalse();
+                return Verdict.PROCEED;
+            }
+        });
+        route();
+        client.account.countFor(new ClientShares(), "balancer");
+        client.account.charge(10_000);
+        try (LoggedLines log = LoggedLines.of("dev.gateway.overload.ShareLog")) {
+            handler().onRequest(client, headOf(1000), true);
+            assertThat(log.warnings()).singleElement().asString().contains("(1 so far)");
+        }
+        client.account.release(10_000);
+        opener.last().succeed();
+        opener.last().events.onHead(response(204), true);
     }
 
     @Test
