@@ -88,9 +88,9 @@ public final class ProxyAuthentication implements Filter {
 
     /** Looks at the files, unless somebody just did. Blocks; not for event loops. */
     public void refresh() {
-        services.files().refresh();
-        services.verified().tidy();
+        services.verified().tidy(); // first, since files may be slow
         services.wrong().tidy();
+        services.files().refresh();
     }
 
     /** The active configuration does not have it any more: it remembers nothing. */

@@ -49,9 +49,9 @@ public final class UserAccounts implements FilterStates.Watched, FilterStates.Ru
     /** Looks at the file, unless somebody just did, so that its mistakes are told also while nobody logs in. */
     @Override
     public void look() {
-        files.refresh();
-        verified.tidy();
+        verified.tidy(); // first, since the file may be slow
         wrong.tidy();
+        files.refresh();
     }
 
     @Override

@@ -102,7 +102,10 @@ public final class VerifiedCredentials<T> {
      */
     public void add(Digest digest, T result, int size, Object basis) {
         if (entries.size() >= most || bytes.get() + size > mostBytes) {
-            makeRoom();
+            makeRoom(most);
+        }
+        if (memory.isFull(size)) {
+            makeRoom(entries.size());
         }
         if (!memory.tryCharge(size)) {
             return;
@@ -166,7 +169,7 @@ public final class VerifiedCredentials<T> {
      * look through all again. So a client with very many credentials that it shows once drives out its own, and not those
      * that others use all the time.
      */
-    private void makeRoom() {
+    private void makeRoom(int most) {
         dropOld();
         int left = most - Math.max(1, most / 16);
         long leftBytes = mostBytes - mostBytes / 16;

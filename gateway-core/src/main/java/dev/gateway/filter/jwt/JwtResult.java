@@ -27,19 +27,22 @@ sealed interface JwtResult {
             long expires,
             String lacks)
             implements JwtResult {
+        private static final int HEADER_BYTES = 56;
+        private static final int CLAIM_BYTES = 48;
+
         public Valid {
             headers = List.copyOf(headers);
             claims = Map.copyOf(claims);
         }
 
-        /** Returns about how many bytes its texts take. */
+        /** Returns about how many bytes its texts take, with the objects that hold them. */
         int size() {
             int size = identity == null ? 0 : 2 * identity.name().length();
             for (Optional<AsciiString> header : headers) {
-                size += header.isPresent() ? header.get().length() : 0;
+                size += header.isPresent() ? HEADER_BYTES + header.get().length() : 0;
             }
             for (String claim : claims.values()) {
-                size += 2 * claim.length();
+                size += CLAIM_BYTES + 2 * claim.length();
             }
             return size;
         }

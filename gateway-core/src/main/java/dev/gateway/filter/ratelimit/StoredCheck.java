@@ -75,7 +75,7 @@ final class StoredCheck implements LoopStore.Waiter {
         if (refused != null) {
             return refused;
         }
-        if (!context.tryHold(BYTES, true)) {
+        if (!context.tryHold(BYTES, true)) { // before it asks: a question cannot be taken back
             giveBack();
             return NO_ROOM;
         }

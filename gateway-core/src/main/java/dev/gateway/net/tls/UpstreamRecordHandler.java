@@ -6,8 +6,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
 /**
- * Stands before the TLS handler of a connection to an upstream, and charges what that holds: a record of which the rest is
- * still to come. Many clients may share the connection, so it is charged to none of them, and nothing ends because of it.
+ * Stands before the TLS handler of a connection to an upstream. Charges the part of a record that waits there for its rest.
+ * Many clients may share the connection, so it is charged to none of them, and nothing ends because of it.
  */
 public final class UpstreamRecordHandler extends ChannelInboundHandlerAdapter {
     private final Account account;

@@ -85,7 +85,7 @@ public final class Metrics implements AutoCloseable {
         process.directHeld = held;
     }
 
-    /** Shows how many bytes of the heap for clients caches hold. */
+    /** Shows how many bytes caches hold of the heap for clients. */
     public void watchCaches(LongSupplier held) {
         process.cachesHeld = held;
     }

@@ -12,10 +12,13 @@ public final class CacheMemory {
     /** Has room for everything and counts nothing: for tests. */
     public static final CacheMemory UNLIMITED = new CacheMemory();
 
-    /** All caches together get this part (a quarter) of the capacity. */
-    private static final int SHARE = 4;
+    /** All caches together get this part (an eighth) of the capacity. Copies of requests still find room beside them. */
+    private static final int SHARE = 8;
 
-    /** This part (a half) of the capacity is kept free for clients. */
+    /** They always get this part (a sixteenth): else a client could make each login of others cost a check. */
+    private static final int FLOOR = 16;
+
+    /** Beyond that, they leave this part (a half) of the capacity to clients. */
     private static final int SPARE = 2;
 
     private final @Nullable MemoryBudget budget;
@@ -36,13 +39,17 @@ public final class CacheMemory {
         if (of == null) {
             return true;
         }
-        if (held.get() + bytes > of.capacity() / SHARE
-                || of.granted() + bytes > of.capacity() / SPARE
-                || !of.tryGrant(bytes)) {
+        boolean beyondFloor = held.get() + bytes > of.capacity() / FLOOR;
+        if (isFull(bytes) || (beyondFloor && of.granted() + bytes > of.capacity() / SPARE) || !of.tryGrant(bytes)) {
             return false;
         }
         held.addAndGet(bytes);
         return true;
+    }
+
+    /** Whether caches would hold more with these bytes than they may at most. */
+    public boolean isFull(long bytes) {
+        return budget != null && held.get() + bytes > budget.capacity() / SHARE;
     }
 
     /** Bytes are forgotten. */
@@ -55,7 +62,7 @@ public final class CacheMemory {
 
     /** Whether so little is left for clients that caches give way. */
     public boolean isShort() {
-        return budget != null && budget.granted() > budget.capacity() / 4 * 3;
+        return budget != null && held.get() > budget.capacity() / FLOOR && budget.granted() > budget.capacity() / 4 * 3;
     }
 
     /** Returns how many bytes all caches hold. */

@@ -71,8 +71,8 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     /** The code that wants the connection. Gets the outcome, maybe before {@link Dial#start} returns. */
     interface Callback {
         /**
-         * The connection is established. The callback must add a handler at once; the pipeline has only the byte counter
-         * and TLS.
+         * The connection is established. The callback must add a handler at once; the pipeline has only the byte counter,
+         * and TLS with what charges its records.
          *
          * @param protocol the protocol that ALPN has negotiated
          */

@@ -12,21 +12,35 @@ class CacheMemoryTest {
     private final CacheMemory caches = new CacheMemory(budget);
 
     @Test
-    void allCachesTogetherGetAQuarterOfTheBudget() {
-        assertThat(caches.tryCharge(CAPACITY / 4)).isTrue();
+    void allCachesTogetherGetAnEighthOfTheBudget() {
+        assertThat(caches.tryCharge(CAPACITY / 8)).isTrue();
+        assertThat(caches.isFull(1)).isTrue();
         assertThat(caches.tryCharge(1)).isFalse();
-        assertThat(budget.granted()).isEqualTo(CAPACITY / 4);
+        assertThat(budget.granted()).isEqualTo(CAPACITY / 8);
         caches.release(1);
+        assertThat(caches.isFull(1)).isFalse();
         assertThat(caches.tryCharge(1)).isTrue();
-        assertThat(caches.held()).isEqualTo(CAPACITY / 4);
-        caches.release(CAPACITY / 4);
+        assertThat(caches.held()).isEqualTo(CAPACITY / 8);
+        caches.release(CAPACITY / 8);
         assertThat(budget.granted()).isZero();
     }
 
     @Test
-    void halfOfTheBudgetIsForClients() {
-        budget.grant(CAPACITY / 2 - 10);
+    void aSixteenthOfTheBudgetIsAlwaysForCaches() {
+        budget.grant(CAPACITY / 2);
+        assertThat(caches.tryCharge(CAPACITY / 16 + 1)).isFalse();
+        assertThat(caches.tryCharge(CAPACITY / 16)).isTrue();
+        assertThat(caches.tryCharge(1)).isFalse();
+        budget.grant(CAPACITY / 4);
+        assertThat(caches.isShort()).isFalse();
+    }
+
+    @Test
+    void beyondThatHalfOfTheBudgetIsForClients() {
+        assertThat(caches.tryCharge(CAPACITY / 16)).isTrue();
+        budget.grant(CAPACITY / 2 - CAPACITY / 16 - 10);
         assertThat(caches.tryCharge(11)).isFalse();
+        assertThat(caches.isFull(11)).isFalse();
         assertThat(caches.tryCharge(10)).isTrue();
         assertThat(caches.isShort()).isFalse();
         budget.grant(CAPACITY / 4);
