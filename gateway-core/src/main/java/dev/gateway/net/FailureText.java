@@ -9,8 +9,6 @@ import java.security.cert.CertificateNotYetValidException;
  */
 public final class FailureText {
     private static final String CALL = "(..) failed with error(";
-    private static final String NO_TRACE = " (no stack trace available)";
-    private static final String QUESTION = "DefaultDnsQuestion(";
 
     private FailureText() {}
 
@@ -35,29 +33,10 @@ public final class FailureText {
 
     /** {@code finishConnect(..) failed with error(-111): Connection refused} is {@code Connection refused}. */
     private static String plain(String message) {
-        String text = message.replace(NO_TRACE, "");
-        int call = text.indexOf(CALL);
-        int end = call < 0 ? -1 : text.indexOf("): ", call);
-        if (end > 0) {
-            text = text.substring(0, text.lastIndexOf(' ', call) + 1) + text.substring(end + 3);
-        }
-        return question(text);
-    }
-
-    /** {@code DefaultDnsQuestion(a.lab. IN A) query '1' via UDP failed} is {@code DNS query (a.lab. IN A) via UDP failed}. */
-    private static String question(String text) {
-        int start = text.indexOf(QUESTION);
-        int end = start < 0 ? -1 : text.indexOf(')', start);
-        if (end < 0) {
-            return text;
-        }
-        String name = text.substring(start + QUESTION.length(), end);
-        String rest = text.substring(end + 1);
-        int number = rest.indexOf("query '");
-        int numberEnd = number < 0 ? -1 : rest.indexOf("' ", number);
-        if (numberEnd > 0) {
-            rest = rest.substring(0, number) + rest.substring(numberEnd + 2);
-        }
-        return text.substring(0, start) + "DNS query (" + name + ')' + rest;
+        int call = message.indexOf(CALL);
+        int end = call < 0 ? -1 : message.indexOf("): ", call);
+        return end < 0
+                ? message
+                : message.substring(0, message.lastIndexOf(' ', call) + 1) + message.substring(end + 3);
     }
 }

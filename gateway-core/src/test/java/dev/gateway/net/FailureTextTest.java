@@ -17,8 +17,6 @@ class FailureTextTest {
             value = {
                 "bind(..) failed with error(-98): Address already in use|Address already in use",
                 "127.0.0.1: finishConnect(..) failed with error(-111): Connection refused|127.0.0.1: Connection refused",
-                "DefaultDnsQuestion(slow.lab. IN A) query '15936' via UDP timed out after 2000 milliseconds (no stack trace"
-                        + " available)|DNS query (slow.lab. IN A) via UDP timed out after 2000 milliseconds",
                 "Connection reset by peer|Connection reset by peer",
                 "failed with error(|failed with error("
             })

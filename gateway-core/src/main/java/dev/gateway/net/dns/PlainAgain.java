@@ -1,5 +1,6 @@
 package dev.gateway.net.dns;
 
+import dev.gateway.net.FailureText;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.dns.DnsQuestion;
@@ -19,6 +20,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,16 +93,24 @@ final class PlainAgain extends InetNameResolver {
 
     /**
      * Returns a failure that also says what Netty leaves out: the server, and its answer. Netty fails a question in the same
-     * call as its last query, so the last failed query belongs to this question.
+     * call as its last query, so the last failed query belongs to this question, if there was one.
      */
     private Throwable told(Throwable failure) {
-        if (!(failure instanceof UnknownHostException) || failed == null) {
+        Throwable cause = failure.getCause();
+        String outcome = failure instanceof UnknownHostException ? outcome(cause) : null;
+        if (outcome == null) {
             return failure;
         }
-        Throwable cause = failure.getCause();
-        UnknownHostException told = new UnknownHostException(failure.getMessage() + ": " + failed.outcome(cause));
+        UnknownHostException told = new UnknownHostException(failure.getMessage() + ": " + outcome);
         told.initCause(cause);
         return told;
+    }
+
+    private @Nullable String outcome(@Nullable Throwable cause) {
+        if (cause == null || cause instanceof DnsErrorCauseException || cause instanceof DnsNameResolverException) {
+            return failed == null ? null : failed.outcome(cause);
+        }
+        return FailureText.of(cause); // no server was asked, such as without a socket
     }
 
     private DnsNameResolver plain() {
@@ -120,11 +130,12 @@ final class PlainAgain extends InetNameResolver {
 
     /** One question: knows the server that is asked, and counts answers that do not know EDNS. */
     private final class Query implements DnsQueryLifecycleObserver {
-        private String server = "";
-        private @Nullable DnsResponseCode refusal; // of this server; Netty's failure does not have each
+        private @Nullable InetSocketAddress asked; // last; null if there was no server to ask
+        private @Nullable DnsResponseCode refusal; // of this server; Netty's failure has SERVFAIL and NXDOMAIN only
 
         /** Returns the server with what it said, in words. */
         String outcome(@Nullable Throwable cause) {
+            String server = NetUtil.toSocketAddressString(Objects.requireNonNull(asked));
             if (cause instanceof DnsNameResolverTimeoutException) {
                 return server + " did not answer in time";
             } else if (cause instanceof DnsNameResolverException) {
@@ -140,7 +151,7 @@ final class PlainAgain extends InetNameResolver {
 
         @Override
         public void queryWritten(InetSocketAddress to, ChannelFuture future) {
-            server = NetUtil.toSocketAddressString(to);
+            asked = to;
             refusal = null;
         }
 
@@ -169,7 +180,7 @@ final class PlainAgain extends InetNameResolver {
 
         @Override
         public void queryFailed(Throwable cause) {
-            if (!server.isEmpty()) { // else Netty had no other server to ask
+            if (asked != null) { // else Netty had no other server to ask
                 failed = this;
             }
         }

@@ -5,6 +5,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import io.netty.handler.ssl.NotSslRecordException;
+import java.net.UnknownHostException;
 
 /** Failures to get a connection, and their descriptions. */
 final class DialFailure {
@@ -25,10 +26,11 @@ final class DialFailure {
         return failure.cause() != Cause.OVERLOAD && failure.retry() != RetrySafety.NEVER;
     }
 
-    /** Returns the message of the innermost cause, which is usually the most useful one, in one line. */
+    /** Returns the message of the innermost cause, or of the resolver, in one line. */
     static String describe(Throwable failure) {
         Throwable innermost = failure;
-        while (innermost.getCause() != null) {
+        while (innermost.getCause() != null
+                && !(innermost instanceof UnknownHostException)) { // the resolver's says all
             innermost = innermost.getCause();
         }
         if (innermost instanceof NotSslRecordException) { // its message is all that has come, as a hexadecimal number

@@ -10,7 +10,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
 /** Failures as Netty's resolver reports them. */
-public final class DnsFailures {
+final class DnsFailures {
     private DnsFailures() {}
 
     private static UnknownHostException because(Throwable cause) {
@@ -20,7 +20,7 @@ public final class DnsFailures {
     }
 
     /** No name server has answered. */
-    public static UnknownHostException timeout() {
+    static UnknownHostException timeout() {
         return because(new DnsNameResolverException(
                 new InetSocketAddress("127.0.0.1", 53), new DefaultDnsQuestion("a.", DnsRecordType.A), "timed out"));
     }
@@ -31,7 +31,7 @@ public final class DnsFailures {
     }
 
     /** A name server has answered with an error. */
-    public static UnknownHostException answer(DnsResponseCode code) {
+    static UnknownHostException answer(DnsResponseCode code) {
         try {
             Method maker = DnsErrorCauseException.class.getDeclaredMethod(
                     "newStatic", String.class, DnsResponseCode.class, Class.class, String.class);

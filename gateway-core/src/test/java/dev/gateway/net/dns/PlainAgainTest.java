@@ -10,6 +10,7 @@ import io.netty.handler.codec.dns.DefaultDnsQuestion;
 import io.netty.handler.codec.dns.DnsRecordType;
 import io.netty.resolver.ResolvedAddressTypes;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.resolver.dns.DnsQueryLifecycleObserverFactory;
 import io.netty.resolver.dns.SequentialDnsServerAddressStreamProvider;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
@@ -38,6 +39,8 @@ class PlainAgainTest {
     private static final int NO_SUCH_NAME = 3;
     private static final int REFUSED = 5;
     private static final int ADDITIONAL_COUNT = 10; // its position in a message
+    private static final int SHORT = 100; // in milliseconds, for servers that never answer
+    private static final int LONG = 10_000;
 
     private final Transport transport = Transport.start(TransportKind.NIO, 1);
     private final EventLoop loop = transport.loops().get(0);
@@ -77,15 +80,20 @@ class PlainAgainTest {
         }
     }
 
-    private PlainAgain resolver(InetSocketAddress... asked) {
-        return new PlainAgain(loop, (edns, observers) -> new DnsNameResolverBuilder(loop)
+    private PlainAgain resolver(int timeoutMillis, InetSocketAddress... asked) {
+        return new PlainAgain(loop, (edns, observers) -> builder(edns, observers, timeoutMillis, asked)
+                .build());
+    }
+
+    private DnsNameResolverBuilder builder(
+            boolean edns, DnsQueryLifecycleObserverFactory observers, int timeoutMillis, InetSocketAddress... asked) {
+        return new DnsNameResolverBuilder(loop)
                 .datagramChannelFactory(transport.datagramFactory())
                 .nameServerProvider(new SequentialDnsServerAddressStreamProvider(asked))
-                .queryTimeoutMillis(100)
+                .queryTimeoutMillis(timeoutMillis)
                 .optResourceEnabled(edns)
                 .dnsQueryLifecycleObserverFactory(observers)
-                .resolvedAddressTypes(ResolvedAddressTypes.IPV4_ONLY)
-                .build());
+                .resolvedAddressTypes(ResolvedAddressTypes.IPV4_ONLY);
     }
 
     private Throwable failure(Future<?> answer) throws Exception {
@@ -93,8 +101,8 @@ class PlainAgainTest {
         return answer.cause();
     }
 
-    private String said(InetSocketAddress... asked) throws Exception {
-        try (PlainAgain resolver = resolver(asked)) {
+    private String said(int timeoutMillis, InetSocketAddress... asked) throws Exception {
+        try (PlainAgain resolver = resolver(timeoutMillis, asked)) {
             String text = FailureText.of(failure(resolver.resolveAll("app.test.")));
             String ofRecords =
                     FailureText.of(failure(resolver.records(new DefaultDnsQuestion("app.test.", DnsRecordType.SRV))));
@@ -119,7 +127,7 @@ class PlainAgainTest {
     })
     void theServerIsToldWithItsAnswer(int code, String said) throws Exception {
         InetSocketAddress server = server(code, SILENT);
-        assertThat(said(server))
+        assertThat(said(code == SILENT ? SHORT : LONG, server))
                 .startsWith("Failed to resolve 'app.test.' [A(1)]")
                 .endsWith(": 127.0.0.1:" + server.getPort() + " " + said);
     }
@@ -128,22 +136,37 @@ class PlainAgainTest {
     void ofSeveralServersTheLastOneIsTold() throws Exception {
         InetSocketAddress first = server(REFUSED, SILENT);
         InetSocketAddress second = server(NO_SUCH_NAME, SILENT);
-        assertThat(said(first, second))
+        assertThat(said(LONG, first, second))
                 .endsWith(": 127.0.0.1:" + second.getPort() + " answered that there is no such name (NXDOMAIN)");
-        assertThat(said(second, first)).endsWith(": 127.0.0.1:" + first.getPort() + " answered Refused(5)");
+        assertThat(said(LONG, second, first)).endsWith(": 127.0.0.1:" + first.getPort() + " answered Refused(5)");
     }
 
     @Test
     void aServerThatDoesNotKnowEdnsIsToldWithItsSecondAnswer() throws Exception {
         InetSocketAddress server = server(FORMAT_ERROR, SERVER_FAILURE);
-        assertThat(said(server)).endsWith(": 127.0.0.1:" + server.getPort() + " answered ServFail(2)");
+        assertThat(said(LONG, server)).endsWith(": 127.0.0.1:" + server.getPort() + " answered ServFail(2)");
+    }
+
+    /** The one before it, which has answered, has nothing to do with it. */
+    @Test
+    void aQuestionThatNoSocketCanAskNamesNoServer() throws Exception {
+        InetSocketAddress server = server(FORMAT_ERROR, SILENT);
+        InetSocketAddress foreign = new InetSocketAddress("192.0.2.1", 0); // of no interface here
+        PlainAgain.Maker maker = (edns, observers) -> builder(edns, observers, LONG, server)
+                .localAddress(edns ? null : foreign)
+                .build();
+        try (PlainAgain resolver = new PlainAgain(loop, maker)) {
+            assertThat(FailureText.of(failure(resolver.resolveAll("app.test."))))
+                    .doesNotContain(":" + server.getPort())
+                    .endsWith(": Cannot assign requested address");
+        }
     }
 
     @Test
     void anOutageIsStillKnownAsOne() throws Exception {
-        try (PlainAgain resolver = resolver(server(SILENT, SILENT));
-                PlainAgain other = resolver(server(SERVER_FAILURE, SILENT));
-                PlainAgain sure = resolver(server(NO_SUCH_NAME, SILENT))) {
+        try (PlainAgain resolver = resolver(SHORT, server(SILENT, SILENT));
+                PlainAgain other = resolver(LONG, server(SERVER_FAILURE, SILENT));
+                PlainAgain sure = resolver(LONG, server(NO_SUCH_NAME, SILENT))) {
             assertThat(Outages.isOne(failure(resolver.resolveAll("app.test.")))).isTrue();
             assertThat(Outages.isOne(failure(other.resolveAll("app.test.")))).isTrue();
             assertThat(Outages.isOne(failure(sure.resolveAll("app.test.")))).isFalse();

@@ -53,7 +53,9 @@ class DnsAnswersIT {
                 assertThat(head.status()).isEqualTo(502);
                 assertThat(head.get("proxy-status").orElseThrow()).contains("dns_failed");
                 assertThat(rig.awaitAccessLog(1).get(0))
-                        .contains("\"cause\":\"dns_failed\"", "app.test:" + origin.port());
+                        .contains("\"cause\":\"dns_failed\"", "app.test:" + origin.port())
+                        .containsPattern(
+                                "\"detail\":\"[^\"]*: 127\\.0\\.0\\.1:" + names.port() + " (answered|did not)");
                 names.be(Mood.WELL);
                 while (ask(client).status() != 200) {
                     // A failure is remembered for a moment; the test's timeout ends this.
