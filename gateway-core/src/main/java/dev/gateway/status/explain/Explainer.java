@@ -2,9 +2,11 @@ package dev.gateway.status.explain;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.listener.IpAccessConfig;
 import dev.gateway.config.listener.ListenerConfig;
 import dev.gateway.connect.OwnListeners;
 import dev.gateway.status.explain.Explanation.OnListener;
+import dev.gateway.status.explain.Explanation.Reason;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +47,13 @@ public final class Explainer {
                     ? listener.isHttp()
                     : listener.name().equals(question.listener());
             if (meant) {
-                answers.add(explain(listener, question, upstreams));
+                OnListener answer = explain(listener, question, upstreams);
+                IpAccessConfig access = listener.ipAccess();
+                answers.add(
+                        access == null
+                                ? answer
+                                : answer.because(new Reason(
+                                        "ipAccess of the listener may refuse the connection", access.position())));
             }
         }
         if (answers.isEmpty() && question.listener() != null) {

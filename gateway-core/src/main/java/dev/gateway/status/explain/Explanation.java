@@ -1,6 +1,7 @@
 package dev.gateway.status.explain;
 
 import dev.gateway.config.value.Position;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -173,6 +174,13 @@ public record Explanation(String request, List<OnListener> listeners) {
             List<Reason> reasons,
             @Nullable Taken taken,
             List<NearMiss> nearMisses) {
+        /** Returns the same with a further reason. */
+        OnListener because(Reason further) {
+            List<Reason> all = new ArrayList<>(reasons);
+            all.add(further);
+            return new OnListener(listener, at, verdict, status, summary, List.copyOf(all), taken, nearMisses);
+        }
+
         public Map<String, Object> json() {
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("listener", listener);

@@ -21,6 +21,7 @@ import dev.gateway.exchange.settings.RequestIdSettings;
 import dev.gateway.exchange.settings.ServerHeader;
 import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.format.Durations;
+import dev.gateway.format.ShownText;
 import dev.gateway.format.Sizes;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
@@ -255,7 +256,8 @@ public final class RouteExplainer {
                     of.position()));
             if (offered && !origins.isEmpty()) {
                 reasons.add(new Reason(
-                        "pages of other origins than " + String.join(", ", origins) + " get 403 for it",
+                        "pages of other origins than " + ShownText.shorten(String.join(", ", origins))
+                                + " get 403 for it",
                         of.upgrades().webSocket().position()));
             }
         }
@@ -283,11 +285,6 @@ public final class RouteExplainer {
      */
     private List<Reason> ofListener(boolean forwards) {
         List<Reason> reasons = new ArrayList<>();
-        if (listener.ipAccess() != null) {
-            reasons.add(new Reason(
-                    "ipAccess of the listener may refuse the connection",
-                    listener.ipAccess().position()));
-        }
         if (!listener.isHttp()) {
             return reasons;
         }
@@ -312,14 +309,14 @@ public final class RouteExplainer {
                     "a body of more than " + Sizes.print(listener.limits().maxBody()) + " gets 413",
                     listener.limits().position()));
         }
+        add(
+                reasons,
+                "headersWithUnderscores",
+                http.headersWithUnderscores(),
+                ListenerConfig.HeadersWithUnderscores.DROP);
         if (forwards) {
             add(reasons, "via", http.via(), ListenerConfig.Via.AUTO);
             add(reasons, "forwardedHeaders", http.forwardedHeaders(), ListenerConfig.ForwardedHeaders.X_FORWARDED);
-            add(
-                    reasons,
-                    "headersWithUnderscores",
-                    http.headersWithUnderscores(),
-                    ListenerConfig.HeadersWithUnderscores.DROP);
         }
         return reasons;
     }

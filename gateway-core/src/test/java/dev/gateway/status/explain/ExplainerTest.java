@@ -38,6 +38,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -155,10 +157,14 @@ class ExplainerTest {
 
     /** Where a text stands in the configuration, as editors write it. */
     private static String place(String text) {
-        int at = YAML.indexOf(text);
+        return placeIn(YAML, text);
+    }
+
+    private static String placeIn(String yaml, String text) {
+        int at = yaml.indexOf(text);
         assertThat(at).as(text).isNotNegative();
-        return "gateway.yaml:" + (YAML.substring(0, at).lines().count() + (YAML.charAt(at - 1) == '\n' ? 1 : 0)) + ":"
-                + (at - YAML.lastIndexOf('\n', at - 1));
+        return "gateway.yaml:" + (yaml.substring(0, at).lines().count() + (yaml.charAt(at - 1) == '\n' ? 1 : 0)) + ":"
+                + (at - yaml.lastIndexOf('\n', at - 1));
     }
 
     private static List<String> texts(List<Reason> reasons) {
@@ -260,6 +266,10 @@ class ExplainerTest {
     }
 
     private static OnListener onListenerWith(String settings, String path) {
+        return onListenerWith(settings, path, "\"https://a.test\", \"https://b.test\"");
+    }
+
+    private static OnListener onListenerWith(String settings, String path, String origins) {
         GatewayConfig special = config(
                 """
                 listeners:
@@ -273,10 +283,10 @@ class ExplainerTest {
                         filters: [{type: DirectResponse, directResponse: {body: ok}}]
                       - matches: [{path: {value: /app}}]
                         backendRefs: [{name: app}]
-                        webSocket: {allowedOrigins: ["https://a.test", "https://b.test"]}
+                        webSocket: {allowedOrigins: [%s]}
                 upstreams: [{name: app, endpoints: [{host: 10.0.0.1, port: 80}]}]
                 """
-                        .formatted(settings));
+                        .formatted(settings, origins));
         return new Explainer(special, LiveUpstreams.NONE, new OwnListeners(new LocalAddresses(Runnable::run)))
                 .explain(new ExplainRequest(
                         "web", null, "GET", "a.test", path, List.of("Upgrade: websocket"), null, Set.of(), null))
@@ -298,7 +308,7 @@ class ExplainerTest {
                 "ipAccess: {deny: [192.0.2.1]} | ipAccess of the listener may refuse the connection | 5:15 | true",
                 "via: always | the listener has via: always | 2:5 | false",
                 "forwardedHeaders: both | the listener has forwardedHeaders: both | 2:5 | false",
-                "headersWithUnderscores: allow | the listener has headersWithUnderscores: allow | 2:5 | false",
+                "headersWithUnderscores: allow | the listener has headersWithUnderscores: allow | 2:5 | true",
                 "errorPages: {pages: [{statuses: [404], files: [lost.html]}]}"
                         + " | the listener has ErrorPages: 404 from lost.html | 5:17 | true",
             })
@@ -335,6 +345,45 @@ class ExplainerTest {
                 .containsSubsequence(
                         "upgrade to websocket is listed in upgrades",
                         "pages of other origins than https://a.test, https://b.test get 403 for it");
+    }
+
+    @Test
+    void ofManyOriginsThatARuleTakesOnlyTheFirstAreTold() {
+        String many = IntStream.range(0, 100)
+                .mapToObj(i -> "\"https://" + i + ".test\"")
+                .collect(Collectors.joining(", "));
+        assertThat(texts(onListenerWith("", "/app", many).reasons()))
+                .filteredOn(text -> text.startsWith("pages of other origins than https://0.test, https://1.test, "))
+                .singleElement()
+                .satisfies(
+                        text -> assertThat(text).endsWith("... get 403 for it").hasSizeLessThan(120));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"CONNECT, 403", "GET, 200", "POST, 404"})
+    void whoMayConnectToAForwardProxyIsToldToo(String method, int status) {
+        String place = "{deny: [192.0.2.9]}";
+        String yaml = YAML.replace("port: 3128,", "port: 3128, ipAccess: " + place + ",");
+        boolean tunnel = method.equals("CONNECT");
+        OnListener egress = new Explainer(
+                        config(yaml), LiveUpstreams.NONE, new OwnListeners(new LocalAddresses(Runnable::run)))
+                .explain(new ExplainRequest(
+                        "egress",
+                        tunnel ? "other.test:443" : null,
+                        tunnel ? "GET" : method,
+                        "a.test",
+                        "/proxy.pac",
+                        List.of(),
+                        null,
+                        Set.of(),
+                        null))
+                .listeners()
+                .get(0);
+        assertThat(egress.status()).isEqualTo(status);
+        assertThat(egress.reasons())
+                .filteredOn(reason -> reason.text().equals("ipAccess of the listener may refuse the connection"))
+                .singleElement()
+                .satisfies(reason -> assertThat(reason.at()).hasToString(placeIn(yaml, place)));
     }
 
     @Test
