@@ -159,17 +159,14 @@ final class UpstreamView {
         if (local != null) {
             json.put("localZonePercent", Math.round(local * 1000) / 10.0);
         }
+        Map<String, Integer> active = dataPlane.pools().requestsActive(upstream.name());
         List<Map<String, Object>> endpoints = new ArrayList<>();
         for (Host host : upstream.hosts()) {
             Endpoint endpoint = host.endpoint();
             Map<String, Object> view = view(upstream, host, views);
             EndpointCounts counts =
                     dataPlane.metrics().endpoint(upstream.name(), endpoint.index(), endpoint.toString());
-            view.put(
-                    "requestsActive",
-                    counts == null
-                            ? dataPlane.pools().requestsActive(upstream.name(), endpoint.toString())
-                            : counts.active());
+            view.put("requestsActive", counts == null ? active.getOrDefault(endpoint.toString(), 0) : counts.active());
             if (counts != null) {
                 view.put("requests", counts.requests());
                 view.put("failures", counts.failures());

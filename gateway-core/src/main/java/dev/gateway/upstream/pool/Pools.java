@@ -207,13 +207,15 @@ public final class Pools implements AutoCloseable {
         }
     }
 
-    /** Counts the requests and tunnels at an endpoint of all upstreams of a name, those of earlier generations included. */
-    public int requestsActive(String upstream, String endpoint) {
-        return ofName(upstream).stream()
-                .flatMap(each -> each.upstream.hosts().stream())
-                .filter(host -> host.endpoint().toString().equals(endpoint))
-                .mapToInt(host -> host.requests().taken())
-                .sum();
+    /** Counts the requests and tunnels of all upstreams of a name by endpoint, those of earlier generations included. */
+    public Map<String, Integer> requestsActive(String upstream) {
+        Map<String, Integer> active = new HashMap<>();
+        for (SharedUpstream each : ofName(upstream)) {
+            for (Host host : each.upstream.hosts()) {
+                active.merge(host.endpoint().toString(), host.requests().taken(), Integer::sum);
+            }
+        }
+        return active;
     }
 
     /** Returns the statistics of an upstream's connections, one future for each event loop in their order. */
