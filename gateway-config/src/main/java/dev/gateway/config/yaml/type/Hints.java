@@ -163,7 +163,7 @@ final class Hints {
     String rewritten(Node node, String label, Scope scope, Map<String, ? extends Key<?, ?>> keys) {
         if (node instanceof Node.Scalar scalar && !scalar.isNull()) {
             if (whole != null) {
-                return scalar.text().matches("false|off|no(ne)?") ? null : whole;
+                return Types.isOff(scalar.text()) ? null : whole;
             }
             return keys.containsKey(scalar.text())
                     ? flag(keys.get(scalar.text()), scalar, scope)
