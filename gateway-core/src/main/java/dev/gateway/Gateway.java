@@ -150,7 +150,7 @@ public final class Gateway implements Operations, AutoCloseable {
         systemd.sockets().reportUnwanted();
         UpstreamWatch upstreams = new UpstreamWatch(dataPlane.pools(), generations.endpoints(), this::activeConfig);
         metrics.watchUpstreams(upstreams::states);
-        metrics.watchTunnelListeners(() -> generations.required().tunnelListeners());
+        metrics.watchListeners(() -> generations.required().listenerFeatures());
         dataPlane.keepHouse(upstreams, generations.health());
         lifecycle.onStarted();
         metrics.watch(certificates::expiries);

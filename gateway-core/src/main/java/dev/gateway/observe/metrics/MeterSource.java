@@ -2,42 +2,46 @@ package dev.gateway.observe.metrics;
 
 import dev.gateway.observe.counts.Histogram;
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
+import dev.gateway.observe.metrics.state.ListenerFeatures;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.HttpVersion;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Supplier;
 
 /**
  * Names what is counted of event loops, listeners and routes. Labels are configured names and words of closed sets only. A
- * listener that can have no tunnels has no series of them, unless it has counted some before.
+ * listener that can have no tunnels, or no TLS handshakes, has no series of them, unless it has counted some before.
  */
 final class MeterSource implements Exposition.Source {
     private static final String NO_CAUSE = "";
 
     private final List<LoopMetrics> loops;
-    private final Supplier<Set<String>> tunnelListeners;
+    private final Supplier<ListenerFeatures> features;
 
     /**
      * Makes it.
      *
-     * @param tunnelListeners the names of listeners that can have tunnels
+     * @param features what listeners of the active configuration can have
      */
-    MeterSource(List<LoopMetrics> loops, Supplier<Set<String>> tunnelListeners) {
+    MeterSource(List<LoopMetrics> loops, Supplier<ListenerFeatures> features) {
         this.loops = loops;
-        this.tunnelListeners = tunnelListeners;
+        this.features = features;
     }
 
     @Override
     public void addTo(Exposition out) {
         int index = 0;
-        Set<String> withTunnels = tunnelListeners.get();
+        ListenerFeatures on = features.get();
         for (LoopMetrics loop : loops) {
             loop(out, Integer.toString(index++), loop.lag());
             loop.listeners().forEach((name, meters) -> {
                 listener(out, name, meters);
-                if (withTunnels.contains(name) || meters.tunnels.total() > 0) {
+                if (on.handshakes().contains(name) || meters.get(Count.HANDSHAKE_FAILED) > 0) {
+                    handshakes(out, name, meters);
+                }
+                tunnelsEnded(out, name, meters.tunnels);
+                if (on.tunnels().contains(name) || meters.tunnels.opened() > 0) {
                     tunnels(out, name, meters.tunnels);
                 }
             });
@@ -124,16 +128,6 @@ final class MeterSource implements Exposition.Source {
                 name,
                 meters,
                 Count.ACCEPT_PAUSED);
-        for (HandshakeFailure reason : HandshakeFailure.values()) {
-            out.counter(
-                    "gateway_downstream_handshakes_failed",
-                    "TLS handshakes that failed.",
-                    meters.handshakesFailed(reason),
-                    "listener",
-                    name,
-                    "reason",
-                    reason.label());
-        }
         closed(out, "gateway_downstream_socket_errors", "Sockets that failed.", name, meters, Count.SOCKET_ERROR);
         meters.violations()
                 .forEach((kind, count) -> out.counter(
@@ -148,14 +142,27 @@ final class MeterSource implements Exposition.Source {
         Http2Source.add(out, "downstream", meters);
     }
 
+    private static void handshakes(Exposition out, String name, ListenerMeters meters) {
+        for (HandshakeFailure reason : HandshakeFailure.values()) {
+            out.counter(
+                    "gateway_downstream_handshakes_failed",
+                    "TLS handshakes that failed.",
+                    meters.handshakesFailed(reason),
+                    "listener",
+                    name,
+                    "reason",
+                    reason.label());
+        }
+    }
+
     private static void bytes(Exposition out, String listener, String kind, long received, long sent) {
         String[] labels = {"listener", listener, "kind", kind};
         out.counter("gateway_downstream_received_bytes", "Bytes received from clients.", received, labels);
         out.counter("gateway_downstream_sent_bytes", "Bytes sent to clients.", sent, labels);
     }
 
-    private static void tunnels(Exposition out, String listener, TunnelMeters meters) {
-        bytes(out, listener, "tunnel", meters.receivedBytes(), meters.sentBytes());
+    /** Has only what has occurred: anybody may send a CONNECT to a listener that never has tunnels. */
+    private static void tunnelsEnded(Exposition out, String listener, TunnelMeters meters) {
         meters.forEachEnded((denied, cause, count) -> out.counter(
                 "gateway_tunnels",
                 "Tunnels that have ended, or were requested and not opened.",
@@ -166,6 +173,10 @@ final class MeterSource implements Exposition.Source {
                 denied ? "denied" : "allowed",
                 "cause",
                 cause == null ? NO_CAUSE : cause.label()));
+    }
+
+    private static void tunnels(Exposition out, String listener, TunnelMeters meters) {
+        bytes(out, listener, "tunnel", meters.receivedBytes(), meters.sentBytes());
         out.gauge("gateway_tunnels_active", "Tunnels open now.", meters.active(), "listener", listener);
         String bytes = "gateway_tunnels_bytes";
         String help = "Bytes that went through tunnels.";

@@ -7,6 +7,7 @@ import dev.gateway.observe.counts.EndpointCounts;
 import dev.gateway.observe.counts.EndpointsOfLoop;
 import dev.gateway.observe.metrics.state.CertificateExpiry;
 import dev.gateway.observe.metrics.state.Denials;
+import dev.gateway.observe.metrics.state.ListenerFeatures;
 import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.memory.MemoryBudget;
@@ -25,7 +26,6 @@ import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -62,7 +62,7 @@ public final class Metrics implements AutoCloseable {
     public Metrics(String version) {
         process = new ProcessMeters(version);
         attention = new Attention(statistics, process);
-        sources.add(new MeterSource(loops, () -> process.tunnelListeners.get()));
+        sources.add(new MeterSource(loops, () -> process.listenerFeatures.get()));
         sources.add(new UpstreamSource(loops, () -> process.upstreams.get()));
         sources.add(process);
         endpoints = new EndpointSeries(loops, () -> process.upstreams.get());
@@ -159,9 +159,9 @@ public final class Metrics implements AutoCloseable {
         process.certificates = certificates;
     }
 
-    /** Lets scrapes tell which listeners can have tunnels, WebSockets not counted. */
-    public void watchTunnelListeners(Supplier<Set<String>> listeners) {
-        process.tunnelListeners = listeners;
+    /** Lets scrapes tell which listeners have what only some can have. */
+    public void watchListeners(Supplier<ListenerFeatures> features) {
+        process.listenerFeatures = features;
     }
 
     /** Lets scrapes and statistics read upstreams; called often, so it must answer at once. */

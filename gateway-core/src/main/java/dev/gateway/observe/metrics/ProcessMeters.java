@@ -3,6 +3,7 @@ package dev.gateway.observe.metrics;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.state.CertificateExpiry;
 import dev.gateway.observe.metrics.state.Denials;
+import dev.gateway.observe.metrics.state.ListenerFeatures;
 import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.overload.Action;
 import dev.gateway.overload.Overload;
@@ -12,7 +13,6 @@ import dev.gateway.overload.memory.DirectMemory;
 import dev.gateway.overload.memory.MemoryBudget;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -56,7 +56,7 @@ final class ProcessMeters implements Exposition.Source {
     volatile LongSupplier exportsSucceeded = () -> 0;
     volatile LongSupplier exportsFailed = () -> 0;
     volatile Supplier<List<CertificateExpiry>> certificates = List::of;
-    volatile Supplier<Set<String>> tunnelListeners = Set::of;
+    volatile Supplier<ListenerFeatures> listenerFeatures = () -> ListenerFeatures.NONE;
     volatile Supplier<List<UpstreamState>> upstreams = List::of;
 
     ProcessMeters(String version) {

@@ -88,6 +88,10 @@ final class TunnelMeters {
         return counts.get(OPENED) + counts.get(NEVER_OPENED);
     }
 
+    long opened() {
+        return counts.get(OPENED);
+    }
+
     long active() {
         long closed = counts.get(CLOSED);
         return counts.get(OPENED) - closed;

@@ -10,6 +10,7 @@ import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.connect.assembly.ConnectAssembly;
 import dev.gateway.connect.assembly.ConnectEntry;
 import dev.gateway.observe.meters.ConfiguredNames;
+import dev.gateway.observe.metrics.state.ListenerFeatures;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.balancer.NamedByRequest;
 import java.util.HashMap;
@@ -28,6 +29,7 @@ public final class ActiveConfig {
     private final Map<String, UpstreamConfig> configured = new HashMap<>();
     private final Map<String, Upstream> upstreams = new HashMap<>();
     private final Map<String, ConnectConfig> connect = new HashMap<>();
+    private final ListenerFeatures listenerFeatures;
 
     /** Joins a configuration to the generation that was made of it. */
     public ActiveConfig(GatewayConfig config, Generation snapshot) {
@@ -38,6 +40,12 @@ public final class ActiveConfig {
         // Others come after them. Those of connect lead wherever a request says, and must never stand in for another.
         List<Upstream> own = snapshot.upstreams().subList(0, config.upstreams().size());
         own.forEach(each -> upstreams.put(each.name(), each));
+        listenerFeatures = new ListenerFeatures(
+                tunnelListeners(config),
+                config.listeners().stream()
+                        .filter(each -> each.protocols().protocol() == ListenerConfig.Protocol.HTTPS)
+                        .map(ListenerConfig::name)
+                        .collect(Collectors.toSet()));
     }
 
     /** Returns the names that its metrics have. */
@@ -58,8 +66,12 @@ public final class ActiveConfig {
                 snapshot.upstreams().stream().map(Upstream::name).collect(Collectors.toSet()));
     }
 
-    /** Returns the names of listeners that can have tunnels; WebSockets are not among them. */
-    public Set<String> tunnelListeners() {
+    /** Returns which listeners have metrics that others lack. */
+    public ListenerFeatures listenerFeatures() {
+        return listenerFeatures;
+    }
+
+    private static Set<String> tunnelListeners(GatewayConfig config) {
         Set<String> names = new HashSet<>();
         config.connect().forEach(entry -> entry.parentRefs().forEach(ref -> names.add(ref.name())));
         for (ListenerConfig listener : config.listeners()) {

@@ -3,6 +3,7 @@ package dev.gateway.observe.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
+import dev.gateway.observe.metrics.state.ListenerFeatures;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.time.TimerWheel;
@@ -30,7 +31,7 @@ class ConnectionMetersTest {
     }
 
     private Map<String, Double> scrape() {
-        return Samples.of(new MeterSource(List.of(loop, loop), Set::of));
+        return Samples.of(new MeterSource(List.of(loop, loop), () -> ListenerFeatures.NONE));
     }
 
     @Test
@@ -62,7 +63,7 @@ class ConnectionMetersTest {
         }
         meters.onSent(70);
         String of = "_total{listener=\"web\"}";
-        assertThat(Samples.of(new MeterSource(List.of(loop), Set::of)))
+        assertThat(Samples.of(new MeterSource(List.of(loop), () -> ListenerFeatures.NONE)))
                 .containsEntry("gateway_downstream_connections_refused" + of, 1.0)
                 .containsEntry("gateway_downstream_connections_denied" + of, 2.0)
                 .containsEntry("gateway_downstream_connections_shed" + of, 3.0)
@@ -76,7 +77,7 @@ class ConnectionMetersTest {
     @EnumSource(HandshakeFailure.class)
     void aHandshakeThatFailedIsCountedByItsReasonAlone(HandshakeFailure reason) {
         loop.listener("web").onHandshakeFailed(reason);
-        Map<String, Double> samples = Samples.of(new MeterSource(List.of(loop), Set::of));
+        Map<String, Double> samples = Samples.of(new MeterSource(List.of(loop), () -> ListenerFeatures.NONE));
         for (HandshakeFailure each : HandshakeFailure.values()) {
             assertThat(samples)
                     .containsEntry(
@@ -89,9 +90,10 @@ class ConnectionMetersTest {
     @Test
     void theReasonsOfFailedHandshakesAreTheseWords() {
         loop.listener("web");
+        ListenerFeatures features = new ListenerFeatures(Set.of(), Set.of("web"));
         Set<String> reasons = new TreeSet<>();
-        Samples.of(new MeterSource(List.of(loop), Set::of)).keySet().stream()
-                .filter(name -> name.startsWith("gateway_downstream_handshakes_failed_total"))
+        Samples.of(new MeterSource(List.of(loop), () -> features)).keySet().stream()
+                .filter(name -> name.startsWith("gateway_downstream_handshakes_failed_total{listener=\"web\""))
                 .forEach(name -> reasons.add(name.replaceAll(".*reason=\"|\".*", "")));
         assertThat(reasons)
                 .containsExactly(

@@ -12,6 +12,7 @@ import dev.gateway.observe.OtherAttempt;
 import dev.gateway.observe.Records;
 import dev.gateway.observe.SessionResult;
 import dev.gateway.observe.counts.KeyedCounts;
+import dev.gateway.observe.metrics.state.ListenerFeatures;
 import dev.gateway.observe.metrics.state.UpstreamState;
 import dev.gateway.observe.metrics.state.UpstreamState.EndpointState;
 import dev.gateway.observe.trace.TraceLink;
@@ -284,7 +285,7 @@ class MetricsTest {
         first.listener("web");
         first.listener("egress");
         assertThat(scrape().keySet()).noneMatch(MetricsTest::isOfTunnels);
-        metrics.watchTunnelListeners(() -> Set.of("egress"));
+        metrics.watchListeners(() -> new ListenerFeatures(Set.of("egress"), Set.of()));
         assertThat(scrape())
                 .containsEntry("gateway_tunnels_active{listener=\"egress\"}", 0.0)
                 .containsEntry("gateway_tunnels_bytes_total{direction=\"received\",listener=\"egress\"}", 0.0)
@@ -294,12 +295,21 @@ class MetricsTest {
                 .containsEntry("gateway_downstream_sent_bytes_total{kind=\"tunnel\",listener=\"egress\"}", 0.0)
                 .containsEntry("gateway_downstream_sent_bytes_total{kind=\"websocket\",listener=\"web\"}", 0.0);
         assertThat(scrape().keySet()).noneMatch(each -> isOfTunnels(each) && each.contains("\"web\""));
-        metrics.watchTunnelListeners(Set::of);
+        metrics.watchListeners(() -> ListenerFeatures.NONE);
         tunnel(second, Records.tunnel(Kind.TUNNEL, 200, null));
         assertThat(scrape())
                 .containsEntry("gateway_tunnels_active{listener=\"web\"}", 0.0)
                 .containsEntry("gateway_tunnels_duration_seconds_count{listener=\"web\"}", 1.0);
         assertThat(scrape().keySet()).noneMatch(each -> isOfTunnels(each) && each.contains("\"egress\""));
+    }
+
+    /** Anybody may send a CONNECT to any listener. */
+    @Test
+    void aTunnelThatNobodyOffersHasNoSeriesButOfItsRefusal() {
+        tunnel(first, Records.tunnel(Kind.TUNNEL, 405, Cause.NO_ROUTE));
+        assertThat(scrape().keySet())
+                .filteredOn(MetricsTest::isOfTunnels)
+                .containsExactly("gateway_tunnels_total{cause=\"no_route\",decision=\"denied\",listener=\"web\"}");
     }
 
     private static boolean isOfTunnels(String series) {

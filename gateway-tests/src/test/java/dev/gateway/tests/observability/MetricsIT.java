@@ -73,7 +73,7 @@ class MetricsIT {
             "gateway_websockets_active",
             "gateway_websockets_total");
 
-    /** What has a series for each upstream or listener that uses the feature, or while it is exported. */
+    /** What has series only where a feature is on: at an upstream, at a listener, or for exports. */
     private static final Set<String> OF_FEATURES = Set.of(
             "gateway_metrics_exports_total",
             "gateway_tracing_spans_dropped_total",

@@ -1,4 +1,4 @@
-/** What other parts of the gateway tell metrics and statistics: upstreams, certificates and refused tunnels. */
+/** What other parts of the gateway tell metrics and statistics: upstreams, listeners, certificates and refused tunnels. */
 @NullMarked
 package dev.gateway.observe.metrics.state;
 

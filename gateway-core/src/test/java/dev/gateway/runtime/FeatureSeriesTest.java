@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(60)
 @SuppressWarnings("NullAway.Init") // what the start sets
-class UpstreamSeriesTest {
+class FeatureSeriesTest {
     private static final Pattern UPSTREAM = Pattern.compile("upstream=\"([^\"]+)\"");
     private static final Pattern LISTENER = Pattern.compile("listener=\"([^\"]+)\"");
 
@@ -40,8 +40,9 @@ class UpstreamSeriesTest {
               - {name: raw, address: 127.0.0.1, port: 0, protocol: TCP}
               - {name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}
               - {name: docker, address: 127.0.0.1, port: 0, protocol: HTTP}
+              - {name: secure, address: 127.0.0.1, port: 0, protocol: HTTPS, tls: {selfSigned: true, selfSignedDirectory: tls}}
             routes:
-              - parentRefs: [{name: web}]
+              - parentRefs: [{name: web}, {name: secure}]
                 rules:
                   - matches: [{path: {value: /checked}}]
                     backendRefs: [{name: checked}]
@@ -146,7 +147,13 @@ class UpstreamSeriesTest {
     void theCountersOfTunnelsAreThoseOfListenersThatCanHaveSome(String metric) {
         assertThat(found(metric, LISTENER)).isEqualTo("docker,egress,raw");
         assertThat(found("gateway_downstream_received_bytes_total.*kind=\"websocket\"", LISTENER))
-                .isEqualTo("docker,egress,raw,web");
+                .isEqualTo("docker,egress,raw,secure,web");
+    }
+
+    @Test
+    void failedHandshakesAreThoseOfListenersWithTls() {
+        assertThat(found("gateway_downstream_handshakes_failed_total", LISTENER))
+                .isEqualTo("secure");
     }
 
     @Test
