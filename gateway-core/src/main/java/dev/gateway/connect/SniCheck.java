@@ -73,7 +73,7 @@ public final class SniCheck implements Filter {
                 }
                 String problem = problem(name);
                 return problem == null ? PASS : found(problem);
-            } else if (reading instanceof ClientHello.NotTls other) {
+            } else if (reading instanceof ClientHello.Refused other) {
                 return found(other.reason());
             }
             return last ? found("ended before a whole ClientHello") : MORE;

@@ -9,11 +9,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * ClientHello parser: reads what a TLS client says first (RFC 8446, section 4.1.2), as far as a relay needs it
- * without taking part, and a listener to choose a certificate. Called with all bytes so far on the event loop of their connection; keeps nothing.
+ * ClientHello parser: reads what a TLS client says first (RFC 8446, section 4.1.2), as far as it is needed to relay the
+ * connection, or to choose a certificate for it. Called with all bytes so far on the event loop of their connection;
+ * keeps nothing.
  */
 public final class ClientHello {
-    /** How many bytes a hello may have, the headers of its records included. BoringSSL takes no longer one. Real ones have 200 to 2000. */
+    /**
+     * How many bytes a hello may have, the headers of its records included. BoringSSL takes slightly more. Real ones
+     * have 200 to 2000.
+     */
     public static final int MAX_BYTES = 16 * 1024;
 
     private static final int HANDSHAKE_RECORD = 22;
@@ -31,7 +35,7 @@ public final class ClientHello {
     private static final int MAX_NAME = 255;
 
     /** What reading has come to. */
-    public sealed interface Reading permits Hello, Incomplete, NotTls {}
+    public sealed interface Reading permits Hello, Incomplete, Refused {}
 
     /**
      * The hello is there. With Encrypted Client Hello the name is that of the outer one, which is what decides where a
@@ -52,12 +56,12 @@ public final class ClientHello {
     public record Incomplete() implements Reading {}
 
     /**
-     * These are not the first bytes of a TLS connection, or not of one that anybody should answer.
+     * These are not the first bytes of a TLS connection, or not of one that anybody should accept.
      *
      * @param reason for people
      * @param alert that answers it (RFC 8446, section 6), 0 if it is not TLS at all
      */
-    public record NotTls(String reason, int alert) implements Reading {}
+    public record Refused(String reason, int alert) implements Reading {}
 
     /** The alert for a name that is not valid, or that no certificate has. */
     static final int UNRECOGNIZED_NAME = 112;
@@ -71,17 +75,17 @@ public final class ClientHello {
     private static final int DECODE_ERROR = 50;
 
     private static final Reading INCOMPLETE = new Incomplete();
-    private static final Reading OTHER_PROTOCOL = new NotTls("not TLS", 0);
-    private static final Reading OTHER_VERSION = new NotTls("a hello of another version than TLS", PROTOCOL_VERSION);
-    private static final Reading EMPTY_RECORD = new NotTls("a TLS record without content", UNEXPECTED_MESSAGE);
-    private static final Reading LONG_RECORD = new NotTls("a TLS record that is too long", RECORD_OVERFLOW);
-    private static final Reading TOO_LONG = new NotTls("a ClientHello that is too long", ILLEGAL_PARAMETER);
-    private static final Reading MALFORMED = new NotTls("a malformed ClientHello", DECODE_ERROR);
-    private static final Reading REPEATED = new NotTls("a ClientHello with an extension twice", ILLEGAL_PARAMETER);
+    private static final Reading OTHER_PROTOCOL = new Refused("not TLS", 0);
+    private static final Reading OTHER_VERSION = new Refused("a hello of another version than TLS", PROTOCOL_VERSION);
+    private static final Reading EMPTY_RECORD = new Refused("a TLS record without content", UNEXPECTED_MESSAGE);
+    private static final Reading LONG_RECORD = new Refused("a TLS record that is too long", RECORD_OVERFLOW);
+    private static final Reading TOO_LONG = new Refused("a ClientHello that is too long", ILLEGAL_PARAMETER);
+    private static final Reading MALFORMED = new Refused("a malformed ClientHello", DECODE_ERROR);
+    private static final Reading REPEATED = new Refused("a ClientHello with an extension twice", ILLEGAL_PARAMETER);
 
     /** The name that the client asks for is not one. As if it had named none, it would get past rules for names. */
     private static final Reading BAD_NAME =
-            new NotTls("a ClientHello for a server name that is not valid", UNRECOGNIZED_NAME);
+            new Refused("a ClientHello for a server name that is not valid", UNRECOGNIZED_NAME);
 
     private ClientHello() {}
 
@@ -142,7 +146,7 @@ public final class ClientHello {
         return MESSAGE_HEADER + ((header[1] & 0xff) << 16 | (header[2] & 0xff) << 8 | (header[3] & 0xff));
     }
 
-    /** Reads what begins with the length of a record of SSL 2.0 (RFC 6101, appendix E), whose message comes behind it. */
+    /** Reads what begins like a record of SSL 2.0 (RFC 6101, appendix E): two bytes of length, then the message. */
     private static Reading ofSsl2(ByteBuf bytes, int start, int end) {
         if (end < start + 3) {
             return INCOMPLETE;
@@ -323,8 +327,8 @@ public final class ClientHello {
         }
 
         /**
-         * Reads a list that holds one name and nothing else; TLS has never had another kind. Returns null if it is malformed,
-         * an empty name if that is none of a host.
+         * Reads a list that holds one name and nothing else; TLS has never had another kind. Returns null if it is
+         * malformed, an empty name if that is none of a host.
          */
         private @Nullable String serverName(int limit) {
             if (end(2, limit) != limit || at == limit) {
@@ -356,7 +360,7 @@ public final class ClientHello {
                 name[i] = b;
                 last = b;
             }
-            // Two dots at the end: the root's was taken off.
+            // An empty name, or two dots at the end, of which one was taken off.
             return last == '.' ? "" : new String(name, StandardCharsets.US_ASCII);
         }
     }

@@ -1,8 +1,8 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.net.tls.ClientHello.Hello;
-import dev.gateway.net.tls.ClientHello.NotTls;
 import dev.gateway.net.tls.ClientHello.Reading;
+import dev.gateway.net.tls.ClientHello.Refused;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.BufferCost;
 import dev.gateway.overload.memory.UnfinishedInput;
@@ -60,7 +60,7 @@ final class HelloHandler extends ByteToMessageDecoder {
          * Returns the context for a client, null to refuse the name that it asks for.
          *
          * @param name in lower case; null if the client asks for none
-         * @param hello which is in order
+         * @param hello begins with its hello in records, which is in order
          */
         @Nullable
         SslContext context(@Nullable String name, ByteBuf hello);
@@ -148,13 +148,13 @@ final class HelloHandler extends ByteToMessageDecoder {
             Reading reading = ClientHello.read(in);
             if (reading instanceof Hello hello) {
                 answer(ctx, hello, in);
-            } else if (reading instanceof NotTls other) {
+            } else if (reading instanceof Refused other) {
                 onNoHello(ctx, other);
             }
         }
     }
 
-    private void onNoHello(ChannelHandlerContext ctx, NotTls other) {
+    private void onNoHello(ChannelHandlerContext ctx, Refused other) {
         if (other.alert() == 0) {
             secure(ctx, server.context()); // whose handler says what it is
             return;

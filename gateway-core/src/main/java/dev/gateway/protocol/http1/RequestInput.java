@@ -217,18 +217,18 @@ final class RequestInput {
         if (bytes == 0) {
             return true;
         }
-        UnfinishedPart waiting = unfinished;
-        if (waiting == null) {
-            waiting = new UnfinishedPart(connection, this::onCut);
-            unfinished = waiting;
+        UnfinishedPart part = unfinished;
+        if (part == null) {
+            part = new UnfinishedPart(connection, this::onCut);
+            unfinished = part;
         }
-        if (!waiting.collected.tryGrowTo(bytes)) {
+        if (!part.collected.tryGrowTo(bytes)) {
             return false;
         }
         if (bytes > UnfinishedInput.SLIGHT) {
-            waiting.stall();
+            part.stall();
         } else {
-            waiting.resume();
+            part.resume();
         }
         return true;
     }

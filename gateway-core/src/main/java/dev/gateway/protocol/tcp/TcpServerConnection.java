@@ -87,10 +87,10 @@ public final class TcpServerConnection extends FirstBytesHandler implements Drai
         // Copied, since a part of it may be a byte that keeps a large buffer.
         held = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), held, data);
         ClientHello.Reading reading = ClientHello.read(held);
-        if (reading instanceof ClientHello.NotTls not) {
+        if (reading instanceof ClientHello.Refused refused) {
             observer.onViolation("not_tls");
             TcpServerStream stream = tunnel();
-            handler.onRefused(stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, not.reason()));
+            handler.onRefused(stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, refused.reason()));
         } else if (reading instanceof ClientHello.Hello hello) {
             String name = hello.serverName();
             InetSocketAddress local = info.local();

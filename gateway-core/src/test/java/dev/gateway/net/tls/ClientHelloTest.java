@@ -45,7 +45,7 @@ class ClientHelloTest {
     }
 
     private static void assertNotTls(byte[] bytes) {
-        assertThat(read(bytes)).isInstanceOf(ClientHello.NotTls.class);
+        assertThat(read(bytes)).isInstanceOf(ClientHello.Refused.class);
     }
 
     /** What the JDK's TLS says first. */
@@ -221,7 +221,7 @@ class ClientHelloTest {
     }
 
     private static void assertRefused(int alert, byte[] hello) {
-        assertThat(read(hello)).isInstanceOfSatisfying(ClientHello.NotTls.class, found -> assertThat(found.alert())
+        assertThat(read(hello)).isInstanceOfSatisfying(ClientHello.Refused.class, found -> assertThat(found.alert())
                 .as(found.reason())
                 .isEqualTo(alert));
     }

@@ -62,7 +62,7 @@ final class FaultRuns {
                 .isLessThan(1.2 * result.get("idle").asDouble() + readyMib);
     }
 
-    /** The same of its answers on new connections, which must not wait behind those of the attackers. */
+    /** Checks also that new connections do not wait behind those of the attackers. */
     void assertServedAnew(JsonNode result) {
         assertServed(result);
         assertThat(result.get("worstNew").asDouble())
