@@ -104,7 +104,7 @@ class ByteStreamHalfTest {
     private final BlockingQueue<Failure> failures = new ArrayBlockingQueue<>(4);
     private final Semaphore closed = new Semaphore(0); // of the halves
     private @Nullable ByteStreamHalf near; // the client's
-    private final ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+    private final ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private @Nullable EventLoopGroup loop;
     private @Nullable ServerSocket origin;
     private @Nullable Socket raw; // below TLS
