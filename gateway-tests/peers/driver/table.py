@@ -177,7 +177,7 @@ def page(cases, answers):
         "- `takes` says what a side got through a tunnel.",
         "- Limits of time are a second for all, and the gateway has no `minBodyRate`.",
         "- of TLS, an alert, or what the server has chosen: version, certificate and protocol. `cut` is an end without close_notify.",
-        "- A dash: the proxy cannot play the case. nginx speaks HTTP/1 to its upstreams.",
+        "- A dash means that no answer was taken. Most often the proxy cannot play the case: nginx speaks HTTP/1 to its upstreams.",
     ]
     for reason in reasons():
         lines += ["", f"## {reason.title}", "", *reason.text, "", "| case | gateway | " + " | ".join(NAMES[p] for p in peers) + " |"]
