@@ -90,6 +90,7 @@ def hellos():
     case("message of another type", record(b"\2" + hello_message(A)[1:]))
     case("message longer than 64 KiB", record(b"\1\1\0\0" + hello_message(A)[4:]) * 2)
     case("alert instead of a message", record(b"\2\x28", kind=ALERT))
+    case("warning before a hello", record(b"\1\x5a", kind=ALERT) + hello(A))
     case("data instead of a message", record(b"GET / HTTP/1.1\r\n\r\n", kind=23))
     case("nothing that is TLS", b"nonsense" * 10)
     # ---- HTTP where TLS is spoken, and TLS where it is not

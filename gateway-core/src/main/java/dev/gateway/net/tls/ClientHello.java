@@ -20,7 +20,9 @@ public final class ClientHello {
      */
     public static final int MAX_BYTES = 16 * 1024;
 
+    private static final int FIRST_TYPE = 20; // of records
     private static final int HANDSHAKE_RECORD = 22;
+    private static final int LAST_TYPE = 24;
     private static final int RECORD_HEADER = 5;
     private static final int MAX_RECORD = 1 << 14;
     private static final int CLIENT_HELLO = 1;
@@ -76,6 +78,7 @@ public final class ClientHello {
 
     private static final Reading INCOMPLETE = new Incomplete();
     private static final Reading OTHER_PROTOCOL = new Refused("not TLS", 0);
+    private static final Reading NO_HELLO = new Refused("a TLS record that is no ClientHello", UNEXPECTED_MESSAGE);
     private static final Reading OTHER_VERSION = new Refused("a hello of another version than TLS", PROTOCOL_VERSION);
     private static final Reading EMPTY_RECORD = new Refused("a TLS record without content", UNEXPECTED_MESSAGE);
     private static final Reading LONG_RECORD = new Refused("a TLS record that is too long", RECORD_OVERFLOW);
@@ -105,7 +108,7 @@ public final class ClientHello {
             return ofSsl2(bytes, start, end);
         }
         while (length < 0 || collected < length) {
-            Reading problem = recordProblem(bytes, at, end);
+            Reading problem = recordProblem(bytes, at, end, at == start);
             if (problem != null) {
                 return problem;
             }
@@ -114,7 +117,7 @@ public final class ClientHello {
             for (int i = 0; length < 0 && i < size && at + i < end; i++) {
                 header[collected + i] = bytes.getByte(at + i);
                 if (header[0] != CLIENT_HELLO) {
-                    return OTHER_PROTOCOL;
+                    return NO_HELLO;
                 }
                 if (collected + i == MESSAGE_HEADER - 1) {
                     length = length(header);
@@ -155,9 +158,9 @@ public final class ClientHello {
     }
 
     /** Returns what is to be said unless a whole header of a record of the right kind is there. */
-    private static @Nullable Reading recordProblem(ByteBuf bytes, int at, int end) {
+    private static @Nullable Reading recordProblem(ByteBuf bytes, int at, int end, boolean first) {
         if (end > at && bytes.getByte(at) != HANDSHAKE_RECORD) {
-            return OTHER_PROTOCOL;
+            return first ? ofOtherType(bytes, at, end) : NO_HELLO;
         }
         if (end > at + 1 && bytes.getByte(at + 1) != 3) {
             return OTHER_VERSION;
@@ -172,14 +175,19 @@ public final class ClientHello {
         return size == 0 ? EMPTY_RECORD : null;
     }
 
-    /** Returns how many bytes of records without content come before a hello. */
-    static int emptyRecords(ByteBuf bytes) {
-        int at = bytes.readerIndex();
-        while (bytes.writerIndex() - at >= RECORD_HEADER
-                && EMPTY_RECORD.equals(recordProblem(bytes, at, bytes.writerIndex()))) {
-            at += RECORD_HEADER;
+    /**
+     * Reads what begins otherwise than a handshake. BoringSSL would ignore an alert that only warns, and take a hello
+     * behind it that nobody has read.
+     */
+    private static Reading ofOtherType(ByteBuf bytes, int at, int end) {
+        int type = bytes.getByte(at);
+        if (type < FIRST_TYPE || type > LAST_TYPE) {
+            return OTHER_PROTOCOL;
         }
-        return at - bytes.readerIndex();
+        if (end < at + 2) {
+            return INCOMPLETE;
+        }
+        return bytes.getByte(at + 1) == 3 ? NO_HELLO : OTHER_PROTOCOL;
     }
 
     /** Puts the message together that is known to be there. */

@@ -11,6 +11,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * Reads what a TLS client says first, and decides by it: which certificate it is shown, or that there is no handshake. A
  * client that offers protocols of which none is served, or asks for a name that none of the certificates has, may have
  * been led here by somebody who wants one protocol or site to answer for another. The provider of TLS cannot refuse such
- * clients: BoringSSL as Netty has it knows no such setting. Gives way to a {@link RecordHandler} and the TLS handler.
+ * clients: BoringSSL as Netty has it knows no such setting. Gives way to a {@link RecordHandler} and the TLS handler once it
+ * has accepted a hello: nothing else reaches the provider.
  */
 final class HelloHandler extends ByteToMessageDecoder {
     private static final int RECORD_HEADER = 5;
@@ -46,15 +48,12 @@ final class HelloHandler extends ByteToMessageDecoder {
     private @Nullable Future<?> timeout;
     private @Nullable String serverName;
     private @Nullable UnfinishedInput unfinished; // made if the hello does not come at once
-    private boolean refused;
+    private boolean ended; // without a handshake
 
     /** What it asks of its listener. */
     interface Server {
         /** Returns the protocols that are served; empty if the client's wish does not matter. */
         List<String> protocols();
-
-        /** Returns the context for clients that ask for no name. */
-        SslContext context();
 
         /**
          * Returns the context for a client, null to refuse the name that it asks for.
@@ -104,7 +103,7 @@ final class HelloHandler extends ByteToMessageDecoder {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
         super.channelRead(ctx, message);
-        if (!ctx.isRemoved()) {
+        if (!ctx.isRemoved() && !ended) {
             holdUnfinished(ctx);
         }
     }
@@ -122,11 +121,12 @@ final class HelloHandler extends ByteToMessageDecoder {
         }
     }
 
-    private static void endUnfinished(ChannelHandlerContext ctx) {
+    private void endUnfinished(ChannelHandlerContext ctx) {
         fail(ctx, new RefusedHandshakeException(HandshakeFailure.OVERLOAD));
     }
 
-    private static void fail(ChannelHandlerContext ctx, SSLException failure) {
+    private void fail(ChannelHandlerContext ctx, SSLException failure) {
+        ended = true;
         ctx.fireExceptionCaught(failure);
         ctx.close();
     }
@@ -139,11 +139,10 @@ final class HelloHandler extends ByteToMessageDecoder {
 
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
-        if (refused) {
+        if (ended) {
             in.skipBytes(in.readableBytes()); // that has been said
             return;
         }
-        in.skipBytes(ClientHello.emptyRecords(in)); // other servers take them, but Netty's TLS handler does not
         if (in.readableBytes() >= RECORD_HEADER) {
             Reading reading = ClientHello.read(in);
             if (reading instanceof Hello hello) {
@@ -156,7 +155,7 @@ final class HelloHandler extends ByteToMessageDecoder {
 
     private void onNoHello(ChannelHandlerContext ctx, Refused other) {
         if (other.alert() == 0) {
-            secure(ctx, server.context()); // whose handler says what it is
+            fail(ctx, new NotSslRecordException(other.reason()));
             return;
         }
         HandshakeFailure reason =
@@ -195,8 +194,12 @@ final class HelloHandler extends ByteToMessageDecoder {
         return false;
     }
 
+    /**
+     * Sends an alert and closes. If the client is still sending, the kernel sends a reset, and the alert may be lost, as
+     * may one of BoringSSL. To read on would take a timer, and would have to end when memory is short or the listener
+     * drains. A client that keeps to the protocol sends hardly anything behind its hello.
+     */
     private void refuse(ChannelHandlerContext ctx, int description, RefusedHandshakeException why) {
-        refused = true;
         ctx.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {ALERT_RECORD, 3, 3, 0, 2, FATAL, (byte) description}));
         fail(ctx, why);
     }
@@ -219,6 +222,7 @@ final class HelloHandler extends ByteToMessageDecoder {
     @Override
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        ended = true;
         ctx.fireExceptionCaught(cause);
         ctx.close();
     }

@@ -252,11 +252,6 @@ public final class ServerTls implements AutoCloseable {
         }
 
         @Override
-        public SslContext context() {
-            return contexts.get(0);
-        }
-
-        @Override
         public @Nullable SslContext context(@Nullable String name, ByteBuf hello) {
             List<CertificateNames.Shown<SslContext>> found = name == null ? names.unnamed() : names.find(name);
             if (found.isEmpty() && refusesUnknownNames) {

@@ -24,8 +24,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ClientHelloTest {
     // Alerts (RFC 8446, section 6)
+    private static final int UNEXPECTED_MESSAGE = 10;
+    private static final int RECORD_OVERFLOW = 22;
     private static final int ILLEGAL_PARAMETER = 47;
     private static final int DECODE_ERROR = 50;
+    private static final int PROTOCOL_VERSION = 70;
     private static final int UNRECOGNIZED_NAME = 112;
 
     private static ClientHello.Reading read(byte[] bytes) {
@@ -44,8 +47,14 @@ class ClientHelloTest {
         assertThat(read(bytes)).isInstanceOf(ClientHello.Incomplete.class);
     }
 
-    private static void assertNotTls(byte[] bytes) {
+    private static void assertRefused(byte[] bytes) {
         assertThat(read(bytes)).isInstanceOf(ClientHello.Refused.class);
+    }
+
+    private static void assertRefused(int alert, byte[] bytes) {
+        assertThat(read(bytes)).isInstanceOfSatisfying(ClientHello.Refused.class, found -> assertThat(found.alert())
+                .as(found.reason())
+                .isEqualTo(alert));
     }
 
     /** What the JDK's TLS says first. */
@@ -175,12 +184,30 @@ class ClientHelloTest {
             strings = {
                 "GET / HTTP/1.1\r\n",
                 "SSH-2.0-x\r\n",
-                "\u0016\u0002\u0001",
-                "\u0017\u0003\u0003\u0000\u0001x",
+                "\u0015\u0002\u0001",
+                "\u0013\u0003\u0001",
+                "\u0019\u0003\u0001",
+                "\u0080.\u0002\u0003\u0001",
                 "\u0000"
             })
     void otherProtocolsAreNotTls(String first) {
-        assertNotTls(bytes(first));
+        assertRefused(0, bytes(first)); // without an alert
+    }
+
+    @Test
+    void anotherVersionIsRefused() {
+        assertRefused(PROTOCOL_VERSION, bytes(22, 2, 1));
+        assertRefused(PROTOCOL_VERSION, bytes(0x80, 0x2e, 1, 0, 2)); // in the format of SSL 2.0
+        assertRefused(PROTOCOL_VERSION, bytes(0x80, 0x2e, 1, 3, 1)); // the same, which offers TLS
+    }
+
+    /** BoringSSL would ignore an alert that only warns, and take the hello behind it. */
+    @ParameterizedTest
+    @ValueSource(ints = {20, 21, 23, 24})
+    void noOtherRecordMayComeBeforeAHello(int type) {
+        assertIncomplete(bytes(type));
+        assertRefused(UNEXPECTED_MESSAGE, bytes(type, 3));
+        assertRefused(UNEXPECTED_MESSAGE, bytes(type, 3, 1, 0, 2, 1, 90, hello(sni("a.example"))));
     }
 
     @Test
@@ -192,22 +219,25 @@ class ClientHelloTest {
     }
 
     @Test
-    void aRecordOfNoOrTooManyBytesIsNotTls() {
-        assertNotTls(bytes(22, 3, 1, 0, 0));
-        assertNotTls(bytes(22, 3, 1, 0x40, 1));
+    void aRecordOfNoOrTooManyBytesIsRefused() {
+        assertRefused(UNEXPECTED_MESSAGE, bytes(22, 3, 1, 0, 0));
+        assertRefused(UNEXPECTED_MESSAGE, bytes(22, 3, 1, 0, 0, hello()));
+        assertRefused(RECORD_OVERFLOW, bytes(22, 3, 1, 0x40, 1));
     }
 
     @Test
-    void anotherMessageThanAHelloIsNotTls() {
-        assertNotTls(record(bytes(2, sized(3, new byte[40]))));
+    void anotherMessageThanAHelloIsRefused() {
+        assertRefused(UNEXPECTED_MESSAGE, record(bytes(2, sized(3, new byte[40]))));
     }
 
     @Test
     void nothingMayComeBetweenThePartsOfAHello() {
         byte[] parts = inRecordsOf(30, message(body(sized(2, sni("a.example")))));
 
-        assertNotTls(
+        assertRefused(
+                UNEXPECTED_MESSAGE,
                 bytes(Arrays.copyOf(parts, 35), 21, 3, 3, 0, 2, 1, 0, Arrays.copyOfRange(parts, 35, parts.length)));
+        assertRefused(UNEXPECTED_MESSAGE, bytes(Arrays.copyOf(parts, 35), "GET"));
     }
 
     @Test
@@ -215,15 +245,9 @@ class ClientHelloTest {
         byte[] large = message(body(sized(2, extension(21, new byte[ClientHello.MAX_BYTES]))));
         byte[] tinyRecords = inRecordsOf(1, message(body(sized(2, extension(21, new byte[4000])))));
 
-        assertNotTls(Arrays.copyOf(record(Arrays.copyOf(large, 1000)), 9));
-        assertNotTls(Arrays.copyOf(tinyRecords, ClientHello.MAX_BYTES + 6));
+        assertRefused(Arrays.copyOf(record(Arrays.copyOf(large, 1000)), 9));
+        assertRefused(Arrays.copyOf(tinyRecords, ClientHello.MAX_BYTES + 6));
         assertHello(hello(extension(21, new byte[ClientHello.MAX_BYTES - 200]), sni("a.example")), "a.example");
-    }
-
-    private static void assertRefused(int alert, byte[] hello) {
-        assertThat(read(hello)).isInstanceOfSatisfying(ClientHello.Refused.class, found -> assertThat(found.alert())
-                .as(found.reason())
-                .isEqualTo(alert));
     }
 
     @ParameterizedTest

@@ -11,6 +11,7 @@ import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -55,11 +56,6 @@ class HelloMemoryTest {
         @Override
         public List<String> protocols() {
             return List.of();
-        }
-
-        @Override
-        public SslContext context() {
-            return context;
         }
 
         @Override
@@ -145,14 +141,17 @@ class HelloMemoryTest {
         assertThat(direct.held()).isZero();
     }
 
-    /** BoringSSL takes none of more than 16 KiB, so there is no use in waiting for its rest. */
+    /** It is refused anyway, so there is no use in waiting for its rest. */
     @Test
     void aLongerHelloIsRefusedAtOnce() throws Exception {
         EmbeddedChannel channel = connect("one");
         ByteBuf record = record(true);
         record.setMedium(6, ClientHello.MAX_BYTES + 1);
         channel.writeInbound(record);
+        ByteBuf alert = channel.readOutbound();
+        assertThat(ByteBufUtil.getBytes(alert)).containsExactly(21, 3, 3, 0, 2, 2, 47); // illegal_parameter
+        alert.release();
         assertThat(channel.isOpen()).isFalse();
-        assertThat(failures).hasSize(1);
+        assertThat(failures).containsExactly(HandshakeFailure.OTHER);
     }
 }

@@ -240,11 +240,6 @@ class RecordMemoryTest {
         }
 
         @Override
-        public SslContext context() {
-            return context;
-        }
-
-        @Override
         public SslContext context(@Nullable String name, ByteBuf hello) {
             return context;
         }
