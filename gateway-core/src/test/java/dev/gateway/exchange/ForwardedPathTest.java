@@ -114,6 +114,7 @@ class ForwardedPathTest extends ExchangeRig {
         "AS_WRITTEN, /s3/%69n/x/../../a", // below /s3/in for those who resolve no dots
         "AS_WRITTEN, /s3//in/../a",
         "AS_WRITTEN, /s3/b/exact/%2e%2e/..",
+        "AS_WRITTEN, /s3/b/../%69n/%2e%2e/a", // the same for those who resolve other dots first
         "SLASHES_KEPT, //s3/a",
         "SLASHES_KEPT, /s3//a//..",
     })

@@ -43,11 +43,16 @@ public enum PathForm {
             addResolved(forms, written, slashes, normal);
         }
         forms.add(slashes);
-        addWithoutHost(forms, slashes);
+        for (AsciiString form : List.copyOf(forms)) {
+            addWithoutHost(forms, form);
+        }
         return List.copyOf(forms);
     }
 
-    /** Adds a path for servers that resolve no dot segments. What they find is below what stands before the dots, too. */
+    /**
+     * Adds a path for servers that resolve no dot segments. They may also serve it by a rule for what stands before the first
+     * {@code ..}.
+     */
     private static void addUnresolved(Set<AsciiString> forms, @Nullable AsciiString dots) {
         if (dots == null) {
             return;
@@ -56,7 +61,7 @@ public enum PathForm {
         String path = dots.toString(0, pathLength(dots)) + "/";
         int climb = path.indexOf("/../");
         if (climb > 0) {
-            forms.add(dots.subSequence(0, climb));
+            forms.add(dots.subSequence(0, climb).concat(dots.subSequence(pathLength(dots))));
         }
     }
 
@@ -67,6 +72,7 @@ public enum PathForm {
         AsciiString query = written.subSequence(end);
         AsciiString raw = PathReadings.resolve(written, end).concat(query);
         forms.add(raw);
+        addUnresolved(forms, PathNormalizer.keepDots(raw, true)); // which are seen when the escapes are decoded
         if (written.byteAt(end - 1) != '/') { // else no dot segment is at the end
             for (AsciiString each : List.of(slashes, normal, raw)) {
                 int length = pathLength(each);
@@ -78,15 +84,15 @@ public enum PathForm {
     }
 
     /** Adds what is left of {@code //a/b} for servers that take {@code a} for a host, as Node's {@code URL} does. */
-    private static void addWithoutHost(Set<AsciiString> forms, AsciiString slashes) {
+    private static void addWithoutHost(Set<AsciiString> forms, AsciiString form) {
         int host = 0;
-        int end = pathLength(slashes);
-        while (host < end && slashes.byteAt(host) == '/') {
+        int end = pathLength(form);
+        while (host < end && form.byteAt(host) == '/') {
             host++;
         }
         if (host > 1) {
-            int path = slashes.indexOf('/', host);
-            AsciiString rest = slashes.subSequence(path < 0 || path > end ? end : path);
+            int path = form.indexOf('/', host);
+            AsciiString rest = form.subSequence(path < 0 || path > end ? end : path);
             forms.add(rest.startsWith("/") ? rest : SLASH.concat(rest));
         }
     }

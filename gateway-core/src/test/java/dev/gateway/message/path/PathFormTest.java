@@ -37,15 +37,17 @@ class PathFormTest {
         "/a//./b, /a//b /a/b /a/./b",
         "/%61/%2e/b, /a/b /a/./b /%61/%2e/b",
         "/a/../b%2f, /b%2F /b%2f /a/../b%2F /a",
-        "/a/%2e/../b?x=1, /b?x=1 /a/b?x=1 /a/./../b?x=1 /a/.",
+        "/a/%2e/../b?x=1, /b?x=1 /a/b?x=1 /a/./../b?x=1 /a/.?x=1",
         "/a/., /a/ /a",
         "/a/%2E?x=/.., /a/?x=/.. /a?x=/.. /a/.?x=/..",
         "/a//b/.., /a// /a/ /a /a/b/.. /a//b /a/b",
         "/a/.., / /a",
         "/a/./, /a/",
-        "/%61dmin/x/../../y?q, /y?q /admin/x/../../y?q /admin/x",
+        "/%61dmin/x/../../y?q, /y?q /admin/x/../../y?q /admin/x?q",
         "/a/x/%2e%2e/.., /a/x/../.. / /a/x /a/x/",
-        "//a/./b?q, //a/b?q /a/b?q /a/./b?q /b?q",
+        "//a/./b?q, //a/b?q /a/b?q /a/./b?q /b?q /./b?q",
+        "/x/../%61dmin/%2e%2e/a, /a /%61dmin/%2e%2e/a /admin/../a /admin /x/../admin/../a /x",
+        "//a/admin/../y, //a/y /a/y /a/admin/../y //a/admin /a/admin /y /admin/../y /admin",
     })
     void thePathAsItCameHasOtherReadings(String path, String readings) {
         AsciiString written = new AsciiString(path);
