@@ -72,13 +72,14 @@ public interface FilterContext {
      *
      * @param needed whether the exchange fails without it; if not, the last half of the memory stays free for others
      * @return false, with nothing charged, if it is too much
+     * @throws IllegalArgumentException if a plugin wants to hold a negative number of bytes
      */
     boolean tryHold(long bytes, boolean needed);
 
     /**
      * Releases bytes that {@link #tryHold} has charged for this filter: it has freed them before the exchange ends.
      *
-     * @throws IllegalStateException if a plugin releases more than it holds
+     * @throws IllegalStateException if a plugin releases more than it holds, or a negative number
      */
     void release(long bytes);
 

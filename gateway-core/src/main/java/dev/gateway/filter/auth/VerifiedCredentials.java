@@ -102,12 +102,9 @@ public final class VerifiedCredentials<T> {
      */
     public void add(Digest digest, T result, int size, Object basis) {
         if (entries.size() >= most || bytes.get() + size > mostBytes) {
-            makeRoom(most);
+            makeRoom();
         }
-        if (memory.isFull(size)) {
-            makeRoom(entries.size());
-        }
-        if (!memory.tryCharge(size)) {
+        if (!memory.tryCharge(size) && !(giveUp(size) && memory.tryChargeAgain(size))) {
             return;
         }
         bytes.addAndGet(size);
@@ -169,12 +166,25 @@ public final class VerifiedCredentials<T> {
      * look through all again. So a client with very many credentials that it shows once drives out its own, and not those
      * that others use all the time.
      */
-    private void makeRoom(int most) {
+    private void makeRoom() {
         dropOld();
         int left = most - Math.max(1, most / 16);
         long leftBytes = mostBytes - mostBytes / 16;
         drop(entry -> entry.usedNanos == entry.addedNanos, left, leftBytes);
         drop(entry -> true, left, leftBytes);
+    }
+
+    /** The same where memory is scarce: drops at least so many bytes, or nothing if there are fewer; returns whether it did. */
+    private boolean giveUp(int size) {
+        long held = bytes.get();
+        if (held < size) {
+            return false;
+        }
+        dropOld();
+        long leftBytes = held - Math.max(size, held / 16);
+        drop(entry -> entry.usedNanos == entry.addedNanos, Integer.MAX_VALUE, leftBytes);
+        drop(entry -> true, Integer.MAX_VALUE, leftBytes);
+        return true;
     }
 
     private void dropOld() {

@@ -35,16 +35,21 @@ sealed interface JwtResult {
             claims = Map.copyOf(claims);
         }
 
-        /** Returns about how many bytes its texts take, with the objects that hold them. */
-        int size() {
+        /** Returns about how many bytes its texts take. */
+        int textSize() {
             int size = identity == null ? 0 : 2 * identity.name().length();
             for (Optional<AsciiString> header : headers) {
-                size += header.isPresent() ? HEADER_BYTES + header.get().length() : 0;
+                size += header.isPresent() ? header.get().length() : 0;
             }
             for (String claim : claims.values()) {
-                size += CLAIM_BYTES + 2 * claim.length();
+                size += 2 * claim.length();
             }
             return size;
+        }
+
+        /** Returns about how many bytes its texts take, with the objects that hold them. */
+        int size() {
+            return textSize() + HEADER_BYTES * headers.size() + CLAIM_BYTES * claims.size();
         }
     }
 

@@ -131,7 +131,7 @@ public final class JwtTokens implements FilterStates.Watched, FilterStates.Runni
         }
         if (result instanceof JwtResult.Invalid) {
             wrong.add(digest, result, under);
-        } else if (result instanceof JwtResult.Valid passed && passed.size() <= MOST_REMEMBERED_BYTES) {
+        } else if (result instanceof JwtResult.Valid passed && passed.textSize() <= MOST_REMEMBERED_BYTES) {
             valid.add(digest, result, VerifiedCredentials.BYTES + passed.size(), under);
         }
         return result;

@@ -15,7 +15,9 @@ public final class CacheMemory {
     /** All caches together get this part (an eighth) of the capacity. Copies of requests still find room beside them. */
     private static final int SHARE = 8;
 
-    /** They always get this part (a sixteenth): else a client could make each login of others cost a check. */
+    /**
+     * Up to this part (a sixteenth) they take whatever is free: else one client could make each login of others cost a check.
+     */
     private static final int FLOOR = 16;
 
     /** Beyond that, they leave this part (a half) of the capacity to clients. */
@@ -36,20 +38,23 @@ public final class CacheMemory {
     /** Charges bytes of something that would be remembered; returns false, and charges nothing, if there is no room. */
     public boolean tryCharge(long bytes) {
         MemoryBudget of = budget;
+        boolean leavesSpare = of == null
+                || held.get() + bytes <= of.capacity() / FLOOR
+                || of.granted() + bytes <= of.capacity() / SPARE;
+        return leavesSpare && tryChargeAgain(bytes);
+    }
+
+    /** The same for bytes in place of as many that the caller has just released. */
+    public boolean tryChargeAgain(long bytes) {
+        MemoryBudget of = budget;
         if (of == null) {
             return true;
         }
-        boolean beyondFloor = held.get() + bytes > of.capacity() / FLOOR;
-        if (isFull(bytes) || (beyondFloor && of.granted() + bytes > of.capacity() / SPARE) || !of.tryGrant(bytes)) {
+        if (held.get() + bytes > of.capacity() / SHARE || !of.tryGrant(bytes)) {
             return false;
         }
         held.addAndGet(bytes);
         return true;
-    }
-
-    /** Whether caches would hold more with these bytes than they may at most. */
-    public boolean isFull(long bytes) {
-        return budget != null && held.get() + bytes > budget.capacity() / SHARE;
     }
 
     /** Bytes are forgotten. */

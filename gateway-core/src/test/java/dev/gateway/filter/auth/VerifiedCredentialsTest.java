@@ -10,6 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class VerifiedCredentialsTest {
     private static final Identity ANN = new Identity("ann", Set.of());
@@ -209,13 +211,47 @@ class VerifiedCredentialsTest {
 
     /** However much a client holds, others need no check for each request. */
     @Test
-    void whileHalfOfTheMemoryIsUsedALoginIsRemembered() {
+    void whileThreeQuartersOfTheMemoryAreUsedALoginIsRemembered() {
         MemoryBudget budget = new MemoryBudget(1 << 20, 1);
         VerifiedCredentials<Identity> some = new VerifiedCredentials<>(() -> now, new CacheMemory(budget));
         new LoopBudget(budget).charge(3 << 18);
         some.add(digest("a"), ANN, basis);
         some.tidy();
         assertThat(some.find(digest("a"), basis)).isSameAs(ANN);
+    }
+
+    /** Clients hold half of the memory: a cache of more than a sixteenth grows no more, and remembers new logins all the same. */
+    @ParameterizedTest
+    @ValueSource(ints = {90, 128})
+    void whileHalfOfTheMemoryIsUsedNewLoginsTakeThePlaceOfOthers(int entries) {
+        MemoryBudget budget = new MemoryBudget(1 << 20, 1);
+        CacheMemory memory = new CacheMemory(budget);
+        VerifiedCredentials<Identity> some = new VerifiedCredentials<>(() -> now, memory);
+        for (int i = 0; i < entries; i++) {
+            some.add(digest("x" + i), ANN, 1024, basis);
+        }
+        long held = memory.held();
+        assertThat(held).isEqualTo(entries * 1024L);
+        new LoopBudget(budget).charge(1 << 19);
+        for (int i = 0; i < 20; i++) {
+            some.add(digest("y" + i), ANN, 1024, basis);
+            assertThat(some.find(digest("y" + i), basis)).isSameAs(ANN);
+            assertThat(memory.held()).isLessThanOrEqualTo(held);
+        }
+    }
+
+    /** It would lose its own for nothing. */
+    @Test
+    void aCacheThatHoldsLessThanItNeedsDropsNothing() {
+        CacheMemory memory = new CacheMemory(new MemoryBudget(1 << 20, 1));
+        VerifiedCredentials<Identity> small = new VerifiedCredentials<>(() -> now, memory);
+        small.add(digest("a"), ANN, 300, basis);
+        assertThat(memory.tryCharge((1 << 17) - 300)).as("by another cache").isTrue();
+        small.add(digest("b"), ANN, 301, basis);
+        assertThat(small.find(digest("a"), basis)).isSameAs(ANN);
+        small.add(digest("b"), ANN, 300, basis);
+        assertThat(small.find(digest("b"), basis)).isSameAs(ANN);
+        assertThat(small.size()).isEqualTo(1);
     }
 
     @Test

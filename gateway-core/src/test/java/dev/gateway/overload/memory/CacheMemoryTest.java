@@ -14,11 +14,9 @@ class CacheMemoryTest {
     @Test
     void allCachesTogetherGetAnEighthOfTheBudget() {
         assertThat(caches.tryCharge(CAPACITY / 8)).isTrue();
-        assertThat(caches.isFull(1)).isTrue();
         assertThat(caches.tryCharge(1)).isFalse();
         assertThat(budget.granted()).isEqualTo(CAPACITY / 8);
         caches.release(1);
-        assertThat(caches.isFull(1)).isFalse();
         assertThat(caches.tryCharge(1)).isTrue();
         assertThat(caches.held()).isEqualTo(CAPACITY / 8);
         caches.release(CAPACITY / 8);
@@ -26,7 +24,7 @@ class CacheMemoryTest {
     }
 
     @Test
-    void aSixteenthOfTheBudgetIsAlwaysForCaches() {
+    void cachesTakeASixteenthOfTheBudgetWhateverClientsHold() {
         budget.grant(CAPACITY / 2);
         assertThat(caches.tryCharge(CAPACITY / 16 + 1)).isFalse();
         assertThat(caches.tryCharge(CAPACITY / 16)).isTrue();
@@ -40,8 +38,10 @@ class CacheMemoryTest {
         assertThat(caches.tryCharge(CAPACITY / 16)).isTrue();
         budget.grant(CAPACITY / 2 - CAPACITY / 16 - 10);
         assertThat(caches.tryCharge(11)).isFalse();
-        assertThat(caches.isFull(11)).isFalse();
         assertThat(caches.tryCharge(10)).isTrue();
+        caches.release(11);
+        assertThat(caches.tryCharge(12)).isFalse();
+        assertThat(caches.tryChargeAgain(11)).isTrue();
         assertThat(caches.isShort()).isFalse();
         budget.grant(CAPACITY / 4);
         assertThat(caches.isShort()).isFalse();
