@@ -18,6 +18,7 @@ import dev.gateway.upstream.discovery.SourceState;
 import dev.gateway.upstream.pool.LoopView;
 import dev.gateway.upstream.pool.PoolCounts;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -160,10 +161,12 @@ final class UpstreamView {
             json.put("localZonePercent", Math.round(local * 1000) / 10.0);
         }
         Map<String, Integer> active = dataPlane.pools().requestsActive(upstream.name());
+        List<Map<Endpoint, LoopView.EndpointView>> loops =
+                views.stream().map(UpstreamView::byEndpoint).toList();
         List<Map<String, Object>> endpoints = new ArrayList<>();
         for (Host host : upstream.hosts()) {
             Endpoint endpoint = host.endpoint();
-            Map<String, Object> view = view(upstream, host, views);
+            Map<String, Object> view = view(upstream, host, loops);
             EndpointCounts counts =
                     dataPlane.metrics().endpoint(upstream.name(), endpoint.index(), endpoint.toString());
             view.put("requestsActive", counts == null ? active.getOrDefault(endpoint.toString(), 0) : counts.active());
@@ -186,20 +189,25 @@ final class UpstreamView {
         return views.stream().map(part).reduce(PoolCounts.NONE, PoolCounts::plus);
     }
 
-    private static Map<String, Object> view(Upstream upstream, Host host, List<LoopView> views) {
+    private static Map<Endpoint, LoopView.EndpointView> byEndpoint(LoopView view) {
+        Map<Endpoint, LoopView.EndpointView> found = new HashMap<>();
+        view.endpoints().forEach(each -> found.put(each.endpoint(), each));
+        return found;
+    }
+
+    private static Map<String, Object> view(
+            Upstream upstream, Host host, List<Map<Endpoint, LoopView.EndpointView>> loops) {
         Endpoint endpoint = host.endpoint();
         List<Map<String, Object>> byLoop = new ArrayList<>();
         PoolCounts total = PoolCounts.NONE;
         HttpVersion learned = null;
         LoopView.IdleTimeout idleTimeout = null;
-        for (LoopView view : views) {
-            PoolCounts here = PoolCounts.NONE;
-            for (LoopView.EndpointView each : view.endpoints()) {
-                if (each.endpoint().equals(endpoint)) {
-                    here = each.counts();
-                    learned = learned == null ? each.learned() : learned;
-                    idleTimeout = each.idleTimeout(); // the same on all loops
-                }
+        for (Map<Endpoint, LoopView.EndpointView> loop : loops) {
+            LoopView.EndpointView view = loop.get(endpoint);
+            PoolCounts here = view == null ? PoolCounts.NONE : view.counts();
+            if (view != null) {
+                learned = learned == null ? view.learned() : learned;
+                idleTimeout = view.idleTimeout(); // the same on all loops
             }
             total = total.plus(here);
             byLoop.add(counts(here));
