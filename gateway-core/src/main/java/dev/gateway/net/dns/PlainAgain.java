@@ -93,7 +93,7 @@ final class PlainAgain extends InetNameResolver {
 
     /**
      * Returns a failure that also says what Netty leaves out: the server, and its answer. Netty fails a question in the same
-     * call as its last query, so the last failed query belongs to this question, if there was one.
+     * call as its last query, so the last failed query belongs to this question, if any was sent for it.
      */
     private Throwable told(Throwable failure) {
         Throwable cause = failure.getCause();
@@ -174,7 +174,7 @@ final class PlainAgain extends InetNameResolver {
                 refusals++;
             }
             refusal = code;
-            failed = this;
+            failed = asked == null ? failed : this;
             return this;
         }
 

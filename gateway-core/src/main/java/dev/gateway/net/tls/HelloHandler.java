@@ -59,7 +59,7 @@ final class HelloHandler extends ByteToMessageDecoder {
          * Returns the context for a client, null to refuse the name that it asks for.
          *
          * @param name in lower case; null if the client asks for none
-         * @param hello begins with its hello in records, which is in order
+         * @param hello what has come so far: it begins with the records of a hello that is in order
          */
         @Nullable
         SslContext context(@Nullable String name, ByteBuf hello);

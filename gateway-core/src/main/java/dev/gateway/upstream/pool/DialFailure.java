@@ -30,7 +30,7 @@ final class DialFailure {
     static String describe(Throwable failure) {
         Throwable innermost = failure;
         while (innermost.getCause() != null
-                && !(innermost instanceof UnknownHostException)) { // the resolver's says all
+                && !(innermost instanceof UnknownHostException)) { // the resolver's message says all
             innermost = innermost.getCause();
         }
         if (innermost instanceof NotSslRecordException) { // its message is all that has come, as a hexadecimal number

@@ -162,7 +162,7 @@ final class HappyEyeballs {
             add(family, answer.getNow());
         } else if (attempts == 0) {
             String failure = DialFailure.describe(answer.cause());
-            if (!failures.contains(failure)) { // both families may fail in the same way
+            if (!failures.contains(failure)) { // of servers, both families may fail in the same way
                 failures.add(failure);
             }
         }
